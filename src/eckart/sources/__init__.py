@@ -1,0 +1,1 @@
+"""Files and frames as row blocks with names."""

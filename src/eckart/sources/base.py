@@ -1,0 +1,73 @@
+"""A source turns bytes into row blocks with names. It knows files and formats, and no algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+Block = Any
+"""Consecutive rows: a 2-D floating NumPy array, or a scipy.sparse CSR array."""
+
+
+@runtime_checkable
+class Source(Protocol):
+    """What an operator may ask of a file."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def sparse(self) -> bool: ...
+
+    @property
+    def about(self) -> About: ...
+
+    def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
+        """All rows in order, once; may be called again for another read."""
+        ...
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of the data beside the numbers."""
+
+    name: str = "data"
+    row_names: tuple[str, ...] | None = None
+    column_names: tuple[str, ...] | None = None
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Text columns set aside, by name; one entry per row."""
+    notes: tuple[str, ...] = ()
+    """What was decided while reading, in sentences for the user."""
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """A matrix that is already in memory, seen as a source."""
+
+    matrix: Block
+    about: About = field(default_factory=About)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.matrix.shape
+        return int(rows), int(columns)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.matrix.dtype)
+
+    @property
+    def sparse(self) -> bool:
+        return not isinstance(self.matrix, np.ndarray)
+
+    def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
+        rows = self.shape[0]
+        step = rows if rows_per_block is None else rows_per_block
+        for start in range(0, rows, max(step, 1)):
+            yield self.matrix[start : start + step]

@@ -1,0 +1,68 @@
+# From a clone, with python3 (3.11 or newer, with pip and venv) and make:
+#   make demo     set up .venv and leave report.html, the report on a shipped table
+#   make test     lint, types, import contracts, tests and doctests   (WITH_TORCH=1: on PyTorch too)
+#   make lint     what `make test` checks without running anything
+#   make format   mend what can be mended by itself
+#   make docs     the documentation, in docs/_build/html
+#   make bench    workloads x peers, in benchmarks/results            (ARGS="--quick --only NAME")
+#   make clean    everything made above
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+STAMPS := $(VENV)/stamps
+NEEDS := pyproject.toml constraints.txt
+WITH_TORCH ?=
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format docs bench clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: $(STAMPS)/package
+	$(BIN)/eckart example usarrests > $(VENV)/usarrests.csv
+	$(BIN)/eckart report $(VENV)/usarrests.csv --scale -o report.html --force
+
+test: lint $(if $(WITH_TORCH),$(STAMPS)/torch)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMPS)/test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(STAMPS)/test
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(STAMPS)/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(STAMPS)/bench
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) report.html docs/_build docs/api benchmarks/results dist build
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	@command -v $(PYTHON) > /dev/null || { echo "Python is missing. On Debian or Ubuntu: apt install python3 python3-pip python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; this is $$($(PYTHON) -V). Name another: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { echo "This Python cannot make virtual environments. On Debian or Ubuntu: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The package itself is installed in place, so that only a change of its needs calls for another install.
+$(STAMPS)/package: $(NEEDS) | $(BIN)/python
+	$(INSTALL) --upgrade pip
+	$(INSTALL) -e .
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/%: $(STAMPS)/package
+	$(INSTALL) --group $*
+	@touch $@

@@ -1,0 +1,58 @@
+"""Small tables that ship with Eckart, for examples and tests.
+
+`usarrests`      arrests per 100,000 residents in the 50 US states, 1973, and the urban share (50 x 4)
+`ratings`        films rated by users, two separate tastes (7 x 5, rank 2)
+`ratings_mixed`  the same, with two users who liked one film of the other kind (7 x 5, rank 3)
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.errors import ParameterError
+
+__all__ = ["Table", "load", "names", "path"]
+
+_FOLDER = Path(__file__).parent
+
+
+class Table(NamedTuple):
+    """Numbers with the names of their rows and columns."""
+
+    values: NDArray[np.float64]
+    row_names: tuple[str, ...]
+    column_names: tuple[str, ...]
+
+
+def names() -> tuple[str, ...]:
+    """Names of the shipped tables.
+
+    >>> names()
+    ('ratings', 'ratings_mixed', 'usarrests')
+    """
+    return tuple(sorted(file.stem for file in _FOLDER.glob("*.csv")))
+
+
+def path(name: str) -> Path:
+    """Where the CSV file of a shipped table lies."""
+    if name not in names():
+        raise ParameterError(f"There is no shipped table {name!r}. The tables are: {', '.join(names())}.")
+    return _FOLDER / f"{name}.csv"
+
+
+def load(name: str) -> Table:
+    """A shipped table as numbers, row names and column names.
+
+    >>> table = load("usarrests")
+    >>> table.values.shape, table.row_names[0], table.column_names
+    ((50, 4), 'Alabama', ('Murder', 'Assault', 'UrbanPop', 'Rape'))
+    """
+    with path(name).open(encoding="utf-8", newline="") as file:
+        (_, *column_names), *lines = csv.reader(file)
+    values = np.array([[float(cell) for cell in line[1:]] for line in lines])
+    return Table(values, tuple(line[0] for line in lines), tuple(column_names))

@@ -1,0 +1,17 @@
+"""What holds for every test: no windows, repeatable examples, a word about what was not run."""
+
+import importlib.util
+import os
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("repeatable")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if importlib.util.find_spec("torch") is None:
+        terminalreporter.write_line("PyTorch is not installed, its tests were skipped; to run them: make test WITH_TORCH=1")

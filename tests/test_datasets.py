@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from eckart import datasets
+from eckart.errors import ParameterError
+
+
+def test_usarrests_has_the_published_variances():
+    table = datasets.load("usarrests")
+    variances = dict(zip(table.column_names, table.values.var(axis=0, ddof=1), strict=True))
+    expected = {"Murder": 18.97, "Assault": 6945.17, "UrbanPop": 209.52, "Rape": 87.73}
+    assert variances == pytest.approx(expected, abs=0.005)
+    assert len(set(table.row_names)) == 50
+
+
+def test_usarrests_has_the_published_shares():
+    values = datasets.load("usarrests").values
+    shares = np.linalg.eigvalsh(np.corrcoef(values, rowvar=False))[::-1] / 4
+    assert shares == pytest.approx([0.62006, 0.24744, 0.08914, 0.04336], abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("ratings", [12.369, 9.487]), ("ratings_mixed", [12.481, 9.509, 1.346])]
+)
+def test_ratings_have_the_known_singular_values(name, expected):
+    values = np.linalg.svd(datasets.load(name).values, compute_uv=False)
+    rank = len(expected)
+    assert values[:rank] == pytest.approx(expected, abs=5e-4)
+    assert values[rank:] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_each_table_has_a_name_for_every_row_and_column(name):
+    table = datasets.load(name)
+    assert table.values.shape == (len(table.row_names), len(table.column_names))
+    assert np.isfinite(table.values).all()
+    assert datasets.path(name).is_file()
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    with pytest.raises(ParameterError, match=r"'iris'.*ratings, ratings_mixed, usarrests"):
+        datasets.load("iris")

@@ -14,4 +14,5 @@ settings.load_profile("repeatable")
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if importlib.util.find_spec("torch") is None:
-        terminalreporter.write_line("PyTorch is not installed, its tests were skipped; to run them: make test WITH_TORCH=1")
+        word = "PyTorch is not installed; its tests were skipped (to run them: make test WITH_TORCH=1)"
+        terminalreporter.write_line(word)

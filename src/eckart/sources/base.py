@@ -60,7 +60,8 @@ class MemorySource:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.matrix.dtype)
+        dtype: np.dtype[Any] = np.dtype(self.matrix.dtype)
+        return dtype
 
     @property
     def sparse(self) -> bool:

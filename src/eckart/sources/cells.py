@@ -1,0 +1,78 @@
+"""One cell of a text file: a number, a missing value, or text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", ".")
+"""What files write where a value is missing."""
+
+TRUTH = ("true", "True", "TRUE", "false", "False", "FALSE")
+
+_INFINITE = r"(?i:inf(inity)?)"
+NUMBER = {
+    ".": rf"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|{_INFINITE})$",
+    ",": rf"^[+-]?((\d+,?\d*|,\d+)([eE][+-]?\d+)?|{_INFINITE})$",
+}
+"""A number, by decimal sign. The text is the same in Python's and in Arrow's regular expressions."""
+
+GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+)$"
+"""Digits in groups of three (1,234 or 1'234.5), or with a comma (1,5)."""
+
+_GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
+_THOUSANDS = re.compile(r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$")
+_NUMBER = {sign: re.compile(pattern) for sign, pattern in NUMBER.items()}
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    return _NUMBER[decimal].match(cell.strip()) is not None
+
+
+def is_missing(cell: str) -> bool:
+    return cell.strip() in MISSING
+
+
+def is_value(cell: str, decimal: str = ".") -> bool:
+    """A number or a truth value: nothing one would call a column."""
+    return is_number(cell, decimal) or cell.strip() in TRUTH
+
+
+def is_grouped(cell: str) -> bool:
+    return _GROUPED.match(cell.strip()) is not None
+
+
+def advice(cell: str, decimal: str) -> str:
+    """What may be wrong with a cell that should have been a number, and what to do."""
+    cell = cell.strip()
+    if _THOUSANDS.match(cell) and not is_number(cell, "."):
+        return "It looks like a number with thousands separators. Write the numbers without them" + (
+            ", or say decimal=',' if the comma is the decimal sign." if re.fullmatch(r"[^,]*,\d+", cell) else "."
+        )
+    if decimal == "." and is_number(cell, ","):
+        return "It looks like a number with a decimal comma; say decimal=','."
+    if decimal == "," and is_number(cell, "."):
+        return "The other numbers have a decimal comma and this one a point; write them alike, or say decimal='.'."
+    if re.fullmatch(r"[+-]?[\d.,]+\s*%|[$€£]\s*[\d.,]+|[\d.,]+\s*[$€£]", cell):
+        return "Write the number without its sign or unit."
+    return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
+
+
+def looks_numeric(cells: Any, decimal: str) -> tuple[Any, Any]:
+    """Trimmed cells with missing ones null, and which of them are numbers (Arrow arrays)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(cells)
+    missing = pc.is_in(trimmed, value_set=pa.array(MISSING, trimmed.type))
+    trimmed = pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+    return trimmed, pc.match_substring_regex(trimmed, NUMBER[decimal])
+
+
+def to_numbers(cells: Any, decimal: str) -> Any:
+    """Arrow text cells, all of them numbers, as float64."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = cells if decimal == "." else pc.replace_substring(cells, ",", ".")
+    return pc.cast(pc.replace_substring_regex(plain, r"^\+", ""), pa.float64())

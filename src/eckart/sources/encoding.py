@@ -1,0 +1,84 @@
+"""Bytes of a text file as UTF-8 with plain newlines."""
+
+from __future__ import annotations
+
+import codecs
+
+from eckart.errors import FileError, ParameterError
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_UTF16 = "The text is encoded in UTF-16."
+_OTHER_KINDS = {
+    b"PK\x03\x04": "a zip archive (an Excel workbook is one); save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+    b"PAR1": "a Parquet file; give it the suffix .parquet",
+    b"ARROW1": "an Arrow file; give it the suffix .arrow",
+    b"\x93NUMPY": "a NumPy array; give it the suffix .npy",
+    b"\x89HDF": "an HDF5 file; export the table as CSV",
+    b"%PDF": "a PDF document; export the table as CSV",
+}
+
+
+def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[str]]:
+    """The text as UTF-8 bytes, lines ending in a newline, and what was decided on the way."""
+    for magic, kind in _OTHER_KINDS.items():
+        if data.startswith(magic):
+            raise FileError(f"{name} is not a text file: it begins like {kind}.")
+    text, notes = _decoded(data, encoding, name)
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    place = text.find(b"\0")
+    if place >= 0:
+        line = text.count(b"\n", 0, place) + 1
+        raise FileError(
+            f"{name}, line {line}: there is a NUL byte, so this is not a plain text file, or it is damaged. "
+            "Write it again as CSV."
+        )
+    return text.rstrip(b"\n \x1a"), notes
+
+
+def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[str]]:
+    if encoding is not None:
+        return _recoded(data, encoding, name), []
+    for mark, kind in _MARKS:
+        if data.startswith(mark):
+            return _recoded(data[len(mark) :], kind, name), [_UTF16] if kind != "utf-8" else []
+    if bare := _bare_utf16(data):
+        return _recoded(data, bare, name), [_UTF16]
+    if data.isascii():
+        return data, []
+    try:
+        data.decode("utf-8")
+        return data, []
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        note = f"The text is not UTF-8 (line {line}) and was read as Latin-1; say encoding=... if accents look wrong."
+        try:
+            return _recoded(data, "cp1252", name), [note]
+        except FileError:
+            return _recoded(data, "latin-1", name), [note]
+
+
+def _bare_utf16(data: bytes) -> str | None:
+    """UTF-16 without its mark: every other byte of plain text is zero."""
+    head = data[:1000]
+    if len(head) < 4 or len(data) % 2:
+        return None
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    most = 0.8 * (len(head) // 2)
+    if odd >= most and even == 0:
+        return "utf-16-le"
+    return "utf-16-be" if even >= most and odd == 0 else None
+
+
+def _recoded(data: bytes, encoding: str, name: str) -> bytes:
+    try:
+        text = data.decode(encoding)
+    except LookupError as error:
+        raise ParameterError(f"The encoding {encoding!r} is not known. Say 'utf-8', 'utf-16' or 'latin-1'.") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"{name}, line {line}: the bytes are not {encoding}. Say encoding=... with the right name, or use UTF-8."
+        ) from error
+    return text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")

@@ -1,0 +1,73 @@
+"""How much memory is free, and whether what a file promises would fit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from eckart.errors import FileError, MemoryBudgetError
+
+SMALL = 64 * 1024 * 1024
+"""Expanding to this many bytes is harmless whatever the ratio."""
+
+MAX_EXPANSION = 100.0
+"""A compressed file may grow by this factor before it is taken for a bomb."""
+
+
+def say_bytes(count: float) -> str:
+    """A byte count in words: 1536 -> '1.5 kB'."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if count < 1000:
+            return f"{count:.0f} bytes" if unit == "bytes" else f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} PB"
+
+
+def free_memory() -> int:
+    """Bytes that can be allocated now; a container's limit counts."""
+    free = _system_memory()
+    group = _group_memory()
+    return free if group is None else min(free, group)
+
+
+def _system_memory() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return 4 * 1024**3
+
+
+def _group_memory() -> int | None:
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = int((folder / "memory.max").read_text())
+        return max(limit - int((folder / "memory.current").read_text()), 0)
+    except (OSError, ValueError):
+        return None
+
+
+def check_fits(needed: int, name: str, what: str) -> None:
+    """Refuse before allocating what cannot be had."""
+    free = free_memory()
+    if needed > free:
+        raise MemoryBudgetError(
+            f"{name}: {what} needs {say_bytes(needed)}, and {say_bytes(free)} of memory are free. "
+            "Use a machine with more memory, keep fewer columns, or store the numbers as .npy, which is read in pieces."
+        )
+
+
+def check_expansion(expanded: int, stored: int, name: str, max_expansion: float) -> None:
+    """Refuse a file whose content is out of all proportion to its size."""
+    if expanded > max(SMALL, max_expansion * stored):
+        raise FileError(
+            f"{name} holds {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
+            f"{max_expansion:g} times. A file made to exhaust memory looks like this. "
+            "If you trust it, raise max_expansion or unpack it first."
+        )
+    check_fits(expanded, name, "unpacking it")

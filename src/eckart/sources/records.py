@@ -1,0 +1,108 @@
+"""Where the records of a delimited text are. A newline inside quotes does not end a record.
+
+A byte is inside quotes when the number of quote characters before it is odd; a doubled quote toggles twice. This holds
+as long as every opening quote begins a cell and every closing quote ends one, which `stray_quote` checks.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEWLINE, QUOTE = 10, 34
+
+
+class Records:
+    """The records of `data` from byte `body` on, found by whole-array operations. Blank lines are no records."""
+
+    def __init__(self, data: bytes, body: int, delimiter: str) -> None:
+        self.data, self.body, self.delimiter = data, body, delimiter
+        self._bytes = np.frombuffer(data, np.uint8, offset=body) if body < len(data) else np.empty(0, np.uint8)
+
+    @cached_property
+    def _quotes(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self._bytes == QUOTE) if b'"' in self.data else np.empty(0, np.intp)
+
+    def _outside(self, byte: int) -> NDArray[np.intp]:
+        places = np.flatnonzero(self._bytes == byte)
+        return places[np.searchsorted(self._quotes, places) % 2 == 0] if self._quotes.size else places
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """First byte and end of each record, counted from `body`."""
+        ends = np.append(self._outside(NEWLINE), self._bytes.size)
+        starts = np.append(0, ends[:-1] + 1)
+        kept = ends > starts
+        return starts[kept], ends[kept]
+
+    def __len__(self) -> int:
+        return int(self.bounds[0].size)
+
+    def line(self, record: int) -> int:
+        """The line, counted from 1, on which a record begins."""
+        return self.line_at(int(self.bounds[0][record]))
+
+    def line_at(self, place: int) -> int:
+        return self.data.count(b"\n", 0, self.body + place) + 1
+
+    def cell_counts(self) -> NDArray[np.intp]:
+        """How many cells each record has."""
+        starts, ends = self.bounds
+        marks = self._outside(ord(self.delimiter))
+        return np.searchsorted(marks, ends) - np.searchsorted(marks, starts) + 1
+
+    def cells(self, record: int) -> list[str]:
+        starts, ends = self.bounds
+        text = self.data[self.body + int(starts[record]) : self.body + int(ends[record])].decode()
+        return split(text, self.delimiter)
+
+    def stray_quote(self) -> int | None:
+        """The line of a quote that does not open and close one whole cell, if there is one."""
+        quotes = self._quotes
+        if not quotes.size:
+            return None
+        allowed = np.isin(np.arange(256), [NEWLINE, QUOTE, ord(self.delimiter)])
+        opens, closes = quotes[0::2], quotes[1::2]
+        before = np.where(opens > 0, self._bytes[opens - 1], NEWLINE)
+        after = np.where(closes + 1 < self._bytes.size, np.take(self._bytes, closes + 1, mode="clip"), NEWLINE)
+        bad_open = np.flatnonzero(~allowed[before])
+        bad_close = np.flatnonzero(~allowed[after])
+        pairs = [int(found[0]) for found in (bad_open, bad_close) if found.size]
+        if not pairs and quotes.size % 2 == 0:
+            return None
+        return self.line_at(int(opens[min(pairs)] if pairs else opens[-1]))
+
+
+def split(record: str, delimiter: str) -> list[str]:
+    """The cells of one record. A delimiter inside quotes does not end a cell."""
+    if '"' not in record:
+        return record.split(delimiter)
+    cells: list[str] = []
+    open_cell: list[str] = []
+    quotes = 0
+    for piece in record.split(delimiter):
+        open_cell.append(piece)
+        quotes += piece.count('"')
+        if quotes % 2 == 0:
+            cells.append(unquote(delimiter.join(open_cell)))
+            open_cell = []
+    return cells + ([unquote(delimiter.join(open_cell))] if open_cell else [])
+
+
+def unquote(cell: str) -> str:
+    if len(cell) >= 2 and cell[0] == cell[-1] == '"':
+        return cell[1:-1].replace('""', '"')
+    return cell
+
+
+def record_end(data: bytes, start: int) -> int:
+    """The end of the record that begins at `start`: the next newline outside quotes."""
+    end = data.find(b"\n", start)
+    quotes = data.count(b'"', start, end if end >= 0 else len(data))
+    while end >= 0 and quotes % 2:
+        following = data.find(b"\n", end + 1)
+        quotes += data.count(b'"', end, following if following >= 0 else len(data))
+        end = following
+    return len(data) if end < 0 else end

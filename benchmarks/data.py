@@ -54,6 +54,7 @@ def text(
         term = np.where(rng.random(len(document)) < 0.5, common, special)
         counts = sp.coo_array((np.ones(len(term), np.float32), (document, term)), (height, width)).tocsr()
         counts.sum_duplicates()
+        counts.indptr, counts.indices = counts.indptr.astype(np.int32), counts.indices.astype(np.int32)
         return tfidf(counts) if weighted else counts
 
     return make

@@ -109,7 +109,7 @@ SPARSE = (
         "sparse counts 50k x 10k f32, share .9",
         "pca",
         0.9,
-        text(50_000, 10_000, 60, topics=20, slope=1.3, weighted=False),
+        text(50_000, 10_000, 60, topics=10, slope=1.8, weighted=False),
         "works, smallest k",
         skip=too_wide(10_000),
     ),

@@ -1,0 +1,103 @@
+"""A decomposition in sentences: what was done, how sure it is, what makes each axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.views.tables import floats
+from eckart.views.words import (
+    axis_labels,
+    clean,
+    explained,
+    interval,
+    joined,
+    makers,
+    method_name,
+    percent,
+    shorten,
+    total_word,
+    treatment,
+)
+
+if TYPE_CHECKING:
+    from eckart.decomposition import Decomposition
+
+
+def what(d: Decomposition) -> str:
+    """What was decomposed."""
+    return f"{method_name(d)} of {d.rows:,} rows x {d.columns:,} columns, {treatment(d)}."
+
+
+def how(d: Decomposition) -> str:
+    """Which solver, why, and how many reads it took."""
+    if d.info is None and d.plan is None:
+        return ""
+    solver = d.info.solver if d.info is not None else d.plan.solver if d.plan is not None else ""
+    why = f" {clean(d.plan.why)}" if d.plan is not None and d.plan.why else ""
+    if d.info is None:
+        return f"Solver {solver!r}.{why}"
+    return f"Solver {solver!r}, {d.info.reads} read{'s' * (d.info.reads != 1)} of the data.{why}"
+
+
+def carried(d: Decomposition) -> str:
+    """How much the axes carry, and whether that is proved."""
+    axes = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
+    lower, upper = explained(d)
+    if d.certificate is None:
+        return f"{axes} {percent(lower)} of the {total_word(d)} (as computed; there is no certificate)."
+    chance = d.certificate.failure_probability
+    within = f" to within {upper - lower:.0e}" if 0 < upper - lower < 1e-4 else ""
+    sure = f", with probability at least 1 - {chance:.0e}" if chance > 0 else ""
+    return f"{axes} {interval(lower, upper)} of the {total_word(d)} (certified{within}{sure})."
+
+
+def doubts(d: Decomposition) -> list[str]:
+    """What a reader must not overlook: no proof, axes that are not determined, notes."""
+    found = []
+    if d.certificate is not None:
+        if not d.certificate.proved:
+            asked = percent(d.certificate.tolerance, 3)
+            found.append(f"The asked accuracy of the explained share ({asked}) was NOT proved; only the interval is.")
+        found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
+    return found + [clean(note) for note in d.notes]
+
+
+def makes(d: Decomposition, axis: int) -> str:
+    """The columns that make an axis: 'Assault 0.58, Rape 0.54, Murder 0.54'."""
+    found = makers(d, axis)
+    return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column more than others"
+
+
+def scree_finding(d: Decomposition) -> str:
+    """What the scree plot shows, in words."""
+    if d.k == 0:
+        return "There is no axis."
+    shares, names = floats(d.shares), axis_labels(d)
+    sentence = f"{names[0]} carries {percent(float(shares[0]))} of the {total_word(d)}"
+    if d.k > 1:
+        sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
+    enough = int(np.searchsorted(shares.cumsum(), 0.9 - 1e-12)) + 1
+    if 2 < enough <= d.k:
+        sentence += f"; {enough} axes are needed for 90 %"
+    return sentence + "."
+
+
+def loadings_finding(d: Decomposition, axes: int = 2) -> str:
+    """What the loadings show, in words."""
+    parts = []
+    for axis, name in list(enumerate(axis_labels(d)))[:axes]:
+        found = makers(d, axis, most=4)
+        signs = {value > 0 for _, value in found}
+        names = joined([shorten(column, 24) for column, _ in found])
+        against = joined([shorten(column, 24) for column, value in found if value < 0])
+        with_ = joined([shorten(column, 24) for column, value in found if value > 0])
+        parts.append(f"{name} is made by {names}" if len(signs) < 2 else f"{name} sets {with_} against {against}")
+    return "; ".join(parts) + "." if parts else ""
+
+
+def _undetermined(d: Decomposition, first: int, last: int) -> str:
+    names = axis_labels(d)
+    group = f"{names[first]} to {names[min(last, d.k - 1)]}"
+    return f"{group} are determined only together, as a subspace: their directions within it are arbitrary."

@@ -1,0 +1,143 @@
+"""What axes, rows and columns are called, and numbers as people read them. All of it plain, inert text."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.array_api import to_numpy
+
+if TYPE_CHECKING:
+    from eckart.decomposition import Decomposition
+
+_METHODS = {
+    "pca": "Principal component analysis",
+    "svd": "Singular value decomposition",
+    "nmf": "Non-negative matrix factorisation",
+    "cur": "CUR decomposition",
+    "kernel_pca": "Kernel principal component analysis",
+    "isomap": "Isomap",
+}
+
+
+def clean(text: str) -> str:
+    """The text with every invisible or steering character written out: ESC cannot colour, U+202E cannot turn."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character
+
+
+def shorten(text: str, length: int, *, ellipsis: str = "...") -> str:
+    """The text, clean, cut to at most `length` characters."""
+    text = clean(text[: 4 * length + 4])
+    return text if len(text) <= length else text[: length - len(ellipsis)] + ellipsis
+
+
+def axis_labels(d: Decomposition) -> tuple[str, ...]:
+    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were asked for; else 'axis 1'."""
+    prefix = "PC" if d.method in {"pca", "kernel_pca"} else "axis "
+    prefix = "minor " if d.which == "smallest" else prefix
+    return tuple(f"{prefix}{i + 1}" for i in range(d.k))
+
+
+def column_labels(d: Decomposition) -> tuple[str, ...]:
+    """The names of the columns, or x1, x2, ..."""
+    return d.column_names or tuple(f"x{j + 1}" for j in range(d.columns))
+
+
+def row_labels(d: Decomposition) -> tuple[str, ...]:
+    """The names of the rows, or 1, 2, ..."""
+    return d.row_names or tuple(str(i + 1) for i in range(d.rows))
+
+
+def method_name(d: Decomposition) -> str:
+    """The method in words."""
+    return _METHODS.get(d.method, d.method)
+
+
+def total_word(d: Decomposition) -> str:
+    """What the shares are shares of."""
+    return "variance" if d.mean is not None else "sum of squares"
+
+
+def treatment(d: Decomposition) -> str:
+    """What was done to the columns first."""
+    if d.mean is None:
+        return "columns scaled, not centred" if d.scale is not None else "columns as they are"
+    return "columns centred and scaled to unit variance" if d.scale is not None else "columns centred"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """0.62006 -> '62.0 %'."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def interval(lower: float, upper: float, digits: int = 2) -> str:
+    """Bounds of a share in percent, rounded outward so that what is printed is still true: '62.00 to 62.01 %'.
+
+    Bounds closer to each other than a hundredth of the last digit are printed as one number, rounded as usual.
+    """
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return "not known"
+    if upper - lower <= 10.0 ** (-4 - digits):
+        return percent(lower, digits)
+    factor = 10.0**digits
+    low = max(math.floor(100 * lower * factor) / factor, 0.0)
+    high = min(math.ceil(100 * upper * factor) / factor, 100.0)
+    return f"{low:.{digits}f} to {high:.{digits}f} %"
+
+
+def places(largest: float) -> int | None:
+    """Decimals that show four digits of the largest number of a column; None when only powers of ten do."""
+    if largest == 0:
+        return 1
+    if not 1e-3 <= largest < 1e7:
+        return None
+    return max(3 - max(math.floor(math.log10(largest * (1 + 1e-9))), -1), 0)
+
+
+def number(value: float) -> str:
+    """One number in few characters: 0.58318 -> '0.5832'."""
+    if not math.isfinite(value):
+        return "not known"
+    decimals = places(abs(value))
+    return f"{value:.3e}" if decimals is None else f"{value:,.{decimals}f}"
+
+
+def certified_shares(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
+    """Lower and upper bounds of each axis's share: bound^2 / ||A||^2; None without certificate."""
+    if d.certificate is None or d.norm == 0:
+        return None
+    lower, upper = (np.asarray(bound, dtype=float) / d.norm for bound in d.certificate.values)
+    return np.clip(lower, 0, None) ** 2, np.clip(upper, 0, None) ** 2
+
+
+def makers(d: Decomposition, axis: int, most: int = 5) -> list[tuple[str, float]]:
+    """The columns that make an axis: those whose v^2 exceeds the even share 1/p, strongest first."""
+    vector = to_numpy(d.right)[:, axis].astype(float)
+    even = (vector @ vector) / max(len(vector), 1)
+    names = column_labels(d)
+    order = np.argsort(-np.abs(vector), kind="stable")[:most]
+    return [(names[j], float(vector[j])) for j in order if vector[j] ** 2 >= even * (1 - 1e-9) and vector[j] != 0]
+
+
+def explained(d: Decomposition) -> tuple[float, float]:
+    """Share of all kept axes together: certified where a certificate exists, else as computed."""
+    if d.certificate is not None:
+        return d.certificate.explained
+    total = float(to_numpy(d.shares).astype(float).sum())
+    return total, total
+
+
+def joined(words: list[str]) -> str:
+    """'a, b and c'."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"

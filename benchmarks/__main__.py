@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
+import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -49,13 +51,22 @@ def processor() -> str:
     return next((line.split(": ", 1)[1] for line in lines if line.startswith("model name")), platform.processor())
 
 
+def cache_folder(sizes: str) -> Path:
+    """Where data and references lie; another one, and the old one gone, when the code that makes them has changed."""
+    sources = (Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("data", "reference", "workloads"))
+    folder = RESULTS / f"data-{sizes}-{hashlib.sha256(b''.join(sources)).hexdigest()[:8]}"
+    for old in set(RESULTS.glob(f"data-{sizes}-*")) - {folder}:
+        shutil.rmtree(old)
+    return folder
+
+
 def main() -> None:
     options = arguments()
     wanted = options.only or [*WORKLOADS, START]
     repeats = 2 if options.quick else options.repeats
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
-    cache = RESULTS / ("data-quick" if options.quick else "data")
+    cache = cache_folder("quick" if options.quick else "full")
     measured = []
     print(markdown(SUMMARY_HEAD, []), end="", flush=True)
     for workload in (WORKLOADS[name] for name in wanted if name != START):

@@ -94,7 +94,9 @@ def run(workload: Workload, facts: dict[str, Any], *, repeats: int, limit: float
     right = np.array(facts["reference"])
     share = isinstance(workload.k, float)
     method, sparse = workload.method, facts["sparse"]
-    chosen = [(peer.name, method) for peer in PEERS if peer.applies(method, sparse=sparse, share=share)]
+    chosen: list[tuple[str, str]] = [
+        (peer.name, method) for peer in PEERS if peer.applies(method, sparse=sparse, share=share)
+    ]
     if workload.bare:
         chosen.append((BARE, "bare"))
     workers = [Worker(*pair, workload, facts["path"]) for pair in chosen if pair[0] not in workload.skip]

@@ -121,7 +121,7 @@ def test_sparse_is_made_canonical(tmp_path: Path) -> None:
 def test_matrix_market_round_trip(tmp_path: Path, seed: int, packed: bool) -> None:
     rng = np.random.default_rng(seed)
     dense = rng.standard_normal((5, 5)) * (rng.random((5, 5)) < 0.5)
-    dense = dense + dense.T if seed % 2 else dense
+    dense = [dense, dense + dense.T, dense - dense.T][seed % 3]
     for value in (sparse.coo_array(dense), dense):
         buffer = io.BytesIO()
         scipy_io.mmwrite(buffer, value, precision=17)
@@ -137,6 +137,16 @@ def test_matrix_market_pattern_and_duplicates(tmp_path: Path) -> None:
     assert open_source(path).matrix.toarray().tolist() == [[1, 0], [0, 1]]
     path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 2\n2 1 5\n")
     assert open_source(path).matrix.toarray().tolist() == [[3, 0], [5, 0]]
+
+
+def test_matrix_market_with_loose_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "m.mtx"
+    path.write_bytes(
+        b"%%MatrixMarket Matrix Coordinate Real General\r\n%\r\n\r\n 2  3   2\r\n  1\t1  1.5 \r\n\r\n2 3 -2\r\n"
+    )
+    assert open_source(path).matrix.toarray().tolist() == [[1.5, 0, 0], [0, 0, -2]]
+    path.write_text("%%MatrixMarket matrix coordinate real general\n3 2 0\n")
+    assert open_source(path).matrix.nnz == 0
 
 
 def table() -> Any:

@@ -239,6 +239,32 @@ def test_wide_text(read: Any) -> None:
         read(f"{names}\n{rows[0]}\n{rows[1]}\nbad{rows[2][1:]}\n".replace("bad,", "bad,", 1))
 
 
+def test_layouts_that_were_read_wrongly_once(read: Any) -> None:
+    source = read("Datum;Wert\n01.02.2020;1,5\n02.02.2020;2,5\n")
+    assert source.matrix.tolist() == [[1.5], [2.5]]
+    assert read("x\n1,5\n2,5\n", decimal=",").matrix.tolist() == [[1.5], [2.5]]
+    assert read("a,b\n1,2\n   \n3,4\n").shape == (2, 2)
+    assert read("p q r s t\na b c d 1\nb c d e 2\n").about.column_names == ("t",)
+    with pytest.raises(ParameterError, match="no delimiter ';'"):
+        read("x,y\n1,2\n3,4\n", delimiter=";")
+    with pytest.raises(FileError, match="exponent with E"):
+        read("1.0e+00 2.0D+00\n3 4\n")
+    with pytest.raises(FileError, match="title"):
+        read("my data\n\na,b\n1,2\n")
+
+
+def test_an_index_is_no_measurement(read: Any) -> None:
+    source = read(",a\n0,5\n1,6\n", row_names=None)
+    assert source.about.column_names == ("a",)
+    assert source.about.row_names is None
+
+
+def test_amounts_are_said_aloud(read: Any) -> None:
+    source = read("price,x\n$1.50,1\n$2.50,2\n")
+    assert source.about.row_names is None
+    assert "'price'" in said(source)
+
+
 def test_large_file_is_fast(tmp_path: Path) -> None:
     import time
 

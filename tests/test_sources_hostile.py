@@ -20,7 +20,7 @@ import pytest
 from pyarrow import ipc, parquet
 from scipy import sparse
 
-from eckart.errors import EckartError, FileError, MemoryBudgetError, NotFiniteError
+from eckart.errors import EckartError, FileError, MemoryBudgetError, NotFiniteError, ParameterError
 from eckart.sources import limits
 from eckart.sources import parquet as parquet_module
 from eckart.sources.open_source import open_source
@@ -79,6 +79,7 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
     refused("a\0b.csv", "cannot be opened")
     refused(tmp_path / "line\nbreak;rm -rf.csv", "line\\nbreak;rm")
     refused(io.BytesIO(b""), "empty")
+    refused(7, "neither a path", error=ParameterError)
     refused(io.StringIO("a\n1\n"), "binary")
 
 
@@ -261,6 +262,20 @@ def test_odd_archives(tmp_path: Path) -> None:
     refused(put(tmp_path, "h.npz", bytes(damaged)), "broken .npz")
 
 
+def test_damaged_archives_never_leak_other_errors(tmp_path: Path) -> None:
+    sparse.save_npz(tmp_path / "s.npz", sparse.random_array((9, 7), density=0.4, rng=np.random.default_rng(0)))
+    content = (tmp_path / "s.npz").read_bytes()
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        damaged = bytearray(content)
+        place = int(rng.integers(len(damaged)))
+        damaged[place : place + int(rng.integers(0, 20))] = rng.bytes(int(rng.integers(0, 5)))
+        try:
+            open_source(put(tmp_path, "bad.npz", bytes(damaged)))
+        except EckartError:
+            continue
+
+
 def spoilt(tmp_path: Path, kind: str, **changes: Any) -> Path:
     matrix = sparse.random_array((6, 4), density=0.5, rng=np.random.default_rng(0), format="coo").asformat(kind)
     matrix = matrix.tobsr((2, 2)) if kind == "bsr" else matrix
@@ -339,11 +354,17 @@ REAL = "%%MatrixMarket matrix coordinate real general\n"
         (REAL + "2 -2 1\n1 1 1\n", "size line"),
         (REAL + "2 2 1000000000000\n1 1 1\n", "promises 1000000000000 entries"),
         (REAL + "2 2 3\n1 1 1\n", "promises 3 entries"),
-        (REAL + "2 2 2\n1 1 1.000000000000\n", "broken Matrix Market"),
-        (REAL + "2 2 1\n0 1 1\n", "broken Matrix Market"),
-        (REAL + "2 2 1\n3 1 1\n", "broken Matrix Market"),
-        (REAL + "2 2 1\n1 1 x\n", "broken Matrix Market"),
-        (REAL + "2 2 1\n1 1 1\n2 2 2\n", "broken Matrix Market"),
+        (REAL + "2 2 2\n1 1 1.000000000000\n", "promises 2 entries and has 1"),
+        (REAL + "2 2 1\n1 1 1\n2 2 2\n", "promises 1 entries and has 2"),
+        (REAL + "2 2 1\n0 1 1\n", "line 3: the place (0, 1)"),
+        (REAL + "2 2 2\n\n1 1 1\n3 1 1\n", "line 5: the place (3, 1)"),
+        (REAL + "2 2 1\n1 1 x\n", "line 3: the character 'x'"),
+        (REAL + "2 2 1\n1 1 1e5e5\n", "line 3: '1 1 1e5e5' is not of the form"),
+        (REAL + "2 2 2\n1 1 1\n1 2\n\n\n\n", "line 4: '1 2' is not of the form"),
+        (REAL + "2 2 1\n1.5 1 1\n", "not of the form"),
+        (REAL + "2 2 1\n99999999999999999999 1 1\n", "not of the form"),
+        (REAL + "2 2 1\n1 1 1\x02", "line 3: the character '\\x02'"),
+        ("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 2 1\n2 1 1\n", "both sides"),
         (REAL + "0 2 0\n", "no rows"),
         ("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", "symmetric"),
         ("%%MatrixMarket matrix array real general\n100000 100000\n1\n", "promises"),
@@ -352,6 +373,22 @@ REAL = "%%MatrixMarket matrix coordinate real general\n"
 )
 def test_hostile_matrix_market(tmp_path: Path, text: str, word: str) -> None:
     refused(put(tmp_path, "m.mtx", text), "m.mtx", word)
+
+
+def test_infinite_entries_of_matrix_market(tmp_path: Path) -> None:
+    refused(put(tmp_path, "m.mtx", REAL + "2 2 2\n1 1 1\n1 2 1e400\n"), "line 4", "infinite", error=NotFiniteError)
+
+
+def test_damaged_matrix_market_never_crashes(tmp_path: Path) -> None:
+    text = REAL + "5 4 6\n" + "".join(f"{i % 5 + 1} {i % 4 + 1} {i / 7:.6E}\n" for i in range(6))
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        damaged = bytearray(text.encode())
+        damaged[rng.integers(len(damaged))] = rng.integers(256)
+        try:
+            open_source(put(tmp_path, "m.mtx", bytes(damaged)))
+        except EckartError:
+            continue
 
 
 def test_matrix_market_larger_than_memory(tmp_path: Path) -> None:

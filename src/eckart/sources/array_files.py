@@ -20,7 +20,7 @@ from eckart.errors import FileError
 from eckart.sources.assemble import EXACT
 from eckart.sources.base import About, Block, MemorySource
 from eckart.sources.limits import free_memory, say_bytes
-from eckart.sources.opening import Opened
+from eckart.sources.opening import Opened, reason
 
 _KINDS = {
     "O": "Python objects (a pickle), which could run code when loaded; save the numbers alone with astype(float)",
@@ -91,14 +91,15 @@ def read_header(stream: BinaryIO, name: str) -> Header:
         read = formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0
         shape, fortran, dtype = read(stream)
     except _BAD_HEADER as error:
-        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise FileError(f"{name} is not a usable .npy array: {reason}. Write it again with numpy.save.") from error
+        raise FileError(
+            f"{name} is not a usable .npy array: {reason(error)}. Write it again with numpy.save."
+        ) from error
     if any(type(size) is not int or size < 0 for size in shape):
         raise FileError(f"{name} claims the impossible shape {shape}. Write it again with numpy.save.")
     kind = "V" if dtype.names or dtype.subdtype else dtype.kind
     if dtype.hasobject or kind not in "fiub":
-        reason = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
-        raise FileError(f"{name} holds {reason}.")
+        content = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
+        raise FileError(f"{name} holds {content}.")
     return Header(tuple(shape), dtype, fortran, stream.tell())
 
 

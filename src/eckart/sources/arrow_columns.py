@@ -35,17 +35,21 @@ def text_of(name: str, column: Any, kind: str = "text") -> Text:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_dictionary(column.type):
-        column = pc.dictionary_encode(column if kind_of(column.type) == "text" else pc.cast(column, pa.string()))
-    joined = pa.chunked_array(column.chunks, column.type).unify_dictionaries().combine_chunks()
-    chunks = joined.chunks if isinstance(joined, pa.ChunkedArray) else [joined]
+    if kind_of(column.type) != "text":
+        column = pc.cast(column, pa.string())
+    known: dict[str, str] = {"": ""}
     values: list[str] = []
-    for chunk in chunks:
-        words = ["" if word is None else str(word) for word in chunk.dictionary.to_pylist()] + [""]
-        places = chunk.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+    for chunk in column.chunks:  # each with its own dictionary: one for all would cost the square of the chunks
+        coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        words = [known.setdefault(word, word) for word in map(_word, coded.dictionary.to_pylist())] + [""]
+        places = coded.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
         values.extend(map(words.__getitem__, places.tolist()))
     unique = len(set(values)) == len(values) and "" not in values
     return Text(name, tuple(values), unique, kind == "text", kind)
+
+
+def _word(word: str | None) -> str:
+    return "" if word is None else word
 
 
 def matrix_of(columns: Sequence[Any], rows: int, name: str) -> NDArray[Any]:

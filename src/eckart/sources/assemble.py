@@ -105,7 +105,12 @@ def listed(names: Sequence[str]) -> str:
 def _label_notes(labels: list[Text]) -> list[str]:
     texts = [label.name for label in labels if label.kind == "text"]
     dates = [label.name for label in labels if label.kind == "date"]
+    amounts = [label.name for label in labels if label.kind == "amount"]
     notes = []
+    if amounts:
+        notes.append(
+            f"Numbers with a sign or a unit set aside as text: {listed(amounts)}. Write them plainly to use them."
+        )
     if texts:
         notes.append(f"Text set aside as labels, not part of the analysis: {listed(texts)}.")
     if dates:

@@ -17,8 +17,11 @@ NUMBER = {
 }
 """A number, by decimal sign. The text is the same in Python's and in Arrow's regular expressions."""
 
-GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+)$"
-"""Digits in groups of three (1,234 or 1'234.5), or with a comma (1,5)."""
+GROUPED = r"^[+-]?(\d{1,3}([,.' \x{00a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.?\d*[dD][+-]?\d+)$"
+"""Digits in groups of three (1,234 or 1'234.5), with a comma (1,5), or with Fortran's exponent (1.5D3)."""
+
+AMOUNT = r"^[+-]?([$€£] ?\d[\d.,]*|\d[\d.,]* ?[%$€£])$"
+"""A number with a currency or a percent sign."""
 
 _GROUPED = re.compile(GROUPED.replace(r"\x{00a0}\x{202f}", "\u00a0\u202f"))
 _THOUSANDS = re.compile(r"^[+-]?\d{1,3}([,.' \u00a0\u202f]\d{3})+([.,]\d+)?$")
@@ -38,6 +41,11 @@ def is_value(cell: str, decimal: str = ".") -> bool:
     return is_number(cell, decimal) or cell.strip() in TRUTH
 
 
+def is_word(cell: str, decimal: str = ".") -> bool:
+    """Neither a value nor missing, nor a number written in a way that is not read."""
+    return not (is_value(cell, decimal) or is_missing(cell) or is_grouped(cell))
+
+
 def is_grouped(cell: str) -> bool:
     return _GROUPED.match(cell.strip()) is not None
 
@@ -53,7 +61,9 @@ def advice(cell: str, decimal: str) -> str:
         return "It looks like a number with a decimal comma; say decimal=','."
     if decimal == "," and is_number(cell, "."):
         return "The other numbers have a decimal comma and this one a point; write them alike, or say decimal='.'."
-    if re.fullmatch(r"[+-]?[\d.,]+\s*%|[$€£]\s*[\d.,]+|[\d.,]+\s*[$€£]", cell):
+    if is_grouped(cell):
+        return "Write its exponent with E."
+    if re.match(AMOUNT, cell):
         return "Write the number without its sign or unit."
     return f"Correct the cell; a missing value is written as one of {', '.join(m for m in MISSING if m)} or left empty."
 

@@ -12,10 +12,21 @@ import numpy as np
 
 from eckart.errors import FileError
 from eckart.sources.arrow_columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of
-from eckart.sources.assemble import Parts, Text, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
+from eckart.sources.assemble import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
 from eckart.sources.base import MemorySource
-from eckart.sources.cells import GROUPED, MISSING, NUMBER, advice, is_missing, is_number, looks_numeric, to_numbers
+from eckart.sources.cells import (
+    AMOUNT,
+    GROUPED,
+    MISSING,
+    NUMBER,
+    advice,
+    is_missing,
+    is_number,
+    looks_numeric,
+    to_numbers,
+)
 from eckart.sources.encoding import to_utf8
+from eckart.sources.opening import reason
 from eckart.sources.records import Records
 from eckart.sources.sniff import Layout, TextOptions, sniff
 
@@ -57,8 +68,15 @@ class Page:
         raise FileError(
             f"{self.place(row)} has {counts[row]} cells where {known} {len(self.columns)}, so it is not certain which "
             "value belongs to which column. Correct the line, or quote cells that contain the delimiter "
-            f"{self.layout.delimiter!r}."
+            f"{self.layout.delimiter!r}.{self._ragged_hint(int(counts[row]))}"
         )
+
+    def _ragged_hint(self, cells: int) -> str:
+        if len(self.columns) == 1:
+            return " If lines above the table are a title, begin them with '#' or remove them."
+        if self.layout.delimiter == "," and cells > len(self.columns):
+            return " If the comma is a decimal sign, say decimal=','."
+        return ""
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
         raise FileError(
@@ -86,11 +104,10 @@ def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource
     return assemble(parts, name, options.row_names)
 
 
-def naming_column(page: Page, options: TextOptions) -> str | None:
-    """The column that names the rows for certain, whatever it holds."""
-    if options.row_names not in (None, "auto"):
-        return options.row_names
-    return page.columns[0] if page.named_rows or (page.unnamed_first and options.row_names == "auto") else None
+def naming_columns(page: Page, options: TextOptions) -> list[str]:
+    """Columns that name the rows whatever they hold: the one asked for, and a first one without a name."""
+    first = page.columns[:1] if page.named_rows or page.unnamed_first else []
+    return first if options.row_names in (None, "auto") else [options.row_names, *first]
 
 
 def _short_header(layout: Layout) -> bool:
@@ -110,17 +127,17 @@ def _short_header(layout: Layout) -> bool:
 def _wide_parts(page: Page, options: TextOptions) -> Parts:
     from eckart.sources.wide import wide_parts
 
-    return wide_parts(page, naming_column(page, options))
+    return wide_parts(page, naming_columns(page, options))
 
 
 def _parts(page: Page, options: TextOptions) -> Parts:
-    naming = naming_column(page, options)
+    naming = naming_columns(page, options)
     table = _parse(page, naming)
     names, numbers, texts, empty = [], [], [], []
     for name in page.columns:
         column = table.column(name)
         kind = kind_of(column.type)
-        if kind == "text" and name != naming:
+        if kind == "text" and name not in naming:
             column, kind = _resolved(page, name, column)
         if kind in ("number", "truth"):
             names.append(name)
@@ -134,25 +151,17 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     notes = number_notes(names, numbers, matrix)
     if empty:
         notes.append(f"Without any value, and so left out: the column {listed(empty)}.")
-    return Parts(matrix, names, _named_first(texts, naming, page), notes)
+    return Parts(matrix, names, sorted(texts, key=lambda text: text.name not in naming), notes)
 
 
-def _named_first(texts: list[Text], naming: str | None, page: Page) -> list[Text]:
-    """The naming column comes first in the choice; if its values repeat it can only be a label."""
-    for text in texts:
-        if text.name == naming and not text.unique and not page.unnamed_first:
-            page.notes.append(f"The row names in {quoted(text.name)} are not all different.")
-    return sorted(texts, key=lambda text: text.name != naming)
-
-
-def _parse(page: Page, naming: str | None) -> Any:
+def _parse(page: Page, naming: list[str]) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
     layout = page.layout
     data = pa.py_buffer(layout.data).slice(layout.body)
     longest = max((sum(map(len, row)) + len(row) for row in layout.sample), default=0)
-    forced = {name: pa.string() for name in page.columns if name == naming or _hexadecimal(page, name)}
+    forced = {name: pa.string() for name in page.columns if name in naming or _hexadecimal(page, name)}
     convert = csv.ConvertOptions(
         null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal, column_types=forced
     )
@@ -163,8 +172,8 @@ def _parse(page: Page, naming: str | None) -> Any:
             return csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
             page.refuse_ragged()
-            reason = str(error).splitlines()[0][:300]
-    raise FileError(f"{page.name} could not be parsed: {reason}. Check its quotes and its line ends.")
+            fault = reason(error)
+    raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and its line ends.")
 
 
 def _hexadecimal(page: Page, name: str) -> bool:
@@ -188,4 +197,5 @@ def _resolved(page: Page, name: str, cells: Any) -> tuple[Any, str]:
     if 2 * (pc.sum(pc.or_(pc.or_(meant[0], meant[1]), meant[2])).as_py() or 0) > known:
         row = pc.index(pc.fill_null(numeric, True), False).as_py()
         page.refuse_cell(row, name, cells[row].as_py())
-    return trimmed, "text"
+    amounts = pc.sum(pc.match_substring_regex(trimmed, AMOUNT)).as_py() or 0
+    return trimmed, "amount" if 2 * amounts > known else "text"

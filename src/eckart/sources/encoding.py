@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from eckart.errors import FileError, ParameterError
 
@@ -27,6 +28,8 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
     text, notes = _decoded(data, encoding, name)
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\n " in text:
+        text = re.sub(rb"\n +(?=\n)", b"\n", text)
     place = text.find(b"\0")
     if place >= 0:
         line = text.count(b"\n", 0, place) + 1

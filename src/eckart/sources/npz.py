@@ -10,14 +10,14 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from eckart.errors import FileError, ParameterError
+from eckart.errors import EckartError, FileError, ParameterError
 from eckart.sources.array_files import ConvertingSource, Header, check_size, numeric_source, read_header, refuse_shape
 from eckart.sources.assemble import listed
 from eckart.sources.base import About, MemorySource
 from eckart.sources.limits import check_expansion
-from eckart.sources.opening import Opened
+from eckart.sources.opening import Opened, reason
 
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
 def read_npz(opened: Opened, key: str | None = None) -> MemorySource | ConvertingSource:
@@ -28,9 +28,11 @@ def read_npz(opened: Opened, key: str | None = None) -> MemorySource | Convertin
             if key is None and {"format", "shape", "data"} <= members.keys():
                 return _sparse(archive, members, opened)
             return _dense(archive, members, opened, key)
+    except EckartError:
+        raise
     except _BROKEN as error:
         raise FileError(
-            f"{opened.name} is a broken .npz archive ({error}). Copy it again, or write it again."
+            f"{opened.name} is a broken .npz archive ({reason(error)}). Copy it again, or write it again."
         ) from error
 
 

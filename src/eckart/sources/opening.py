@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from eckart.errors import FileError
+from eckart.errors import FileError, ParameterError
 from eckart.sources.limits import check_expansion, check_fits
 
 CHUNK = 1 << 20
@@ -53,9 +53,7 @@ class Opened:
                     out += chunk
                     check_expansion(len(out), self.size, self.name, self.max_expansion)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(
-                f"{self.name} is a broken gzip file ({error}). Copy or download it again, or unpack it with gunzip."
-            ) from error
+            raise FileError(f"{self.name} is a broken gzip file ({reason(error)}). Copy it again.") from error
         if not out:
             raise FileError(f"{self.name} is empty once unpacked. Check that it was written completely.")
         return bytes(out)
@@ -65,6 +63,13 @@ def shown(path: str) -> str:
     """A path as it may stand in a message: one line, not too long."""
     text = repr(path)[1:-1]
     return f"'{text}'" if len(text) <= 200 else f"'{text[:100]}...{text[-60:]}'"
+
+
+def reason(error: Exception) -> str:
+    """Another library's complaint as it may stand in a message: one line, not too long."""
+    text = str(error).strip().partition("\n")[0] or type(error).__name__
+    text = text if text.isprintable() else repr(text)
+    return text.rstrip(".") if len(text) <= 200 else text[:200] + "..."
 
 
 def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
@@ -88,6 +93,8 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
 
 def open_stream(stream: BinaryIO, max_expansion: float) -> Opened:
     """Take all bytes of an open binary stream, such as standard input."""
+    if not hasattr(stream, "read"):
+        raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Give a path as text.")
     label = getattr(stream, "name", None)
     name = shown(label) if isinstance(label, str) else "the input"
     content = stream.read()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from eckart.errors import FileError
@@ -10,7 +11,7 @@ from eckart.sources.arrow_columns import kind_of, matrix_of, number_notes, text_
 from eckart.sources.assemble import Parts, Text, assemble, check_row_names, listed, refuse_empty, unique_names
 from eckart.sources.base import MemorySource
 from eckart.sources.limits import check_fits
-from eckart.sources.opening import Opened
+from eckart.sources.opening import Opened, reason
 
 
 def read_parquet(opened: Opened, row_names: str | None = "auto") -> MemorySource:
@@ -26,13 +27,15 @@ def read_parquet(opened: Opened, row_names: str | None = "auto") -> MemorySource
             rows = meta.metadata.num_rows
             check_fits(rows * len(wanted) * 8, opened.name, f"a table of {rows} rows and {len(wanted)} columns")
             texts = [field.name for field in schema if kind_of(field.type) == "text"]
+            others = [f"{field.name} ({field.type})" for field in schema if field.name not in wanted]
             stream.seek(0)
-            table = parquet.ParquetFile(stream, read_dictionary=texts).read()
+            table = parquet.ParquetFile(stream, read_dictionary=texts).read(wanted if others else None)
+            table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _broken(opened, "Parquet", error) from error
     if table.num_rows != rows:
         raise FileError(f"{opened.name} promises {rows} rows and holds {table.num_rows}. Write it again.")
-    return arrow_source(table, opened.name, row_names)
+    return arrow_source(table, opened.name, row_names, others)
 
 
 def read_arrow(opened: Opened, row_names: str | None = "auto") -> MemorySource:
@@ -61,20 +64,19 @@ def _input(opened: Opened) -> Any:
 
 
 def _broken(opened: Opened, kind: str, error: Exception) -> FileError:
-    reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-    return FileError(f"{opened.name} is a broken {kind} file ({reason}). Copy it again, or write it again.")
+    return FileError(f"{opened.name} is a broken {kind} file ({reason(error)}). Copy it again, or write it again.")
 
 
-def arrow_source(table: Any, name: str, row_names: str | None = "auto") -> MemorySource:
-    """An Arrow table as a source; the index pandas left in it names the rows."""
+def arrow_source(table: Any, name: str, row_names: str | None = "auto", others: Sequence[str] = ()) -> MemorySource:
+    """An Arrow table as a source; the index pandas left in it names the rows; `others` are columns not even read."""
     columns, notes = unique_names(table.column_names)
     check_row_names(row_names, columns, name)
-    index = _pandas_index(table) if row_names == "auto" else row_names
-    names, numbers, left_out = [], [], []
+    naming = (row_names, _pandas_index(table))
+    names, numbers, left_out = [], [], list(others)
     texts: list[Text] = []
     for label, column in zip(columns, table.columns, strict=True):
         kind = kind_of(column.type)
-        if label == index and kind != "other":
+        if label in naming and kind not in ("other", "empty"):
             texts.insert(0, text_of(label, column))
         elif kind in ("number", "truth"):
             names.append(label)

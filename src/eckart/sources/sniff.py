@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
-from eckart.sources.cells import is_grouped, is_missing, is_number, is_value
+from eckart.sources.cells import is_grouped, is_missing, is_number, is_value, is_word
 from eckart.sources.records import record_end, split
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
@@ -56,9 +57,10 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
     records = sample_records(data, start)
     if not records:
         raise FileError(f"{name} has no rows: it holds nothing but blank lines and comments.")
-    delimiter = options.mark or mark or best_delimiter(records)
+    delimiter = options.mark or mark or best_delimiter(records, options.decimal)
+    _refuse_absent(options, records, name)
     if delimiter == " ":
-        data, delimiter = _align(data), "\t"
+        data, delimiter = align(data), "\t"
         start, _, comments = _preamble(data)
         records = sample_records(data, start)
     rows = [split(record, delimiter) for record in records]
@@ -87,30 +89,52 @@ def sample_records(data: bytes, start: int) -> list[str]:
     return records
 
 
-def best_delimiter(records: list[str]) -> str:
+def best_delimiter(records: list[str], decimal: str | None = None) -> str:
     """The candidate under which the records have equally many cells, most of them numbers."""
-    scores = {mark: _score(records, mark) for mark in CANDIDATES}
-    best = max(CANDIDATES, key=lambda mark: scores[mark])
-    if scores[best][0] > 0:
+    taken = decimal == "," and not any('"' in record for record in records)
+    fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
+    best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
+    if fits[best].score > 0:
         return best
-    aligned = _align("\n".join(records).encode()).decode().split("\n")
-    share, _ = _score(aligned, "\t")
-    return " " if share > 0.9 else ","
+    aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
+    return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
 
 
-def _score(records: list[str], mark: str) -> tuple[float, int]:
+class Fit(NamedTuple):
+    """How well a delimiter splits: cells per record, share of records with as many, share of numbers among them."""
+
+    cells: int = 0
+    share: float = 0.0
+    numbers: float = 0.0
+    header: bool = True
+
+    @property
+    def score(self) -> float:
+        return (1.0 if self.header else 0.5) * self.share * (0.5 + self.numbers)
+
+
+def _fit(records: list[str], mark: str) -> Fit:
     rows = [split(record, mark) for record in records]
     body = rows[1:] or rows
     cells, count = Counter(len(row) for row in body).most_common(1)[0]
     if cells < 2 or len(rows[0]) < cells - 1:
-        return 0.0, 0
+        return Fit()
     decimal = "." if mark == "," else ","
     flat = [cell for row in body[:50] for cell in row[:1000]]
     numbers = sum(is_value(cell, ".") or is_number(cell, decimal) for cell in flat) / len(flat)
-    return count / len(body) * (0.5 + numbers), cells
+    return Fit(cells, count / len(body), numbers, len(rows[0]) == cells)
 
 
-def _align(data: bytes) -> bytes:
+def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
+    """A delimiter the user said, which occurs nowhere, while another splits every record alike."""
+    if options.mark is None or any(options.mark in record for record in records):
+        return
+    other = best_delimiter(records, options.decimal)
+    if other in records[0] and other != options.mark and len({len(split(record, other)) for record in records}) == 1:
+        raise ParameterError(f"{name} has no delimiter {options.mark!r}; its cells seem to be separated by {other!r}.")
+
+
+def align(data: bytes) -> bytes:
     """Runs of blanks outside quotes become one tab; the number of lines stays."""
     pieces = data.split(b'"')
     pieces[0::2] = [re.sub(rb"[ \t]+", b"\t", re.sub(rb"[ \t]*\n[ \t]*", b"\n", piece)) for piece in pieces[0::2]]
@@ -140,7 +164,7 @@ def has_header(rows: list[list[str]], decimal: str) -> bool:
     first, body = rows[0], rows[1:]
     if len(body) and len(first) < len(body[0]):
         return True
-    words = [not is_value(cell, decimal) and not is_missing(cell) for cell in first]
+    words = [is_word(cell, decimal) for cell in first]
     if not body:
         return all(words)
     columns = [[row[j] for row in body if j < len(row) and not is_missing(row[j])] for j in range(len(first))]
@@ -179,7 +203,7 @@ def _counts_up(cells: list[str]) -> bool:
 
 
 def _doubt(header: list[str], decimal: str) -> list[str]:
-    if sum(is_number(cell, decimal) for cell in header) > 1:
+    if any(is_number(cell, decimal) for cell in header):
         return ["The first line was read as names though some of them are numbers; say header=False if it is data."]
     return []
 

@@ -11,12 +11,13 @@ from eckart.errors import FileError
 from eckart.sources.assemble import Parts, Text
 from eckart.sources.cells import MISSING, is_missing, is_number
 from eckart.sources.limits import check_fits
+from eckart.sources.opening import reason
 
 if TYPE_CHECKING:
     from eckart.sources.delimited import Page
 
 
-def wide_parts(page: Page, naming: str | None) -> Parts:
+def wide_parts(page: Page, naming: list[str]) -> Parts:
     """Which columns are numbers is told by the sample; a cell that disagrees later is refused by line and column."""
     page.refuse_ragged()
     rows, columns = len(page.records), len(page.columns)
@@ -35,17 +36,17 @@ def wide_parts(page: Page, naming: str | None) -> Parts:
         Text(page.columns[j], tuple(column), len(set(column)) == rows and "" not in column)
         for j, column in zip(words, texts, strict=True)
     ]
-    return Parts(matrix, [page.columns[j] for j in numeric], sorted(labels, key=lambda text: text.name != naming))
+    return Parts(matrix, [page.columns[j] for j in numeric], sorted(labels, key=lambda text: text.name not in naming))
 
 
-def _numeric(page: Page, naming: str | None) -> list[int]:
+def _numeric(page: Page, naming: list[str]) -> list[int]:
     decimal, sample = page.layout.decimal, page.layout.sample
 
     def mostly_numbers(j: int) -> bool:
         known = [row[j] for row in sample[:10] if not is_missing(row[j])]
         return 2 * sum(is_number(cell, decimal) for cell in known) >= len(known)
 
-    return [j for j, name in enumerate(page.columns) if name != naming and mostly_numbers(j)]
+    return [j for j, name in enumerate(page.columns) if name not in naming and mostly_numbers(j)]
 
 
 def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> NDArray[Any]:
@@ -65,6 +66,6 @@ def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> NDAr
         for j, cell in zip(numeric, cells, strict=True):
             if not is_number(cell, page.layout.decimal) and not is_missing(cell):
                 page.refuse_cell(row, page.columns[j], cell)
-        raise FileError(f"{page.place(row)} could not be parsed: {error}") from error
+        raise FileError(f"{page.place(row)} could not be parsed: {reason(error)}.") from error
     values: NDArray[Any] = table.column("cell").to_numpy()
     return values

@@ -1,0 +1,92 @@
+"""The one place that knows array libraries, devices, dtypes and kinds of sparse matrix.
+
+What comes in as data decides where the work runs: NumPy, PyTorch, CuPy or any array-API library.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = Any
+"""A 1-D or 2-D array of some array-API library."""
+Namespace: TypeAlias = Any
+
+
+def is_sparse(data: object) -> bool:
+    """Whether `data` is a scipy.sparse matrix or array, without importing scipy.sparse for it."""
+    sparse = sys.modules.get("scipy.sparse")
+    return bool(sparse is not None and sparse.issparse(data))
+
+
+def is_array(data: object) -> bool:
+    """Whether `data` is a dense array of a library that we know how to compute with."""
+    return isinstance(data, np.ndarray) or hasattr(data, "__array_namespace__") or _is_torch(data)
+
+
+def is_numpy(data: object) -> bool:
+    return isinstance(data, np.ndarray)
+
+
+def namespace(array: Array) -> Namespace:
+    """The array-API namespace of `array`."""
+    if isinstance(array, np.ndarray):
+        return np
+    if _is_torch(array) or type(array).__module__.partition(".")[0] == "cupy":
+        from eckart.errors import require  # noqa: PLC0415
+
+        return require("array_api_compat", extra="gpu", purpose="arrays of PyTorch and CuPy").array_namespace(array)
+    return array.__array_namespace__()
+
+
+def device(array: Array) -> Any:
+    """Where the array lives; None for NumPy."""
+    return None if isinstance(array, np.ndarray) else array.device
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """The same numbers on the host."""
+    if isinstance(array, np.ndarray):
+        return array
+    if _is_torch(array):
+        return np.asarray(array.detach().cpu().numpy())
+    if hasattr(array, "get"):
+        return np.asarray(array.get())
+    return np.from_dlpack(array)
+
+
+def from_numpy(array: np.ndarray, like: Array) -> Array:
+    """The host array in the library and on the device of `like`."""
+    if isinstance(like, np.ndarray):
+        return array
+    return namespace(like).asarray(np.ascontiguousarray(array), device=device(like))
+
+
+def float64(like: Array) -> Any:
+    """The float64 dtype of the library of `like`."""
+    return namespace(like).float64
+
+
+def astype(array: Array, dtype: Any) -> Array:
+    """`array` in another dtype, not copied when it has it already."""
+    return array if array.dtype == dtype else namespace(array).astype(array, dtype)
+
+
+def dtype_name(array: Array) -> str:
+    """'float32', 'int64', ... whatever the library."""
+    return str(array.dtype).rpartition(".")[2]
+
+
+def empty_rows(rows: int, columns: int, like: Array, dtype: str = "float64") -> Array:
+    """An uninitialised array beside `like`."""
+    xp = namespace(like)
+    if xp is np:
+        return np.empty((rows, columns), dtype)
+    return xp.empty((rows, columns), dtype=getattr(xp, dtype), device=device(like))
+
+
+def _is_torch(data: object) -> bool:
+    torch = sys.modules.get("torch")
+    return bool(torch is not None and isinstance(data, torch.Tensor))

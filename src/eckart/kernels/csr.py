@@ -1,0 +1,85 @@
+"""Products with CSR rows that read each stored entry once, compiled on first use.
+
+All functions release the GIL and work on rows start..stop only, so that a thread can own its rows and its result.
+The accumulator's dtype is the dtype of `result`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
+_FAST = {"contract", "reassoc", "nsz"}
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def normal(indptr, indices, data, right, start, stop, result):  # type: ignore[no-untyped-def]
+    """result += A[start:stop]^T (A[start:stop] right): a row is multiplied and scattered while it is in cache."""
+    width = right.shape[1]
+    product = np.empty(width, result.dtype)
+    for i in range(start, stop):
+        for t in range(width):
+            product[t] = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            entry = data[p]
+            source = right[indices[p]]
+            for t in range(width):
+                product[t] += entry * source[t]
+        for p in range(indptr[i], indptr[i + 1]):
+            entry = data[p]
+            target = result[indices[p]]
+            for t in range(width):
+                target[t] += entry * product[t]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def multiply(indptr, indices, data, right, start, stop, result):  # type: ignore[no-untyped-def]
+    """result[i] = A[i] right for the rows start..stop."""
+    width = right.shape[1]
+    product = np.empty(width, result.dtype)
+    for i in range(start, stop):
+        for t in range(width):
+            product[t] = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            entry = data[p]
+            source = right[indices[p]]
+            for t in range(width):
+                product[t] += entry * source[t]
+        for t in range(width):
+            result[i, t] = product[t]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def multiply_transposed(indptr, indices, data, left, start, stop, result):  # type: ignore[no-untyped-def]
+    """result += A[start:stop]^T left[start:stop]."""
+    width = left.shape[1]
+    for i in range(start, stop):
+        product = left[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            entry = data[p]
+            target = result[indices[p]]
+            for t in range(width):
+                target[t] += entry * product[t]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped-def]
+    """result += A[start:stop]^T A[start:stop], the upper triangle, for sorted column indices."""
+    for i in range(start, stop):
+        for p in range(indptr[i], indptr[i + 1]):
+            entry = data[p]
+            target = result[indices[p]]
+            for q in range(p, indptr[i + 1]):
+                target[indices[q]] += entry * data[q]
+
+
+@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def survey(indptr, indices, data, weight, start, stop, sums, squares):  # type: ignore[no-untyped-def]
+    """sums += u^T A and squares += column sums of squares over the rows start..stop; an empty u means ones."""
+    for i in range(start, stop):
+        scale = weight[i] if weight.shape[0] else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            entry = np.float64(data[p])
+            sums[indices[p]] += scale * entry
+            squares[indices[p]] += entry * entry

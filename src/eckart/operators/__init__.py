@@ -1,0 +1,1 @@
+"""What a solver may ask of a matrix, wherever it lives."""

@@ -1,0 +1,98 @@
+"""fold(step, segments): run a step over the segments of a matrix, add up the results in their order.
+
+The segments depend on the matrix alone, never on the number of workers, and the partial results are added in the order
+of the segments: the answer is the same bits for any number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import Lock
+from typing import Any, TypeVar
+
+_lock = Lock()
+_users = 0
+_limit: Any = None  # the setting is one for the whole process: first in sets it, last out takes it back
+
+Segment = TypeVar("Segment")
+Result = TypeVar("Result")
+
+
+def fold(
+    step: Callable[[Segment], Result],
+    segments: Sequence[Segment],
+    add: Callable[[Result, Result], Result],
+    *,
+    workers: int | None = None,
+) -> Result:
+    """add(...add(step(s_0), step(s_1))..., step(s_last)); steps run side by side, sums keep their order."""
+    workers = min(workers or threads(), len(segments))
+    if workers <= 1:
+        return _reduce(map(step, segments), add)
+    with one_blas_thread():
+        # No `with` around the shared pool: it outlives the call.
+        return _reduce(_pool(workers).map(step, segments), add)
+
+
+def each(step: Callable[[Segment], None], segments: Sequence[Segment], *, workers: int | None = None) -> None:
+    """Run a step that writes its own part of a result over all segments."""
+    fold(lambda segment: step(segment), segments, lambda _first, _second: None, workers=workers)
+
+
+def _reduce(results: Iterator[Result] | map[Result], add: Callable[[Result, Result], Result]) -> Result:
+    iterator = iter(results)
+    total = next(iterator)
+    for result in iterator:
+        total = add(total, result)
+    return total
+
+
+def threads() -> int:
+    """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) rules all."""
+    counts = [info["num_threads"] for info in _controller().info() if info["user_api"] == "blas"]
+    return max(1, min(counts, default=available_cores()))
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS on one thread while our own threads run: no core is asked to do two things."""
+    global _users, _limit  # noqa: PLW0603
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _limit = _controller().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _limit.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    # Made after NumPy and SciPy have loaded their BLAS; looking for libraries costs milliseconds, hence the cache.
+    import scipy.linalg  # noqa: F401, PLC0415
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415
+
+    return ThreadpoolController()
+
+
+@lru_cache(maxsize=4)
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="eckart")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has none of its parent's threads.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,0 +1,140 @@
+"""What is done to a dense block of rows as it comes into cache: convert, shift, scale.
+
+Each step is a small value with `apply(start, block)` for the rows start, start+1, ...; together they make the matrix
+that a solver sees, without a second copy of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
+
+
+class Step(Protocol):
+    def apply(self, start: int, block: Array) -> Array: ...
+
+    def transposed(self) -> Step: ...
+
+
+@dataclass(frozen=True)
+class Convert:
+    """Each entry in another dtype, multiplied by 2^exponent (exact unless it leaves the range)."""
+
+    dtype: Any
+    exponent: int = 0
+
+    def apply(self, start: int, block: Array) -> Array:  # noqa: ARG002
+        block = astype(block, self.dtype)
+        if not self.exponent:
+            return block
+        if isinstance(block, np.ndarray):
+            return np.ldexp(block, self.exponent)
+        half = self.exponent // 2  # two factors: 2^exponent alone may be out of range
+        return block * 2.0**half * 2.0 ** (self.exponent - half)
+
+    def transposed(self) -> Convert:
+        return self
+
+
+@dataclass(frozen=True)
+class ShiftColumns:
+    """A - 1 c^T. With c near the means, what is left loses no digits to an offset."""
+
+    shift: Array
+
+    def apply(self, start: int, block: Array) -> Array:  # noqa: ARG002
+        return block - self.shift
+
+    def transposed(self) -> ShiftRows:
+        return ShiftRows(self.shift)
+
+
+@dataclass(frozen=True)
+class ShiftRows:
+    """A - c 1^T."""
+
+    shift: Array
+
+    def apply(self, start: int, block: Array) -> Array:
+        return block - self.shift[start : start + block.shape[0], None]
+
+    def transposed(self) -> ShiftColumns:
+        return ShiftColumns(self.shift)
+
+
+@dataclass(frozen=True)
+class ScaleRows:
+    """diag(u) A."""
+
+    factors: Array
+
+    def apply(self, start: int, block: Array) -> Array:
+        return block * astype(self.factors[start : start + block.shape[0]], block.dtype)[:, None]
+
+    def transposed(self) -> ScaleColumns:
+        return ScaleColumns(self.factors)
+
+
+@dataclass(frozen=True)
+class ScaleColumns:
+    """A diag(u)."""
+
+    factors: Array
+
+    def apply(self, start: int, block: Array) -> Array:  # noqa: ARG002
+        return block * astype(self.factors, block.dtype)
+
+    def transposed(self) -> ScaleRows:
+        return ScaleRows(self.factors)
+
+
+
+
+@dataclass(frozen=True)
+class StandardizeRows:
+    """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are written down.
+
+    Rows are whole in a block, so the mean is taken twice: the second one removes what rounding left of the first.
+    """
+
+    roots: Array | None
+    weight: float
+    center: bool
+    scale: bool
+    means: np.ndarray
+    squares: np.ndarray
+
+    def apply(self, start: int, block: Array) -> Array:
+        stop = start + block.shape[0]
+        means = np.zeros(block.shape[0])
+        if self.center:
+            for _ in range(2):
+                mean = self._mean(block)
+                block = block - self._offset(mean, block)
+                means += to_numpy(mean)
+        self.means[start:stop] = means
+        xp = namespace(block)
+        squares = to_numpy(xp.sum(astype(block * block, xp.float64), axis=1))
+        self.squares[start:stop] = squares
+        if self.scale:
+            deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
+            factors = 1.0 / np.where(deviation > np.finfo(np.float64).eps * np.abs(means), deviation, 1.0)
+            block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
+        return block
+
+    def _mean(self, block: Array) -> Array:
+        """u^T row / u^T u: the entries are weighted by u already."""
+        xp = namespace(block)
+        weighted = block if self.roots is None else block * astype(self.roots, block.dtype)
+        return xp.sum(astype(weighted, xp.float64), axis=1) / self.weight
+
+    def _offset(self, mean: Array, block: Array) -> Array:
+        column = astype(mean, block.dtype)[:, None]
+        return column if self.roots is None else column * astype(self.roots, block.dtype)
+
+    def transposed(self) -> Step:
+        raise TypeError("Rows are standardised last.")

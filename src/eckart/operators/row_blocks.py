@@ -1,0 +1,275 @@
+"""RowBlocks, the one concrete matrix: rows in memory, dense or CSR, multiplied block by block in one read.
+
+Dense blocks pass through the steps of `prepare` while they are in cache. Products are formed in `precision` (the dtype
+of the data, or float64) over a few hundred to a few thousand rows, and added up in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.operators import sparse_rows
+from eckart.operators.base import Survey
+from eckart.operators.executors import each, fold
+from eckart.operators.prepare import Convert, ScaleRows, ShiftColumns, Step
+
+_SEGMENTS = 8
+_BLOCK_BYTES = 2**20
+_SERIAL_WORK = 1_000_000
+_ACCUMULATOR_BYTES = 2**28
+
+
+@dataclass
+class Counter:
+    """Reads of the data so far, shared by all views of one matrix."""
+
+    reads: int = 0
+
+
+@dataclass(frozen=True)
+class RowBlocks:
+    """diag(u) (2^e A - 1 c^T), with u, e, c applied block by block; A a dense array or a CSR array."""
+
+    matrix: Any
+    precision: str = "float64"
+    steps: tuple[Step, ...] = ()
+    weight_roots: Array | None = None
+    """u, the square roots of the row weights; None means ones."""
+    workers: int | None = None
+    counter: Counter = field(default_factory=Counter, compare=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.matrix.shape
+        return int(rows), int(columns)
+
+    @property
+    def sparse(self) -> bool:
+        return is_sparse(self.matrix)
+
+    @property
+    def like(self) -> Array:
+        return np.empty(0) if self.sparse else self.matrix[:0, :0]
+
+    @property
+    def dtype(self) -> Any:
+        xp = namespace(self.like)
+        return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64
+
+    @property
+    def reads(self) -> int:
+        return self.counter.reads
+
+    # Views of the same data
+
+    def precise(self) -> RowBlocks:
+        """The same matrix with products formed in float64."""
+        if self.precision == "float64":
+            return self
+        convert = [replace(s, dtype=namespace(self.like).float64) if isinstance(s, Convert) else s for s in self.steps]
+        matrix = self.matrix.astype(np.float64) if self.sparse else self.matrix
+        return replace(self, matrix=matrix, precision="float64", steps=tuple(convert))
+
+    def shifted(self, shift: Array) -> RowBlocks:
+        """A - 1 c^T, subtracted block by block. Sparse rows cannot be shifted and need not be (see `sparse_rows`)."""
+        shift = astype(shift, getattr(namespace(self.like), self.precision))
+        # Before the row weights: diag(u) (A - 1 c^T).
+        convert, rest = self.steps[:1], self.steps[1:]
+        return replace(self, steps=(*convert, ShiftColumns(shift), *rest))
+
+    def weighted(self, weights: np.ndarray) -> RowBlocks:
+        """diag(sqrt(w)) A, in float64: a weighted float32 entry would be rounded before it can be centred."""
+        if self.precision != "float64":
+            return self.precise().weighted(weights)
+        roots = np.sqrt(weights)
+        if self.sparse:
+            matrix = sparse_rows.scale_rows(self.matrix, roots)
+            return replace(self, matrix=matrix, weight_roots=roots)
+        device_roots = from_numpy(roots, self.like)
+        return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
+
+    def scaled_columns(self, factors: np.ndarray) -> RowBlocks:
+        """A diag(f) for sparse rows; the pattern is shared."""
+        return replace(self, matrix=sparse_rows.scale_columns(self.matrix, factors))
+
+    def transposed(self) -> RowBlocks:
+        """A^T. Its rows are the columns of A; the weights of A's rows are already in its entries."""
+        matrix = sparse_rows.as_csr(self.matrix.T) if self.sparse else self.matrix.T
+        return replace(self, matrix=matrix, steps=tuple(s.transposed() for s in self.steps), weight_roots=None)
+
+    def sample(self, count: int = 64) -> Array:
+        """Some rows spread over the whole matrix, prepared, in float64."""
+        stride = max(1, self.shape[0] // count)
+        if self.sparse:
+            return sparse_rows.dense_rows(self.matrix, slice(0, None, stride))
+        block = self.matrix[::stride, :]
+        for step in self.steps:
+            block = step.apply(0, block) if isinstance(step, Convert | ShiftColumns) else block
+        return astype(block, namespace(block).float64)
+
+    def rows(self, index: Any) -> Any:
+        return self.matrix[index]
+
+    def columns(self, index: Any) -> Any:
+        return self.matrix[:, index]
+
+    # Products, one read each
+
+    def matmat(self, right: Array) -> Array:
+        """A Q in the dtype of the answer."""
+        self.counter.reads += 1
+        if self.sparse:
+            return sparse_rows.matmat(self, right)
+        factor = self._operand(right)
+        xp = namespace(factor)
+        result = (
+            np.empty((self.shape[0], factor.shape[1]), self.dtype)
+            if xp is np
+            else xp.empty((self.shape[0], factor.shape[1]), dtype=self.dtype, device=factor.device)
+        )
+
+        def step(segment: tuple[int, int]) -> None:
+            for start, block in self.blocks(*segment):
+                result[start : start + block.shape[0], :] = astype(block @ factor, self.dtype)
+
+        each(step, self._segments(factor.shape[1], 0), workers=self._workers(factor.shape[1]))
+        return result
+
+    def rmatmat(self, left: Array) -> Array:
+        """A^T Y."""
+        self.counter.reads += 1
+        if self.sparse:
+            return sparse_rows.rmatmat(self, left)
+        factor = self._operand(left)
+
+        def product(start: int, block: Array) -> Array:
+            return block.T @ factor[start : start + block.shape[0], :]
+
+        return self._sum(product, width=factor.shape[1], result_bytes=8 * self.shape[1] * factor.shape[1])
+
+    def normal(self, right: Array) -> Array:
+        """A^T (A Q)."""
+        self.counter.reads += 1
+        if self.sparse:
+            return sparse_rows.normal(self, right)
+        factor = self._operand(right)
+        return self._sum(
+            lambda _start, block: block.T @ (block @ factor),
+            width=2 * factor.shape[1],
+            result_bytes=8 * self.shape[1] * factor.shape[1],
+        )
+
+    def gram(self, right: Array | None = None) -> Array:
+        """A^T A, or (A Q)^T (A Q)."""
+        self.counter.reads += 1
+        if self.sparse:
+            return sparse_rows.gram(self, right)
+        factor = None if right is None else self._operand(right)
+        width = self.shape[1] if factor is None else factor.shape[1]
+
+        def product(_start: int, block: Array) -> Array:
+            image = block if factor is None else block @ factor
+            return image.T @ image
+
+        return self._sum(product, width=width, result_bytes=8 * width * width)
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        """u^T A, sums of squares, and A^T (A Q) or A^T A, in one read."""
+        self.counter.reads += 1
+        if self.sparse:
+            return sparse_rows.survey(self, right, gram=gram)
+        factor = None if right is None else self._operand(right)
+        xp = namespace(self.like)
+        roots = self.weight_roots
+
+        def step(segment: tuple[int, int]) -> list[Array]:
+            parts: list[Array] = []
+            for start, block in self.blocks(*segment):
+                count = block.shape[0]
+                ones = _ones_like(block) if roots is None else astype(roots[start : start + count], block.dtype)
+                product = _product(block, factor, gram=gram)
+                squares = product if gram else _ones_like(block) @ (block * block)
+                parts = _accumulate(parts, [ones @ block, squares] if product is None or gram else [ones @ block, squares, product])
+            return parts
+
+        width = 2 + (0 if factor is None else 2 * factor.shape[1]) + (self.shape[1] if gram else 0)
+        segments = self._segments(width, 8 * self.shape[1] * width)
+        sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
+        weight = float(self.shape[0]) if roots is None else float(xp.sum(roots * roots))
+        if gram:
+            return Survey(sums, _diagonal(squares), weight, squares)
+        return Survey(sums, squares, weight, rest[0] if rest else None)
+
+    # Blocks and sums
+
+    def blocks(self, start: int, stop: int) -> Iterator[tuple[int, Array]]:
+        """(first row, prepared block) for the rows start..stop."""
+        size = self._rows_per_block()
+        for first in range(start, stop, size):
+            block = self.matrix[first : min(first + size, stop), :]
+            for step in self.steps:
+                block = step.apply(first, block)
+            yield first, block
+
+    def _sum(self, product: Callable[[int, Array], Array], *, width: int, result_bytes: int) -> Array:
+        """Sum of product(start, block) over all blocks, in float64, in a fixed order."""
+
+        def step(segment: tuple[int, int]) -> list[Array]:
+            parts: list[Array] = []
+            for start, block in self.blocks(*segment):
+                parts = _accumulate(parts, [product(start, block)])
+            return parts
+
+        return fold(step, self._segments(width, result_bytes), _accumulate, workers=self._workers(width))[0]
+
+    def _operand(self, factor: Array) -> Array:
+        """A factor in the precision of the products."""
+        return astype(factor, getattr(namespace(self.like), self.precision))
+
+    def _rows_per_block(self) -> int:
+        itemsize = 4 if self.precision == "float32" else 8
+        return int(np.clip(_BLOCK_BYTES // max(1, itemsize * self.shape[1]), 512, 8192))
+
+    def _segments(self, width: int, result_bytes: int) -> list[tuple[int, int]]:
+        """Row ranges that depend on the shape alone."""
+        rows = self.shape[0]
+        count = _SEGMENTS if is_numpy(self.like) and rows * self.shape[1] * width >= _SERIAL_WORK else 1
+        count = max(1, min(count, rows // 64, _ACCUMULATOR_BYTES // max(result_bytes, 1)))
+        edges = np.linspace(0, rows, count + 1).astype(int).tolist()
+        return list(zip(edges[:-1], edges[1:], strict=True))
+
+    def _workers(self, width: int) -> int | None:
+        return 1 if self.shape[0] * self.shape[1] * width < _SERIAL_WORK else self.workers
+
+
+def _product(block: Array, factor: Array | None, *, gram: bool) -> Array | None:
+    if gram:
+        return block.T @ block
+    return None if factor is None else block.T @ (block @ factor)
+
+
+def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
+    """Add the parts to float64 totals; the totals are ours, so NumPy adds in place."""
+    if not total:
+        return [astype(part, namespace(part).float64) for part in parts]
+    if is_numpy(parts[0]):
+        for sum_, part in zip(total, parts, strict=True):
+            np.add(sum_, part, out=sum_)
+        return total
+    return [sum_ + astype(part, sum_.dtype) for sum_, part in zip(total, parts, strict=True)]
+
+
+def _ones_like(block: Array) -> Array:
+    xp = namespace(block)
+    if xp is np:
+        return np.ones(block.shape[0], block.dtype)
+    return xp.ones(block.shape[0], dtype=block.dtype, device=block.device)
+
+
+def _diagonal(matrix: Array) -> Array:
+    return from_numpy(np.diagonal(to_numpy(matrix)).copy(), matrix)

@@ -1,0 +1,152 @@
+"""Products with CSR rows, one read each, never densified beyond a few rows.
+
+Sparse rows need no shift before they are centred: for a column with a share p of stored entries, Cauchy-Schwarz gives
+mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bit is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.operators.base import Survey
+from eckart.operators.executors import each, fold
+
+if TYPE_CHECKING:
+    from eckart.operators.row_blocks import RowBlocks
+
+_SEGMENTS = 8
+_TILE_BYTES = 128
+"""Columns of the dense factor are taken this many bytes at a time: two cache lines per gather."""
+
+
+def as_csr(matrix: Any) -> Any:
+    """A canonical CSR array: sorted, without duplicates. The caller's matrix is left as it was."""
+    from scipy import sparse  # noqa: PLC0415
+
+    result = sparse.csr_array(matrix)
+    if not result.has_canonical_format:
+        result = result.copy()
+        result.sum_duplicates()
+    return result
+
+
+def scale_rows(matrix: Any, factors: np.ndarray) -> Any:
+    """diag(u) A with the pattern shared."""
+    from scipy import sparse  # noqa: PLC0415
+
+    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr)).astype(matrix.dtype)
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def scale_columns(matrix: Any, factors: np.ndarray) -> Any:
+    """A diag(f) with the pattern shared."""
+    from scipy import sparse  # noqa: PLC0415
+
+    data = matrix.data * factors.astype(matrix.dtype)[matrix.indices]
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def dense_rows(matrix: Any, index: slice) -> np.ndarray:
+    """A few rows, densified."""
+    return np.asarray(matrix[index].toarray(), dtype=np.float64)
+
+
+def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+    """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
+    from eckart.kernels import csr  # noqa: PLC0415
+
+    return _tiled(op, right, csr.normal)
+
+
+def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:
+    """A^T Y."""
+    from eckart.kernels import csr  # noqa: PLC0415
+
+    return _tiled(op, left, csr.multiply_transposed)
+
+
+def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+    """A Q."""
+    from eckart.kernels import csr  # noqa: PLC0415
+
+    matrix = op.matrix
+    factor = np.ascontiguousarray(right, dtype=matrix.dtype)
+    result = np.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
+
+    def step(segment: tuple[int, int]) -> None:
+        csr.multiply(matrix.indptr, matrix.indices, matrix.data, factor, *segment, result)
+
+    each(step, segments(matrix), workers=op.workers)
+    return result
+
+
+def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
+    """A^T A (dense, columns x columns), or (A Q)^T (A Q)."""
+    if right is not None:
+        image = matmat(op.precise(), right)
+        return np.asarray(image.T @ image)
+    from eckart.kernels import csr  # noqa: PLC0415
+
+    matrix = op.matrix
+    columns = matrix.shape[1]
+    cuts = segments(matrix, max(1, min(_SEGMENTS, 2**28 // (8 * columns * columns))))
+
+    def step(segment: tuple[int, int]) -> np.ndarray:
+        result = np.zeros((columns, columns))
+        csr.gram(matrix.indptr, matrix.indices, matrix.data, *segment, result)
+        return result
+
+    upper = fold(step, cuts, np.add, workers=op.workers)
+    return upper + np.triu(upper, 1).T
+
+
+def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
+    """u^T A, sums of squares and a product. The product is a second sweep of memory, not of the disk."""
+    matrix = op.matrix
+    columns = matrix.shape[1]
+    roots = op.weight_roots
+    data = matrix.data.astype(np.float64, copy=False)
+    scaled = data if roots is None else data * np.repeat(roots, np.diff(matrix.indptr))
+    sums = np.bincount(matrix.indices, scaled, minlength=columns)
+    squares = np.bincount(matrix.indices, data * data, minlength=columns)
+    weight = float(matrix.shape[0]) if roots is None else float(np.sum(roots * roots))
+    if gram:
+        return Survey(sums, squares, weight, globals()["gram"](op))
+    return Survey(sums, squares, weight, None if right is None else normal(op, right))
+
+
+def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:
+    """Row ranges with equal numbers of stored entries."""
+    rows = matrix.shape[0]
+    targets = np.linspace(0, matrix.nnz, count + 1)[1:-1]
+    inner = np.searchsorted(matrix.indptr, targets)
+    edges = np.unique(np.concatenate(([0], inner, [rows]))).astype(int).tolist()
+    return list(zip(edges[:-1], edges[1:], strict=True)) or [(0, rows)]
+
+
+def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
+    """Sum over segments of kernel(rows, tile of the factor), with the accumulator of each thread kept small."""
+    matrix = op.matrix
+    width = max(1, _TILE_BYTES // matrix.dtype.itemsize)
+    factor = np.asarray(factor, dtype=matrix.dtype)
+    pieces = [
+        _sum_segments(op, np.ascontiguousarray(factor[:, first : first + width]), kernel)
+        for first in range(0, factor.shape[1], width)
+    ]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+
+
+def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
+    matrix = op.matrix
+
+    def step(segment: tuple[int, int]) -> np.ndarray:
+        result = np.zeros((matrix.shape[1], factor.shape[1]), matrix.dtype)
+        kernel(matrix.indptr, matrix.indices, matrix.data, factor, *segment, result)
+        return result.astype(np.float64, copy=False)
+
+    def add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.add(first, second, out=first)
+
+    return fold(step, segments(matrix), add, workers=op.workers)

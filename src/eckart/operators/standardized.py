@@ -1,0 +1,176 @@
+"""The matrix that a solver works on: centred, scaled, weighted, and turned so that its short side is its columns.
+
+B = diag(u) (A - 1 mean^T) diag(1/scale), or its transpose when A is wider than tall. Means, norms and the first product
+share one read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
+from eckart.operators.base import Operator
+from eckart.operators.prepare import StandardizeRows
+from eckart.operators.row_blocks import RowBlocks
+from eckart.operators.transformed import Centered, Scaled
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Column means, sums of squares about them (before scaling), and scales, of the matrix as it was given."""
+
+    mean: np.ndarray | None
+    squares: np.ndarray
+    scale: np.ndarray | None
+    weight: float
+
+    @property
+    def total(self) -> float:
+        """||B||_F^2."""
+        squares = self.squares if self.scale is None else self.squares / self.scale**2
+        return float(np.sum(squares))
+
+    @property
+    def constant(self) -> np.ndarray:
+        """Columns without variance."""
+        return np.flatnonzero(self.squares <= 0.0)
+
+
+class Standardized:
+    """B, as above; `moments` and the products other than the first are there after `first`."""
+
+    def __init__(self, base: RowBlocks, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+        rows, columns = base.shape
+        self.center, self.scale = center, scale
+        self.turned = columns > rows
+        self._given = base
+        self._shift = shift
+        self._operator: Operator | None = None
+        self._moments: Moments | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(long side, short side)."""
+        rows, columns = self._given.shape
+        return (columns, rows) if self.turned else (rows, columns)
+
+    @property
+    def operator(self) -> Operator:
+        if self._operator is None:
+            self.first()
+        assert self._operator is not None
+        return self._operator
+
+    @property
+    def moments(self) -> Moments:
+        if self._moments is None:
+            self.first()
+        assert self._moments is not None
+        return self._moments
+
+    @property
+    def reads(self) -> int:
+        return self._given.reads
+
+    def precise(self) -> Standardized:
+        """The same matrix with products formed in float64; its first read is still to come."""
+        return Standardized(self._given.precise(), center=self.center, scale=self.scale, shift=self._shift)
+
+    def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
+        """The first read: moments, and B^T B Q or B^T B if asked for."""
+        if not self.turned:
+            return self._first_tall(right, gram=gram)
+        if self._given.sparse:
+            return self._first_wide_sparse(right, gram=gram)
+        return self._first_wide(right, gram=gram)
+
+    def _first_tall(self, right: Array | None, *, gram: bool) -> Array | None:
+        base = self._given if self._shift is None else self._given.shifted(self._shift)
+        # With scaling, the first product has to wait until the scales are known.
+        survey = base.survey(None if self.scale else right, gram=gram)
+        mean = survey.sums / survey.weight
+        squares = to_numpy(survey.squares)
+        if self.center:
+            squares = np.maximum(squares - survey.weight * to_numpy(mean) ** 2, 0.0)
+        self._moments = self._describe(to_numpy(mean), squares, survey.weight)
+        operator: Operator = base
+        if self.center:
+            roots = base.weight_roots
+            left = _ones(base.shape[0], base.like) if roots is None else roots
+            operator = Centered(operator, left, mean, survey.sums, survey.weight)
+        if self._moments.scale is not None:
+            operator = Scaled(operator, from_numpy(self._moments.scale, base.like))
+        self._operator = operator
+        if gram:
+            return self._correct_gram(survey.product, mean, survey.weight)
+        if right is None:
+            return None
+        if self._moments.scale is not None:
+            return operator.normal(right)
+        return operator.correct(right, survey.product) if isinstance(operator, Centered) else survey.product
+
+    def _correct_gram(self, gram: Array, mean: Array, weight: float) -> Array:
+        if self.center:
+            gram = gram - weight * (mean[:, None] * mean[None, :])
+        if self._moments is not None and self._moments.scale is not None:
+            scale = from_numpy(self._moments.scale, gram)
+            gram = gram / (scale[:, None] * scale[None, :])
+        return gram
+
+    def _first_wide(self, right: Array | None, *, gram: bool) -> Array | None:
+        """Each row of A^T is whole in its block, so it is standardised there: exact, and still one read."""
+        base = self._given.transposed()
+        rows = base.shape[0]
+        means, squares = np.zeros(rows), np.zeros(rows)
+        roots = None if self._given.weight_roots is None else self._given.weight_roots
+        weight = float(base.shape[1]) if roots is None else float(namespace(roots).sum(roots * roots))
+        step = StandardizeRows(roots, weight, self.center, self.scale, means, squares)
+        operator = replace(base, steps=(*base.steps, step))
+        product = operator.gram() if gram else (operator.normal(right) if right is not None else None)
+        if product is None:
+            operator.normal(_ones(base.shape[1], base.like)[:, None])
+        self._moments = self._describe(means, squares, weight)
+        self._operator = operator
+        return product
+
+    def _first_wide_sparse(self, right: Array | None, *, gram: bool) -> Array | None:
+        survey = self._given.survey()
+        mean = survey.sums / survey.weight
+        squares = survey.squares
+        if self.center:
+            squares = np.maximum(squares - survey.weight * mean**2, 0.0)
+        self._moments = self._describe(mean, squares, survey.weight)
+        scale = self._moments.scale
+        given = self._given
+        if scale is not None:
+            given = given.scaled_columns(1.0 / scale)
+            mean = mean / scale
+        base = given.transposed()
+        operator: Operator = base
+        if self.center:
+            ones = np.ones(base.shape[1]) if given.weight_roots is None else given.weight_roots
+            sums = astype(given.matmat(mean[:, None])[:, 0], np.float64)
+            operator = Centered(base, mean, ones, sums, float(mean @ mean))
+        self._operator = operator
+        if gram:
+            return operator.gram()
+        return None if right is None else operator.normal(right)
+
+    def _describe(self, mean: np.ndarray, squares: np.ndarray, weight: float) -> Moments:
+        """Moments, with scale 1 for columns whose variance is nothing but the rounding of their mean."""
+        shift = 0.0 if self._shift is None else to_numpy(self._shift).astype(np.float64)
+        whole = mean + shift if not self.turned else mean
+        rounding = np.finfo(self._given.precision).eps * np.abs(whole)
+        squares = np.where(squares <= weight * rounding**2, 0.0, squares) if self.center else squares
+        scale = None
+        if self.scale:
+            deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
+            scale = np.where(deviation > 0.0, deviation, 1.0)
+        return Moments(whole if self.center else None, squares, scale, weight)
+
+
+def _ones(count: int, like: Array) -> Array:
+    xp = namespace(like)
+    return np.ones(count) if xp is np else xp.ones(count, dtype=xp.float64, device=like.device)

@@ -1,0 +1,135 @@
+"""Two-sided bounds for the leading eigenvalues of G = A^T A, from a basis that contains them approximately.
+
+Let M be orthonormal, T = M^T G M, R = G M - M T, S the compression of G to the complement of M, and s >= lambda_max(S).
+For every d > 0 the order of positive semi-definite matrices gives
+
+    lambda_i(G) <= the i-th largest of  eig(T + R^T R / d)  united with  {s + d, s + d, ...}.
+
+The bound needs no gap. Lower bounds are the Ritz values, eig(T). R vanishes outside the newest block of a Krylov basis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.solvers.symmetric import leading_values
+
+_UNIT = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Compression:
+    """T, and R^T R of the newest block (the last columns of the basis); `noise` is the size of the rounding in both."""
+
+    matrix: np.ndarray
+    residual_gram: np.ndarray
+    noise: float = 0.0
+
+    @property
+    def size(self) -> int:
+        return int(self.matrix.shape[0])
+
+
+def upper_bounds(compression: Compression, complement: float, count: int) -> np.ndarray:
+    """Upper bounds of the `count` largest eigenvalues of G, given complement >= lambda_max(S).
+
+    Any d gives a bound; the sum of the bounds is least near d = theta - s, where theta is the last Ritz value wanted.
+    """
+    count = min(count, compression.size)
+    ritz = leading_values(compression.matrix, count)
+    gap = ritz[-1] - complement
+    scale = max(float(ritz[0]), complement, np.finfo(float).tiny)
+    if gap > 4 * _UNIT * scale:
+        trials = [gap, 0.5 * gap]
+    else:
+        width = float(np.sqrt(max(np.trace(compression.residual_gram), 0.0)))
+        trials = [factor * max(width, 1e-14 * scale) for factor in (0.1, 0.3, 1.0, 3.0)]
+    bounds = [_bounds_for(compression, complement, count, d) for d in trials]
+    return min(bounds, key=lambda values: float(np.sum(values)))
+
+
+def _bounds_for(compression: Compression, complement: float, count: int, d: float) -> np.ndarray:
+    matrix = compression.matrix.copy()
+    newest = compression.residual_gram.shape[0]
+    if newest:
+        matrix[-newest:, -newest:] += compression.residual_gram / d
+    # Rounding leaves a trace of a residual in every column, not only in the newest.
+    matrix[np.diag_indices_from(matrix)] += compression.noise**2 / d
+    values = leading_values(matrix, count)
+    return np.maximum(values, complement + d)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A block of random directions that joined the basis late.
+
+    Before it, the basis spanned M_1 (its first `start` columns); `coordinates` are the coefficients of P Omega, the
+    standard normal block Omega projected to the complement of M_1, in the columns that it added.
+    """
+
+    start: int
+    coordinates: np.ndarray
+    failure_probability: float
+
+
+def complement_bound(compression: Compression, probe: Probe) -> tuple[float, float]:
+    """(s, t) with s >= lambda_max(S_1) >= t, S_1 the compression of G to the complement of M_1; fails with the stated probability.
+
+    For a unit eigenvector x of S_1 with eigenvalue l, and N = the basis columns after M_1, T_N = N^T G N:
+    x^T P Omega = x^T R_N (l - T_N)^-1 C, with C the coordinates of P Omega in N. The left side is a standard normal
+    vector, because x does not depend on Omega; its length is at least c with probability 1 - p, c^2 the p-quantile of
+    chi-square. So l cannot lie where ||R_N (l - T_N)^-1 C|| < c. S is a compression of S_1, hence s bounds it as well.
+    """
+    from scipy.stats import chi2  # noqa: PLC0415
+
+    start, width = probe.start, probe.coordinates.shape[1]
+    if compression.size <= start:
+        return np.inf, 0.0
+    values, vectors = np.linalg.eigh(compression.matrix[start:, start:])
+    coordinates = vectors.T[:, : probe.coordinates.shape[0]] @ probe.coordinates
+    # The newest block may have begun before the probes, in the columns of M_1.
+    newest = min(compression.residual_gram.shape[0], len(values))
+    residual_gram = compression.residual_gram[-newest:, -newest:]
+    tail = vectors[-newest:, :]
+    length = float(np.sqrt(chi2.ppf(probe.failure_probability, width)))
+
+    def possible(candidate: np.ndarray) -> np.ndarray:
+        """Whether an eigenvalue of S_1 may lie at each candidate."""
+        images = [coordinates / np.maximum(value - values, 1e-300)[:, None] for value in candidate]
+        return np.array([_length(image, tail @ image, residual_gram, compression.noise) >= length for image in images])
+
+    top = float(values[-1])
+    span = max(top, np.finfo(float).tiny * 2**60)
+    while span < np.inf and possible(np.array([top + span]))[0]:
+        span *= 4.0
+    # Down from there in equal ratios, to the last distance at which an eigenvalue may lie; then finer between the two.
+    distances = span * np.geomspace(1e-15, 1.0, 46)
+    for _ in range(2):
+        reached = np.flatnonzero(possible(top + distances[:-1]))
+        index = int(reached[-1]) + 1 if reached.size else 0
+        distances = np.geomspace(distances[max(index - 1, 0)], distances[index], 9)
+    return float(top + distances[-1]) * (1.0 + 64 * _UNIT), top
+
+
+def _length(damped: np.ndarray, tail: np.ndarray, residual_gram: np.ndarray, noise: float) -> float:
+    """||R_N Y||_2 for Y = (l - T_N)^-1 C, where R_N has the given Gram in its last columns and noise in all."""
+    gram = tail.T @ residual_gram @ tail + noise**2 * (damped.T @ damped)
+    return float(np.sqrt(max(np.linalg.eigvalsh(gram)[-1], 0.0)))
+
+
+def undetermined_groups(lower: np.ndarray, upper: np.ndarray, slack: float) -> tuple[tuple[int, int], ...]:
+    """Runs of neighbours whose intervals [lower - slack, upper + slack] touch: only their span is determined.
+
+    `lower` and `upper` are squared singular values in falling order and may include one value past the last axis.
+    """
+    groups: list[tuple[int, int]] = []
+    first = 0
+    for i in range(len(lower)):
+        touches = i + 1 < len(lower) and upper[i + 1] + slack >= lower[i] - slack
+        if not touches:
+            if i > first:
+                groups.append((first, i))
+            first = i + 1
+    return tuple(groups)

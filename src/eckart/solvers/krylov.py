@@ -1,0 +1,374 @@
+"""Block Lanczos for the leading eigenpairs of a positive semi-definite G, one read a step, stopped by proof.
+
+G M = M T + (0, ..., 0, Z): the basis M grows by a block a step, two passes of orthogonalisation keep it orthonormal, and
+the residual Z of the newest block is all that separates T from G. Fresh random columns join the block once the wanted
+pairs begin to settle: they speed the run up like any others, and they bound what the basis does not contain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eckart.array_api import Array, empty_rows, from_numpy, namespace, to_numpy
+from eckart.solvers import certificate, orthogonal
+from eckart.solvers.certificate import Compression, Probe
+from eckart.solvers.symmetric import leading_pairs
+
+_UNIT = float(np.finfo(np.float64).eps)
+_PROBES = 8
+_SETTLED = 0.2
+"""Probes join when every wanted residual is below this share of the last wanted value."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is wanted: k pairs, or as many as hold `share` of the trace, each sum proved to `tolerance` x the last value."""
+
+    k: int | None
+    share: float | None = None
+    tolerance: float = 1e-9
+    failure_probability: float = 1e-6
+    max_reads: int = 200
+    patience: int = 12
+    """Further reads spent on a proof after the pairs have settled."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """G: its size, trace, and G Q."""
+
+    size: int
+    trace: float
+    apply: Callable[[Array], Array]
+    like: Array
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Leading eigenpairs with their bounds; `upper` holds one more value than `values` when one more is known."""
+
+    values: np.ndarray
+    vectors: Array
+    upper: np.ndarray
+    residuals: np.ndarray
+    proved: bool
+    failure_probability: float
+    noise: float
+    steps: int
+    restarts: int
+    basis: int
+    history: tuple[tuple[int, float, float], ...]
+
+
+@dataclass
+class Basis:
+    """M (kept as rows), T = M^T G M, and R^T R of the newest block."""
+
+    rows: Array
+    matrix: np.ndarray
+    count: int = 0
+    coupled: int = 0
+    """G of the next block meets only the columns from here on; with all older ones its product is zero."""
+    newest: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    noise: float = 0.0
+
+    @property
+    def vectors(self) -> Array:
+        return self.rows[: self.count, :].T
+
+    @property
+    def compression(self) -> Compression:
+        size = self.count
+        spread = self.noise * float(self.rows.shape[1]) ** 0.5
+        return Compression(self.matrix[:size, :size], self.newest, spread)
+
+    def add(self, block: Array, image: Array) -> Array:
+        """Append a block and G block; gives the part of G block outside the basis.
+
+        First pass: the columns that G block meets, in float64. Second pass: all columns, the rounding that is left.
+        """
+        first, last = self.count, self.count + block.shape[1]
+        self._store(first, block)
+        near = self.rows[self.coupled : last, :].T
+        coefficients = near.T @ image
+        rest = orthogonal.purge(image - near @ coefficients, self.rows[:last, :].T)
+        self._record(to_numpy(coefficients), first, last)
+        self.coupled = first
+        return rest
+
+    def _store(self, first: int, block: Array) -> None:
+        last = first + block.shape[1]
+        self.rows[first:last, :] = block.T
+        self.count = last
+
+    def _record(self, coefficients: np.ndarray, first: int, last: int) -> None:
+        older = first - self.coupled
+        self.matrix[self.coupled : first, first:last] = coefficients[:older]
+        self.matrix[first:last, self.coupled : first] = coefficients[:older].T
+        square = coefficients[older:]
+        # G is symmetric, so what is not symmetric in M^T G M is rounding, measured.
+        skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if last - first > 1 else 0.0
+        self.noise = max(self.noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
+        self.matrix[first:last, first:last] = (square + square.T) / 2.0
+
+    def compress(self, values: np.ndarray, coefficients: np.ndarray) -> None:
+        """Thick restart: keep the Ritz vectors M X; the next block meets them all."""
+        vectors = self.vectors @ from_numpy(coefficients, self.rows)
+        self.matrix[:] = 0.0
+        self._store(0, vectors)
+        self.matrix[: self.count, : self.count] = np.diag(values)
+        self.newest = np.zeros((0, 0))
+        self.coupled = 0
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Where a run stands after a step."""
+
+    k: int
+    values: np.ndarray
+    coefficients: np.ndarray
+    residuals: np.ndarray
+    upper: np.ndarray | None
+    settled: bool
+    done: bool
+
+
+def block_lanczos(
+    matrix: Matrix, target: Target, *, block: int, capacity: int, rng: np.random.Generator, start: tuple[Array, Array]
+) -> Pairs:
+    """Leading eigenpairs of G. `start` is an orthonormal block and G times it (the first read)."""
+    rows = empty_rows(capacity, matrix.size, matrix.like)
+    basis = Basis(rows, np.zeros((capacity, capacity)))
+    run = _Run(matrix, target, basis, block, capacity, rng)
+    current, image = start
+    while True:
+        rest = basis.add(current, image)
+        floor = 10 * _UNIT * float(np.abs(basis.matrix[: basis.count, : basis.count]).max(initial=0.0))
+        following, basis.newest = orthogonal.orthonormalize(rest, floor)
+        run.steps += 1
+        state = run.assess() if run.worth_a_look() else None
+        if state is not None and (state.done or run.exhausted(state)):
+            return run.finish(state)
+        if basis.count == matrix.size:
+            msg = "block Lanczos filled the space without an answer"
+            raise AssertionError(msg)
+        following = run.refresh(following, state)
+        current = run.make_room(following, state)
+        image = matrix.apply(current)
+
+
+@dataclass
+class _Run:
+    matrix: Matrix
+    target: Target
+    basis: Basis
+    block: int
+    capacity: int
+    rng: np.random.Generator
+    steps: int = 0
+    restarts: int = 0
+    probe: Probe | None = None
+    probes: int = 0
+    probed_at: int = 0
+    seen: float = 0.0
+    """Largest Ritz value in the complement of what the probes met."""
+    settled_since: int | None = None
+    smallest_residual: float = np.inf
+    history: list[tuple[int, float, float]] = field(default_factory=list)
+    next_look: int = 0
+    last_look: tuple[int, float] | None = None
+
+    def worth_a_look(self) -> bool:
+        """Assessing costs an eigenproblem of the size of the basis: do it when the answer may have changed."""
+        full = self.basis.count + 2 * self.block > self.capacity
+        return self.complete or full or self.steps >= self.next_look or self.steps >= self.target.max_reads
+
+    def _schedule(self, worst: float, goal: float) -> None:
+        """Look again some way before the step at which the residual, falling as it did, reaches its goal."""
+        self.next_look = self.steps + 1
+        if self.last_look is not None and worst > goal > 0.0:
+            step, before = self.last_look
+            rate = np.log(max(before / worst, 1.2)) / max(self.steps - step, 1)
+            self.next_look = self.steps + max(1, int(0.6 * np.log(worst / goal) / rate))
+        self.last_look = (self.steps, worst)
+
+    @property
+    def complete(self) -> bool:
+        return self.basis.count == self.matrix.size
+
+    def assess(self) -> Assessment | None:
+        """Ritz pairs, residuals, and bounds when they promise to settle the matter; None while the basis is too small."""
+        k = self._wanted()
+        size = self.basis.count
+        if k is None or (size <= k and not self.complete):
+            return None
+        count = min(k + 1, size)
+        values, coefficients = leading_pairs(self.basis.matrix[:size, :size], count)
+        residuals = self._residuals(coefficients)
+        complement = self._complement()
+        tolerance = self.target.tolerance * max(values[k - 1], 0.0) + self._rounding(k)
+        gaps = values[:k] - complement
+        estimate = float(np.sum(residuals[:k] ** 2 / gaps)) if gaps[-1] > 0 else np.inf
+        own_gaps = np.maximum(values[:k] - (values[k] if count > k else 0.0), 1e-3 * values[k - 1])
+        settled = self.complete or float(np.sum(residuals[:k] ** 2 / np.maximum(own_gaps, 1e-300))) <= tolerance
+        if settled and self.settled_since is None:
+            self.settled_since = self.steps
+        worst = float(residuals[:k].max()) / max(float(values[k - 1]), tolerance / k, 1e-300)
+        self._schedule(worst, _SETTLED if self.probe is None else self.target.tolerance**0.5)
+        upper = None
+        done = False
+        negligible = complement <= 128 * _UNIT * self.matrix.trace
+        if self.complete or negligible or estimate <= tolerance or self._last_chance(values, k):
+            upper = self._upper(count, complement)
+            done = self._proved(k, values, upper, tolerance)
+            self.history.append((self.steps, self._share(values[:k]), self._share(upper[:k])))
+        else:
+            self.history.append((self.steps, self._share(values[:k]), 1.0))
+        return Assessment(k, values, coefficients, residuals, upper, settled, done)
+
+    def _wanted(self) -> int | None:
+        """k, or the smallest k whose Ritz values already hold the share; None while no k does."""
+        if self.target.k is not None:
+            return self.target.k
+        size = self.basis.count
+        values = np.linalg.eigvalsh(self.basis.matrix[:size, :size])[::-1]
+        held = np.cumsum(np.maximum(values, 0.0)) / self.matrix.trace
+        share = self.target.share or 0.0
+        enough = np.flatnonzero(held >= share)
+        if enough.size:
+            return int(enough[0]) + 1
+        return size if self.complete else None
+
+    def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
+        newest = self.basis.newest.shape[0]
+        tail = coefficients[-newest:] if newest else coefficients[:0]
+        squares = np.einsum("ij,ik,kj->j", tail, self.basis.newest, tail, optimize=True)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0) + self.matrix.size * self.basis.noise**2))
+
+    def _complement(self) -> float:
+        """Upper bound of what the basis does not contain: the trace that is left, or the word of the probes."""
+        if self.complete:
+            return 0.0
+        size = self.basis.count
+        left = self.matrix.trace - float(np.trace(self.basis.matrix[:size, :size]))
+        bound = max(left, 0.0) + 64 * _UNIT * self.matrix.trace
+        if self.probe is not None:
+            upper, self.seen = certificate.complement_bound(self.basis.compression, self.probe)
+            bound = min(bound, upper)
+        return bound
+
+    def _rounding(self, k: int) -> float:
+        """Rounding in the sum of k Ritz values: the measured noise of one entry adds up at random."""
+        return 8.0 * self.basis.noise * k**0.5 + 256 * _UNIT * k * self.matrix.trace
+
+    def _upper(self, count: int, complement: float) -> np.ndarray:
+        if self.complete:
+            values = np.linalg.eigvalsh(self.basis.compression.matrix)[::-1][:count]
+        else:
+            values = certificate.upper_bounds(self.basis.compression, complement, count)
+        return values + 8.0 * self.basis.noise
+
+    def _proved(self, k: int, values: np.ndarray, upper: np.ndarray, tolerance: float) -> bool:
+        deficit = float(np.sum(upper[:k] - values[:k]))
+        if self.target.k is None and not self.complete:
+            # The smallest k: one less must be shown to fall short, unless the two cannot be told apart.
+            short = self._share(upper[: k - 1])
+            close = abs(self._share(values[: k - 1]) - (self.target.share or 0.0)) <= 16 * _UNIT
+            return deficit <= tolerance * 2 and (short < (self.target.share or 0.0) or close)
+        return deficit <= 2 * tolerance
+
+    def _share(self, values: np.ndarray) -> float:
+        return min(1.0, float(np.sum(values)) / self.matrix.trace) if self.matrix.trace > 0 else 0.0
+
+    def _last_chance(self, values: np.ndarray, k: int) -> bool:
+        """Whether to stop without a proof: no reads left, or a proof would take more of them than it is worth.
+
+        Probes tell l_k from l_k+1 after about log(sqrt(n)) / (2 sqrt(gap)) steps, gap = (l_k - l_k+1) / l_k.
+        """
+        if self.steps >= self.target.max_reads:
+            return True
+        if self.settled_since is None:
+            return False
+        gap = 1.0 - values[k] / max(values[k - 1], 1e-300) if len(values) > k else 1.0
+        needed = np.log(3.0 * self.matrix.size**0.5) / (2.0 * np.sqrt(max(gap, 1e-12)))
+        patience = self.target.patience if needed < 3 * self.target.patience else 0
+        # Even a proof that cannot be sharp is worth the few steps that make it meaningful.
+        heard = self.probe is not None and self.steps - self.probed_at >= 6
+        return heard and self.steps - self.settled_since >= patience
+
+    def exhausted(self, state: Assessment) -> bool:
+        """Bounds were computed although they promised no proof: the last word of this run."""
+        return state.upper is not None and (self.complete or self._last_chance(state.values, state.k))
+
+    def refresh(self, following: Array, state: Assessment | None) -> Array:
+        """The next block: the residual directions, with random columns when probes are due or directions have run out."""
+        room = self.matrix.size - self.basis.count - following.shape[1]
+        due = state is not None and self._probe_due(state)
+        lacking = max(0, self.block - following.shape[1]) if following.shape[1] < self.block // 2 or due else 0
+        width = min(room, max(lacking, _PROBES if due else 0))
+        if width <= 0:
+            return following
+        xp = namespace(following)
+        known = xp.concat([self.basis.vectors, following], axis=1)
+        omega = orthogonal.gaussian(self.rng, self.matrix.size, width, self.matrix.like)
+        omega = orthogonal.project_out(omega, known)
+        fresh, _ = orthogonal.orthonormalize(omega)
+        fresh, _ = orthogonal.orthonormalize(orthogonal.project_out(fresh, known))
+        if due:
+            self.probes += 1
+            self.probed_at = self.steps
+            probability = self.target.failure_probability / 2.0**self.probes
+            coordinates = to_numpy(fresh.T @ omega)
+            self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
+        return xp.concat([following, fresh], axis=1)
+
+    def _probe_due(self, state: Assessment) -> bool:
+        """Probe once the wanted pairs begin to settle; again when the old probes see more than the last wanted value."""
+        k = state.k
+        worst = float(state.residuals[:k].max(initial=0.0))
+        if worst > _SETTLED * max(state.values[k - 1], self._rounding(1)):
+            return False
+        if self.probe is None:
+            self.smallest_residual = worst
+            return True
+        hopeless = self.seen >= state.values[k - 1] * (1 - 1e-3)
+        if hopeless and worst < 0.1 * self.smallest_residual:
+            self.smallest_residual = worst
+            return True
+        return False
+
+    def make_room(self, following: Array, state: Assessment | None) -> Array:
+        """Restart from the leading Ritz vectors when the basis is full."""
+        size, width = self.basis.count, following.shape[1]
+        if size + width <= self.capacity:
+            return following
+        k = state.k if state is not None else (self.target.k or size // 2)
+        keep = min(size, max(k + self.block // 2, min(2 * k, self.capacity // 2)), self.capacity - 2 * width)
+        values, coefficients = leading_pairs(self.basis.matrix[:size, :size], max(keep, min(k + 1, size)))
+        self.basis.compress(values, coefficients)
+        self.restarts += 1
+        self.probe = None
+        self.smallest_residual = np.inf
+        return following
+
+    def finish(self, state: Assessment) -> Pairs:
+        k = state.k
+        drift = orthogonal.departure(self.basis.vectors, self.rng) * max(float(state.values[0]), 0.0)
+        assert state.upper is not None
+        return Pairs(
+            values=state.values[:k],
+            vectors=self.basis.vectors @ from_numpy(state.coefficients[:, :k], self.matrix.like),
+            upper=state.upper + drift,
+            residuals=state.residuals[:k],
+            proved=state.done,
+            failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
+            noise=self.basis.noise + drift,
+            steps=self.steps,
+            restarts=self.restarts,
+            basis=self.basis.count,
+            history=tuple(self.history),
+        )

@@ -1,1 +1,47 @@
-"""Eckart: the few axes that explain a table or a matrix, what they mean, and how good they are."""
+"""Eckart: the few axes that explain a table or a matrix, what they mean, and how good they are.
+
+Public names are loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "PCA": "eckart.estimators",
+    "IncrementalPCA": "eckart.estimators",
+    "TruncatedSVD": "eckart.estimators",
+    "decompose": "eckart.decompose",
+    "plan": "eckart.decompose",
+    "project": "eckart.decompose",
+    "reconstruct": "eckart.decompose",
+    "Decomposition": "eckart.decomposition",
+    "Certificate": "eckart.decomposition",
+    "Plan": "eckart.decomposition",
+    "load": "eckart.modelfile",
+    "save": "eckart.modelfile",
+    "report": "eckart.views.report",
+    "summary": "eckart.views.summary",
+    "open_matrix": "eckart.operators.open_matrix",
+}
+_MODULES = {"tables": "eckart.views.tables", "plots": "eckart.views.plots", "datasets": "eckart.datasets", "errors": "eckart.errors"}
+
+__all__ = [*_WHERE, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
+    else:
+        raise AttributeError(f"module 'eckart' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

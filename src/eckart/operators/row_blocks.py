@@ -112,6 +112,16 @@ class RowBlocks:
             block = step.apply(0, block) if isinstance(step, Convert | ShiftColumns) else block
         return astype(block, namespace(block).float64)
 
+    def dense(self) -> np.ndarray:
+        """The whole matrix, prepared, on the host in float64: for small ones."""
+        self.counter.reads += 1
+        if self.sparse:
+            return np.asarray(self.matrix.toarray(), dtype=np.float64)
+        block = self.matrix
+        for step in self.steps:
+            block = step.apply(0, block)
+        return np.array(to_numpy(block), dtype=np.float64, order="C")
+
     def rows(self, index: Any) -> Any:
         return self.matrix[index]
 

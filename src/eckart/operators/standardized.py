@@ -49,6 +49,7 @@ class Standardized:
         self._shift = shift
         self._operator: Operator | None = None
         self._moments: Moments | None = None
+        self._amplification = 1.0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,9 +75,51 @@ class Standardized:
     def reads(self) -> int:
         return self._given.reads
 
-    def precise(self) -> Standardized:
-        """The same matrix with products formed in float64; its first read is still to come."""
-        return Standardized(self._given.precise(), center=self.center, scale=self.scale, shift=self._shift)
+    @property
+    def like(self) -> Array:
+        return self._given.like
+
+    @property
+    def precision(self) -> str:
+        return self._given.precision
+
+    def sharpen(self) -> None:
+        """From here on form products in float64; the first read is to come (again)."""
+        self._given = self._given.precise()
+        self._operator = self._moments = None
+
+    def first_block(self) -> Array:
+        """The first block of rows as the products see it."""
+        base = self._given.transposed() if self.turned else self._given
+        if not self.turned and self._shift is not None:
+            base = base.shifted(self._shift)
+        return next(base.blocks(0, base.shape[0]))[1]
+
+    def raw_trace(self, trace: float) -> float:
+        """The trace before centring and scaling, in the units of B: what rounding in the products is relative to."""
+        if self.turned or self._moments is None:
+            return trace
+        return trace * self._amplification
+
+    def materialize(self) -> np.ndarray:
+        """B itself, centred twice, for small matrices."""
+        base = self._given.precise()
+        matrix = base.dense()
+        roots = None if base.weight_roots is None else to_numpy(base.weight_roots)
+        weight = float(matrix.shape[0]) if roots is None else float(roots @ roots)
+        column = np.ones(matrix.shape[0]) if roots is None else roots
+        mean = np.zeros(matrix.shape[1])
+        for _ in range(2 if self.center else 0):
+            step = (column @ matrix) / weight
+            mean += step
+            matrix = matrix - np.outer(column, step)
+        self._shift = None
+        self._moments = self._describe(mean, np.einsum("ij,ij->j", matrix, matrix), weight)
+        if self._moments.scale is not None:
+            matrix = matrix / self._moments.scale
+        if self.center:
+            matrix[:, self._moments.constant] = 0.0
+        return np.ascontiguousarray(matrix.T) if self.turned else matrix
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         """The first read: moments, and B^T B Q or B^T B if asked for."""
@@ -91,10 +134,12 @@ class Standardized:
         # With scaling, the first product has to wait until the scales are known.
         survey = base.survey(None if self.scale else right, gram=gram)
         mean = survey.sums / survey.weight
-        squares = to_numpy(survey.squares)
+        raw = squares = to_numpy(survey.squares)
         if self.center:
             squares = np.maximum(squares - survey.weight * to_numpy(mean) ** 2, 0.0)
         self._moments = self._describe(to_numpy(mean), squares, survey.weight)
+        scale = 1.0 if self._moments.scale is None else self._moments.scale
+        self._amplification = float(np.sum(raw / scale**2)) / max(self._moments.total, 1e-300)
         operator: Operator = base
         if self.center:
             roots = base.weight_roots

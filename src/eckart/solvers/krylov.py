@@ -55,6 +55,7 @@ class Pairs:
     upper: np.ndarray
     residuals: np.ndarray
     proved: bool
+    settled: bool
     failure_probability: float
     noise: float
     steps: int
@@ -365,6 +366,7 @@ class _Run:
             upper=state.upper + drift,
             residuals=state.residuals[:k],
             proved=state.done,
+            settled=state.settled,
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
             noise=self.basis.noise + drift,
             steps=self.steps,

@@ -1,0 +1,57 @@
+"""Missing and infinite entries: found after a sum is not finite, then counted and named."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from eckart.array_api import is_sparse, to_numpy
+from eckart.errors import InputError, MissingValuesError, NotFiniteError
+
+_ROWS = 65536
+
+
+def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
+    """Say how many entries are missing or infinite, and where the first is."""
+    missing, infinite, first = _count(matrix)
+    if missing:
+        raise MissingValuesError(
+            f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
+            f"{_place(first, column_names)}. A decomposition needs every entry: leave out the rows or columns, "
+            "or fill the gaps first."
+        )
+    if infinite:
+        raise NotFiniteError(
+            f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
+            f"{_place(first, column_names)}. Replace them by numbers, or leave those rows out."
+        )
+    raise InputError(f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data.")
+
+
+def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
+    """(missing, infinite, place of the first missing, else of the first infinite)."""
+    missing = infinite = 0
+    places: dict[bool, tuple[int, int]] = {}
+    for start in range(0, matrix.shape[0], _ROWS):
+        piece = matrix[start : start + _ROWS]
+        if is_sparse(piece):
+            coordinates = piece.tocoo()
+            data, rows, columns = coordinates.data, coordinates.row, coordinates.col
+        else:
+            data = to_numpy(piece)
+            bad = np.nonzero(~np.isfinite(data))
+            data, (rows, columns) = data[bad], bad
+        for kind, found in ((True, np.isnan(data)), (False, np.isinf(data))):
+            if found.any() and kind not in places:
+                index = int(np.flatnonzero(found)[0])
+                places[kind] = (start + int(rows[index]), int(columns[index]))
+        missing += int(np.isnan(data).sum())
+        infinite += int(np.isinf(data).sum())
+    return missing, infinite, places.get(True, places.get(False, (0, 0)))
+
+
+def _place(place: tuple[int, int], column_names: tuple[str, ...] | None) -> str:
+    row, column = place
+    name = "" if column_names is None else f" ({column_names[column]!r})"
+    return f"row {row}, column {column}{name}"

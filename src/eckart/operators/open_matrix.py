@@ -1,0 +1,179 @@
+"""Anything that holds a matrix -> RowBlocks, with names: arrays, sparse matrices, frames, files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import dtype_name, is_array, is_sparse, namespace, to_numpy
+from eckart.errors import DataWarning, InputError, MissingValuesError
+from eckart.operators import sparse_rows
+from eckart.operators.prepare import Convert
+from eckart.operators.row_blocks import RowBlocks
+from eckart.sources.base import About, Source
+
+_SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-330, 2.0**330)}
+"""Sizes whose squares, summed, stay in range."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A matrix ready for products, what is known beside its numbers, and the power of two that it was scaled by."""
+
+    matrix: RowBlocks
+    about: About
+    exponent: int = 0
+
+
+def open_matrix(data: Any, *, name: str = "X") -> Opened:
+    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read."""
+    about = About(name=name)
+    if isinstance(data, str | os.PathLike):
+        from eckart.sources.open_source import open_source  # noqa: PLC0415
+
+        data = open_source(data)
+    if isinstance(data, Source):
+        about = data.about
+        data = _whole(data)
+    elif not is_array(data) and not is_sparse(data):
+        data, about = _from_frame_or_list(data, about)
+    if is_sparse(data):
+        return _open_sparse(data, about)
+    return _open_dense(data, about)
+
+
+def _whole(source: Source) -> Any:
+    pieces = list(source.blocks())
+    if len(pieces) == 1:
+        return pieces[0]
+    if source.sparse:
+        from scipy import sparse  # noqa: PLC0415
+
+        return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
+
+
+def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
+    from eckart.sources.frames import frame_source  # noqa: PLC0415
+
+    source = frame_source(data)
+    if source is not None:
+        return source.matrix, source.about
+    try:
+        return np.asarray(data), about
+    except ValueError as error:
+        raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
+
+
+def _open_sparse(data: Any, about: About) -> Opened:
+    data = sparse_rows.as_csr(data)
+    _check_shape(data.shape)
+    kind = data.dtype.kind
+    if kind == "c":
+        raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+    if data.dtype not in (np.float32, np.float64):
+        data = data.astype(np.float64)
+    if data.shape[0]:
+        try:
+            data.check_format(full_check=True)
+        except ValueError as error:
+            raise InputError(f"The sparse matrix is damaged: {error}. Products with it would read outside memory.") from error
+    largest = float(np.abs(data.data).max(initial=0.0)) if data.nnz else 0.0
+    exponent = _exponent(largest, str(data.dtype))
+    if exponent:
+        data = data.copy()
+        data.data = np.ldexp(data.data, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+
+
+def _open_dense(data: Any, about: About) -> Opened:
+    data = _check_array(data)
+    _check_shape(data.shape)
+    precision = "float32" if dtype_name(data) == "float32" else "float64"
+    dtype = getattr(namespace(data), precision)
+    exponent = _exponent(_largest(data), precision)
+    return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), about, exponent)
+
+
+def _check_array(data: Any) -> Any:
+    if not isinstance(data, np.ndarray):
+        if "complex" in dtype_name(data):
+            raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+        return data
+    if isinstance(data, np.ma.MaskedArray):
+        if np.ma.getmaskarray(data).any():
+            count = int(np.ma.getmaskarray(data).sum())
+            raise MissingValuesError(f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first.")
+        data = data.data
+    if isinstance(data, np.matrix):
+        raise TypeError("np.matrix is not supported: its products mean something else. Convert with np.asarray.")
+    kind = data.dtype.kind
+    if kind == "c":
+        raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+    if kind == "O":
+        return _from_objects(data)
+    if kind not in "fiub":
+        meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
+        raise InputError(
+            f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
+            "Convert them to numbers with a unit of your choice first."
+        )
+    if data.dtype == np.longdouble and data.dtype.itemsize > 8:
+        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=4)
+    if kind in "iu" and data.dtype.itemsize == 8 and data.size and int(np.abs(data.max(initial=0))) > 2**53:
+        warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=4)
+    return data
+
+
+def _from_objects(data: np.ndarray) -> np.ndarray:
+    try:
+        return data.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    for place in np.ndindex(*data.shape):
+        try:
+            float(data[place])
+        except (TypeError, ValueError) as error:
+            where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+            raise InputError(f"{data[place]!r} in {where} is not a number. Remove or encode such columns first.") from error
+    raise InputError("The data hold objects that are not numbers.")
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        remedy = {0: "a scalar", 1: "one row or one column: reshape it to (1, -1) or (-1, 1)"}.get(
+            len(shape), "a stack of tables: reshape it to two dimensions"
+        )
+        raise InputError(f"Expected 2D array, got {len(shape)}D array of shape {shape} instead: {remedy}.")
+    if shape[0] == 0:
+        raise InputError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: the table has no rows.")
+    if shape[1] == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
+        )
+
+
+def _largest(data: Any) -> float:
+    """Largest modulus: of a sample first, of all only when the sample is out of the safe range."""
+    stride = max(1, data.shape[0] // 256)
+    sample = np.abs(to_numpy(data[::stride, :]).astype(np.float64, copy=False))
+    with np.errstate(invalid="ignore"):
+        largest = float(np.fmax.reduce(sample, axis=None, initial=0.0))
+    low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
+    if low < largest < high:
+        return largest
+    whole = to_numpy(data)
+    rows = range(0, whole.shape[0], 65536)
+    return max(float(np.fmax.reduce(np.abs(whole[i : i + 65536].astype(np.float64)), axis=None, initial=0.0)) for i in rows)
+
+
+def _exponent(largest: float, precision: str) -> int:
+    """e such that 2^e x largest is about 1, or 0 where squares are safe anyway."""
+    low, high = _SAFE[precision]
+    if largest == 0.0 or not np.isfinite(largest) or low < largest < high:
+        return 0
+    return -int(np.frexp(largest)[1])

@@ -1,0 +1,54 @@
+"""Checks of arguments: what was given, what is allowed, and the near match of a typing error."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eckart.errors import ParameterError
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def near_match(given: str, names: Sequence[str]) -> str:
+    """'; did you mean ...?' for a name that is nearly one of `names`."""
+    match = difflib.get_close_matches(str(given), names, n=1)
+    return f"; did you mean {match[0]!r}?" if match else "."
+
+
+def check_choice(name: str, given: Any, allowed: Sequence[str]) -> None:
+    if not isinstance(given, str) or given not in allowed:
+        listed = ", ".join(repr(choice) for choice in allowed)
+        raise ParameterError(f"{name}={given!r} is not one of {listed}{near_match(str(given), allowed)}")
+
+
+def check_count(name: str, given: Any, largest: int) -> int:
+    """A whole number from 1 to `largest`."""
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)
+    if not whole or not 1 <= int(given) <= largest:
+        raise ParameterError(f"{name}={given!r} is not possible: give a whole number from 1 to {largest} (the shorter side).")
+    return int(given)
+
+
+def check_share(name: str, given: Any) -> float:
+    """A number above 0 and below 1."""
+    number = isinstance(given, float | int | np.floating) and not isinstance(given, bool)
+    if not number or not 0.0 < float(given) < 1.0:
+        raise ParameterError(f"{name}={given!r} is not a share: give a number above 0 and below 1, such as 0.95.")
+    return float(given)
+
+
+def memory_bytes(given: str | int | None) -> int | None:
+    """Bytes from 2_000_000_000, '2GB' or '1.5 GiB'."""
+    if given is None:
+        return None
+    if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+        return given
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
+    if match is None or match[2].upper() not in _UNITS:
+        raise ParameterError(f"memory={given!r} is not an amount of memory: write it like '2GB' or as a number of bytes.")
+    return int(float(match[1]) * _UNITS[match[2].upper()])

@@ -1,0 +1,122 @@
+"""Which solver, how many reads, how much memory, and why, from counts of operations and measured rates.
+
+The rates are those of a two-core machine; only their ratios matter for the choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eckart.errors import MemoryBudgetError
+from eckart.solvers.solution import Request
+
+_RATE = {"float32": 1.6e11, "float64": 8e10}
+"""Multiplications and additions a second in dense products."""
+_SPARSE_RATE = 1.5e10
+_EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
+"""Seconds per size^3 for a few and for all eigenpairs."""
+_DIRECT_WORK = 1e7
+_GRAM_SIZE = 20_000
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the choice depends on: the long and the short side, stored entries, precision."""
+
+    rows: int
+    columns: int
+    entries: int
+    sparse: bool
+    precision: str
+
+    @property
+    def long(self) -> int:
+        return max(self.rows, self.columns)
+
+    @property
+    def short(self) -> int:
+        return min(self.rows, self.columns)
+
+
+@dataclass(frozen=True)
+class Choice:
+    solver: str
+    reads: int
+    peak_bytes: int
+    why: str
+    block: int = 0
+    capacity: int = 0
+
+
+def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
+    """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
+    options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request)}
+    if solver != "auto":
+        choice = options[solver][1]
+        _check_memory(choice, memory)
+        return choice
+    if shape.long * shape.short**2 <= _DIRECT_WORK:
+        candidates = ["direct"]
+    else:
+        names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
+        candidates = sorted(names, key=lambda name: options[name][0])
+    fitting = [name for name in candidates if memory is None or options[name][1].peak_bytes <= memory]
+    choice = options[fitting[0] if fitting else candidates[0]][1]
+    _check_memory(choice, memory)
+    return choice
+
+
+def _check_memory(choice: Choice, memory: int | None) -> None:
+    if memory is not None and choice.peak_bytes > memory:
+        raise MemoryBudgetError(
+            f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and {memory:,} are "
+            "allowed. Allow more memory, or ask for fewer components."
+        )
+
+
+def _direct(shape: Shape) -> tuple[float, Choice]:
+    work = 8.0 * shape.long * shape.short**2
+    peak = 8 * (3 * shape.long * shape.short + 4 * shape.short**2)
+    why = f"{shape.long} x {shape.short} is small enough for an exact singular value decomposition."
+    return work / _RATE["float64"], Choice("direct", 1, peak, why)
+
+
+def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
+    n = shape.short
+    if shape.sparse:
+        # Each row multiplies its stored entries with each other.
+        product = shape.entries * (shape.entries / max(shape.long, 1)) / _SPARSE_RATE * 4
+    else:
+        product = shape.long * n * n / _RATE[shape.precision]
+    few = request.k is not None and 4 * request.k < n
+    cost = product + (_EIGEN_FEW if few else _EIGEN_ALL) * float(n) ** 3
+    reads = 2 if shape.columns > shape.rows else 1
+    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
+    return cost, Choice("gram", reads, 8 * 5 * n * n, why)
+
+
+def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
+    n = shape.short
+    k = request.k if request.k is not None else 32
+    block = block_width(k, n)
+    capacity = min(n, max(6 * k, 2 * k + 8 * block, 384 if request.k is not None else 1024))
+    steps = 9 if request.tolerance >= 1e-6 else 11
+    if request.smallest:
+        steps *= 8
+    width = block + 5
+    product = 4.0 * (shape.entries if shape.sparse else shape.long * n) * width
+    read = product / (_SPARSE_RATE if shape.sparse else _RATE[shape.precision])
+    basis = steps * 4.0 * n * (steps * width / 2) * width / _RATE["float64"]
+    cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
+    peak = 8 * (capacity * n + 3 * capacity**2 + 8 * n * width)
+    why = (
+        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos, blocks of {block}: about {steps} reads "
+        "instead of forming all cross-products; it stops when the accuracy is proved."
+    )
+    return cost, Choice("lanczos", steps, peak, why, block, capacity)
+
+
+def block_width(k: int, size: int) -> int:
+    """Wide enough for few reads, narrow enough for a deep basis: about three quarters of k, in steps of eight."""
+    width = 8 * max(2, round(0.75 * k / 8))
+    return max(1, min(width, 64, size))

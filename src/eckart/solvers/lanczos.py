@@ -1,0 +1,81 @@
+"""Block Lanczos on B^T B (or on c - B^T B for the smallest values), as a solver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.array_api import Array, namespace
+from eckart.operators.standardized import Standardized
+from eckart.solvers import orthogonal
+from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
+from eckart.solvers.solution import Request, Solution
+
+
+def solve_lanczos(
+    problem: Standardized, request: Request, *, block: int, capacity: int, rng: np.random.Generator
+) -> Solution:
+    """The wanted pairs, proved to the asked accuracy where the reads allow."""
+    size = problem.shape[1]
+    start, _ = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, problem.like))
+    image = problem.first(start)
+    total = problem.moments.total
+    if total == 0.0:
+        return _zero(problem, request, start)
+    # c - G has the same Krylov spaces as G, its largest values are G's smallest, and c >= l_1 keeps it positive.
+    shift = total if request.smallest else 0.0
+
+    def apply(vectors: Array) -> Array:
+        product = problem.operator.normal(vectors)
+        return shift * vectors - product if request.smallest else product
+
+    if request.smallest:
+        image = shift * start - image
+    trace = shift * size - total if request.smallest else total
+    matrix = Matrix(size, trace, apply, problem.like)
+    target = Target(
+        request.k,
+        request.share,
+        request.tolerance,
+        request.failure_probability,
+        request.max_reads,
+    )
+    pairs = block_lanczos(matrix, target, block=block, capacity=capacity, rng=rng, start=(start, image))
+    return _solution(pairs, problem, shift, block)
+
+
+def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int) -> Solution:
+    slack = 8.0 * pairs.noise
+    lower, upper = pairs.values - slack, pairs.upper
+    values = pairs.values
+    if shift:
+        values, lower, upper = shift - values, shift - upper[: len(values)], shift - lower
+    return Solution(
+        solver="lanczos",
+        values=np.maximum(values, 0.0),
+        vectors=pairs.vectors,
+        lower=np.maximum(lower, 0.0),
+        upper=np.maximum(upper, 0.0),
+        residuals=pairs.residuals,
+        proved=pairs.proved,
+        settled=pairs.settled,
+        failure_probability=pairs.failure_probability,
+        rounding=slack,
+        steps=pairs.steps,
+        block=block,
+        basis=pairs.basis,
+        restarts=pairs.restarts,
+        precision=problem.precision,
+        history=pairs.history,
+    )
+
+
+def _zero(problem: Standardized, request: Request, start: Array) -> Solution:
+    """A matrix without variance: every direction is as good as any other."""
+    k = request.k or 1
+    while start.shape[1] < k:
+        more = orthogonal.gaussian(np.random.default_rng(start.shape[1]), problem.shape[1], k, problem.like)
+        more = orthogonal.project_out(more, start)
+        extra, _ = orthogonal.orthonormalize(more)
+        start = namespace(start).concat([start, extra], axis=1)
+    nothing = np.zeros(k)
+    return Solution("lanczos", nothing, start[:, :k], nothing, nothing, nothing)

@@ -27,7 +27,12 @@ _WHERE = {
     "summary": "eckart.views.summary",
     "open_matrix": "eckart.operators.open_matrix",
 }
-_MODULES = {"tables": "eckart.views.tables", "plots": "eckart.views.plots", "datasets": "eckart.datasets", "errors": "eckart.errors"}
+_MODULES = {
+    "tables": "eckart.views.tables",
+    "plots": "eckart.views.plots",
+    "datasets": "eckart.datasets",
+    "errors": "eckart.errors",
+}
 
 __all__ = [*_WHERE, *_MODULES, "__version__"]
 

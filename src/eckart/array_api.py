@@ -35,7 +35,7 @@ def namespace(array: Array) -> Namespace:
     if isinstance(array, np.ndarray):
         return np
     if _is_torch(array) or type(array).__module__.partition(".")[0] == "cupy":
-        from eckart.errors import require  # noqa: PLC0415
+        from eckart.errors import require
 
         return require("array_api_compat", extra="gpu", purpose="arrays of PyTorch and CuPy").array_namespace(array)
     return array.__array_namespace__()

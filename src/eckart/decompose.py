@@ -5,48 +5,28 @@ B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to_numpy
-from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo, Which
-from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.operators.executors import threads
+from eckart.assembly import as_plan, assemble
+from eckart.decomposition import Decomposition, Plan, Which
+from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.operators.standardized import Standardized
-from eckart.parameters import check_choice, check_count, check_share, memory_bytes, near_match
-from eckart.solvers.certificate import undetermined_groups
+from eckart.parameters import near_match
+from eckart.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
 from eckart.solvers.choose import Choice, Shape, choose
 from eckart.solvers.direct import solve_direct
 from eckart.solvers.gram import solve_gram
 from eckart.solvers.lanczos import solve_lanczos
-from eckart.solvers.orthogonal import flip_signs
 from eckart.solvers.solution import Request, Solution
 
 Method = Literal["pca", "svd"]
-METHODS = ("pca", "svd")
-SOLVERS = ("auto", "direct", "gram", "lanczos")
-_TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked arguments of `decompose`."""
-
-    method: str
-    k: int | None
-    share: float | None
-    center: bool
-    scale: bool
-    which: Which
-    solver: str
-    tolerance: float | None
-    memory: int | None
-    max_reads: int
 
 
 def decompose(
@@ -106,20 +86,22 @@ def decompose(
     True
     """
     opened = open_matrix(data)
-    settings = _settings(
-        opened, method, k, explain, error, center=center, scale=scale, which=which, solver=solver, tol=tol, memory=memory,
-        max_reads=max_reads,
+    settings = check_settings(
+        min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale, which=which,
+        solver=solver, tol=tol, memory=memory, max_reads=max_reads,
     )  # fmt: skip
-    weights = _weights(sample_weight, opened.matrix.shape[0])
+    weights = check_weights(sample_weight, opened.matrix.shape[0])
     if weights is not None:
-        opened, weights = _without_zero_weights(opened, weights)
-        settings = replace(settings, k=None if settings.k is None else min(settings.k, min(opened.matrix.shape)))
+        opened, weights = without_zero_weights(opened, weights)
+        settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
     problem = _problem(opened, settings, weights)
-    seed, generator = _generator(rng)
+    seed, random = generator(rng)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        solution = _solve(problem, request, choice, generator, opened)
-        return _finish(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+        solution = _solve(problem, request, choice, random, opened)
+        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+    _speak_up(result, solution)
+    return result
 
 
 def plan(data: Any, method: Method = "pca", **options: Any) -> Plan:
@@ -131,19 +113,19 @@ def plan(data: Any, method: Method = "pca", **options: Any) -> Plan:
     >>> ek.plan(np.ones((1000, 20)), "pca", k=3).solver
     'direct'
     """
-    opened = open_matrix(data)
-    names = ("k", "explain", "error", "center", "scale", "which", "solver", "tol", "memory", "max_reads")
-    ignored = ("left", "rng", "sample_weight")
+    known = {
+        name: p.default for name, p in inspect.signature(decompose).parameters.items() if name not in ("data", "method")
+    }
     for name in options:
-        if name not in (*names, *ignored):
-            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, names)}")
-    given: dict[str, Any] = {name: options.get(name) for name in ("center", "tol", "memory")}
-    settings = _settings(
-        opened, method, options.get("k"), options.get("explain"), options.get("error"), scale=options.get("scale", False),
-        which=options.get("which", "largest"), solver=options.get("solver", "auto"), max_reads=options.get("max_reads", 200), **given,
-    )  # fmt: skip
+        if name not in known:
+            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
+    given = {**known, **options}
+    opened = open_matrix(data)
+    run_only = ("sample_weight", "left", "rng")
+    asked = {name: value for name, value in given.items() if name not in run_only}
+    settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
-    return _plan(opened, settings, choice)
+    return as_plan(opened, settings, choice)
 
 
 def project(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
@@ -168,7 +150,9 @@ def project(decomposition: Decomposition, data: Any, *, whiten: bool = False) ->
     with np.errstate(over="ignore", invalid="ignore"):
         scores = matrix.matmat(_beside(right, matrix.like))
         if opened.exponent:
-            scores = namespace(scores).astype(_power(astype(scores, namespace(scores).float64), -opened.exponent), scores.dtype)
+            scores = namespace(scores).astype(
+                _power(astype(scores, namespace(scores).float64), -opened.exponent), scores.dtype
+            )
         if d.mean is not None and not shifted:
             offset = _beside(d.mean, scores) @ astype(_beside(right, scores), _beside(d.mean, scores).dtype)
             scores = scores - astype(offset, scores.dtype)
@@ -210,84 +194,13 @@ def null_level(d: Decomposition) -> float:
 # The steps of decompose, in order
 
 
-def _settings(
-    opened: Opened,
-    method: str,
-    k: int | None,
-    explain: float | None,
-    error: float | None,
-    *,
-    center: bool | None,
-    scale: bool,
-    which: str,
-    solver: str,
-    tol: float | None,
-    memory: str | int | None,
-    max_reads: int,
-) -> Settings:
-    check_choice("method", method, METHODS)
-    check_choice("which", which, ("largest", "smallest"))
-    check_choice("solver", solver, (*SOLVERS, "exact"))
-    if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Give one of k, explain and error, not several: each of them decides the number of axes.")
-    rows, columns = opened.matrix.shape
-    share = None
-    if explain is not None:
-        share = check_share("explain", explain)
-    elif error is not None:
-        share = 1.0 - check_share("error", error) ** 2
-    if share is not None and which == "smallest":
-        raise ParameterError("A share of variance is reached from the largest axes; give k together with which='smallest'.")
-    number = check_count("k", k, min(rows, columns)) if k is not None else (None if share is not None else min(rows, columns))
-    if tol is not None and not (isinstance(tol, float | int) and 0.0 <= tol < 1.0):
-        raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
-    return Settings(
-        method=method,
-        k=number,
-        share=share,
-        center=method == "pca" if center is None else bool(center),
-        scale=bool(scale),
-        which="smallest" if which == "smallest" else "largest",
-        solver=solver,
-        tolerance=None if not tol else float(tol),
-        memory=memory_bytes(memory),
-        max_reads=max_reads,
-    )
-
-
-def _weights(sample_weight: Any, rows: int) -> np.ndarray | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(rows, float(weights))
-    if weights.shape != (rows,):
-        raise InputError(f"sample_weight has shape {weights.shape}; one weight per row, ({rows},), is needed.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError("sample_weight holds negative, missing or infinite weights; each must be zero or a positive number.")
-    if weights.sum() == 0.0:
-        raise InputError("Sample weights are all zero: at least one row must count.")
-    return weights
-
-
-def _without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, np.ndarray]:
-    """Rows of weight zero do not count, not even in the shape."""
-    kept = weights > 0
-    if kept.all():
-        return opened, weights
-    matrix = replace(opened.matrix, matrix=opened.matrix.matrix[np.flatnonzero(kept)])
-    return replace(opened, matrix=matrix), weights[kept]
-
-
 def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
     entries = int(matrix.matrix.nnz) if matrix.sparse else rows * columns
     shape = Shape(rows, columns, entries, matrix.sparse, matrix.precision)
-    tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
-    request = Request(
-        settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads
-    )
+    tolerance = settings.tolerance or TOLERANCE[matrix.precision]
+    request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver
     if solver == "exact":
         solver = "direct" if choose(shape, request).solver == "direct" else "gram"
@@ -342,211 +255,6 @@ def _total(opened: Opened) -> float:
     return float(np.sum(values, dtype=np.float64))
 
 
-def _finish(
-    opened: Opened,
-    problem: Standardized,
-    solution: Solution,
-    settings: Settings,
-    choice: Choice,
-    *,
-    seed: int | None,
-    keep_left: bool,
-) -> Decomposition:
-    values = np.sqrt(solution.values)
-    right, left = _vectors(problem, solution, values, keep_left=keep_left)
-    signs = from_numpy(flip_signs(right), right)
-    dtype = opened.matrix.dtype
-    right = astype(right * signs, dtype)
-    left = None if left is None else astype(left * signs, dtype)
-    moments = problem.moments
-    factor = 2.0**-opened.exponent if abs(opened.exponent) < 1000 else None
-    restore = (lambda x: x * factor) if factor is not None else (lambda x: np.ldexp(x, -opened.exponent))
-    unscale = restore if moments.scale is None else (lambda x: x)
-    like = problem.like
-    certificate = _certificate(solution, moments.total, problem.reads, settings, unscale, opened)
-    result = Decomposition(
-        method=settings.method,
-        values=astype(from_numpy(np.asarray(unscale(values)), like), dtype),
-        right=right,
-        rows=opened.matrix.shape[0],
-        columns=opened.matrix.shape[1],
-        norm=float(unscale(np.float64(moments.total) ** 0.5)),
-        weight=moments.weight,
-        left=left,
-        mean=None if moments.mean is None else astype(from_numpy(np.asarray(restore(moments.mean)), like), dtype),
-        scale=None if moments.scale is None else astype(from_numpy(np.asarray(restore(moments.scale)), like), dtype),
-        which=settings.which,
-        row_names=opened.about.row_names,
-        column_names=opened.about.column_names,
-        rank=_rank(solution, problem),
-        certificate=certificate,
-        plan=_plan(opened, settings, choice),
-        info=_info(solution, problem, seed),
-        notes=(*opened.about.notes, *_notes(problem, settings, opened)),
-    )
-    _speak_up(result, solution)
-    return result
-
-
-def _vectors(
-    problem: Standardized, solution: Solution, values: np.ndarray, *, keep_left: bool
-) -> tuple[Array, Array | None]:
-    """Right and left vectors from those of the short side: the long ones are B v / s, in one more read."""
-    short, long = solution.vectors, solution.long_vectors
-    if problem.turned:
-        if long is None:
-            long = _long_vectors(problem, short, values)
-        return long, short if keep_left else None
-    if keep_left and long is None:
-        long = _long_vectors(problem, short, values)
-    return short, long if keep_left else None
-
-
-def _long_vectors(problem: Standardized, short: Array, values: np.ndarray) -> Array:
-    xp = namespace(short)
-    image = astype(problem.operator.matmat(short), xp.float64)
-    lengths = xp.sqrt(xp.sum(image * image, axis=0))
-    floor = float(values.max(initial=0.0)) * 1e-14
-    image = image / xp.where(lengths > floor, lengths, xp.ones_like(lengths))
-    return _complete(image, to_numpy(lengths) > floor)
-
-
-def _complete(vectors: Array, good: np.ndarray) -> Array:
-    """Replace the directions of zero singular values by any that are orthonormal to the rest."""
-    if good.all():
-        return vectors
-    host = to_numpy(vectors).copy()
-    host[:, ~good] = np.random.default_rng(0).standard_normal((host.shape[0], int((~good).sum())))
-    order = np.argsort(~good, kind="stable")
-    basis, triangle = np.linalg.qr(host[:, order])
-    basis = basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
-    result = np.empty_like(host)
-    result[:, order] = basis
-    result[:, good] = to_numpy(vectors)[:, good]
-    return from_numpy(result, vectors)
-
-
-def _certificate(
-    solution: Solution, total: float, reads: int, settings: Settings, unscale: Any, opened: Opened
-) -> Certificate:
-    k = len(solution.values)
-    largest = float(solution.values.max(initial=0.0))
-    if total > 0.0:
-        captured = float(np.sum(solution.values))
-        slack = solution.rounding * k**0.5
-        low = max(0.0, min(1.0, (captured - slack) / total))
-        high = min(1.0, max(float(np.sum(solution.upper[:k])) / total, low))
-    else:
-        low = high = 0.0
-    resolution = float(np.finfo(opened.matrix.precision).eps) * largest
-    ordered = solution.which_falling if False else solution
-    del ordered
-    groups = undetermined_groups(*_falling(solution, settings), max(solution.rounding, 4 * resolution)) if largest else ((0, k - 1),)
-    groups = tuple((first, min(last, k - 1)) for first, last in groups if first < k)
-    upper_next = float(solution.upper[k]) if len(solution.upper) > k else (0.0 if solution.spectrum is not None and k >= len(solution.spectrum) else None)
-    if upper_next is None and solution.spectrum is not None and settings.which == "largest":
-        upper_next = float(solution.spectrum[k]) + solution.rounding
-    residual = float(np.sqrt(np.sum(solution.residuals**2)))
-    gap = (float(solution.values[-1]) - upper_next) if upper_next is not None and settings.which == "largest" else -1.0
-    angle = min(1.0, residual / gap) if gap > 0 else 1.0
-    if upper_next == 0.0 and solution.spectrum is not None and k >= len(solution.spectrum):
-        angle = 0.0
-    return Certificate(
-        explained=(low, high),
-        lower=np.asarray(unscale(np.sqrt(solution.lower[:k]))),
-        upper=np.asarray(unscale(np.sqrt(solution.upper[:k]))),
-        residuals=solution.residuals / largest if largest else np.zeros(k),
-        angle=float(angle),
-        undetermined=groups,
-        failure_probability=solution.failure_probability,
-        rounding=solution.rounding / total if total else 0.0,
-        tolerance=settings.tolerance or _TOLERANCE[opened.matrix.precision],
-        proved=solution.proved,
-        reads=reads,
-        word=_word(solution, low, high, k),
-    )
-
-
-def _falling(solution: Solution, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
-    k = len(solution.values)
-    if settings.which == "smallest":
-        return solution.lower[:k][::-1], solution.upper[:k][::-1]
-    lower, upper = solution.lower, solution.upper
-    if len(lower) < len(upper):
-        lower = np.concatenate([lower, np.zeros(len(upper) - len(lower))])
-    return lower, upper
-
-
-def _word(solution: Solution, low: float, high: float, k: int) -> str:
-    axes = f"{k} ax{'is' if k == 1 else 'es'}"
-    if not solution.proved:
-        reason = (
-            "the spectrum is too flat at the cut for a sharp proof" if solution.settled else "the reads allowed were not enough"
-        )
-        return f"{axes} capture {low:.2%}; no {axes} can capture more than {high:.2%} ({reason})."
-    chance = f", with probability {1 - solution.failure_probability:.6f}" if solution.failure_probability else ""
-    return f"{axes} capture {low:.4%} of the total; no {axes} can capture more than {high:.4%}{chance}."
-
-
-def _rank(solution: Solution, problem: Standardized) -> int | None:
-    """Number of singular values above (rows + columns) units of rounding times the largest."""
-    if solution.spectrum is None:
-        return None
-    values = np.sqrt(solution.spectrum)
-    largest = float(values.max(initial=0.0))
-    tolerance = largest * sum(problem.shape) * float(np.finfo(np.float64).eps)
-    return int(np.sum(values > tolerance)) if largest > 0 else 0
-
-
-def _notes(problem: Standardized, settings: Settings, opened: Opened) -> tuple[str, ...]:
-    moments = problem.moments
-    notes = []
-    constant = moments.constant
-    if settings.center and len(constant) == opened.matrix.shape[1]:
-        notes.append("No column varies: there is no variance to explain.")
-    elif settings.center and len(constant):
-        names = opened.about.column_names
-        listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
-        treated = " They were left unscaled." if settings.scale else ""
-        notes.append(f"{len(constant)} column(s) without variance: {listed}{', ...' if len(constant) > 5 else ''}.{treated}")
-    if settings.method == "pca" and settings.center and not settings.scale:
-        positive = moments.squares[moments.squares > 0]
-        if len(positive) > 1 and positive.max() > 100 * positive.min():
-            ratio = float(positive.max() / positive.min())
-            notes.append(
-                f"Column variances differ by a factor of {ratio:.3g} and nothing was scaled: columns with large numbers lead "
-                "the axes. If the columns have different units, scale them."
-            )
-    return tuple(notes)
-
-
-def _plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
-    rows, columns = opened.matrix.shape
-    chosen = {"center": settings.center, "scale": settings.scale, "which": settings.which}
-    if settings.share is not None:
-        chosen["share"] = settings.share
-    if choice.block:
-        chosen["block"] = choice.block
-    return Plan(
-        settings.method, choice.solver, rows, columns, settings.k, choice.reads, choice.peak_bytes, choice.why, chosen
-    )
-
-
-def _info(solution: Solution, problem: Standardized, seed: int | None) -> SolveInfo:
-    return SolveInfo(
-        solver=solution.solver,
-        reads=problem.reads,
-        steps=solution.steps,
-        block=solution.block,
-        basis=solution.basis,
-        restarts=solution.restarts,
-        precision=solution.precision,
-        seed=seed,
-        threads=threads(),
-        history=solution.history,
-    )
-
-
 def _speak_up(result: Decomposition, solution: Solution) -> None:
     if not solution.proved and not solution.settled:
         assert result.certificate is not None
@@ -558,20 +266,6 @@ def _speak_up(result: Decomposition, solution: Solution) -> None:
         )
     if result.norm == 0.0 and result.method == "pca":
         warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
-
-
-def _generator(rng: Any) -> tuple[int | None, np.random.Generator]:
-    """A counter-based generator: the same numbers on every machine, whatever the number of workers."""
-    if rng is None or isinstance(rng, int | np.integer):
-        seed = 0 if rng is None else int(rng)
-        if seed < 0:
-            raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")
-        return seed, np.random.Generator(np.random.Philox(seed))
-    if isinstance(rng, np.random.Generator):
-        return None, rng
-    if isinstance(rng, np.random.RandomState):
-        return None, np.random.Generator(np.random.Philox(rng.randint(2**31 - 1)))
-    raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")
 
 
 def _power(array: Array, exponent: int) -> Array:

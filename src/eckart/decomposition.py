@@ -150,7 +150,7 @@ class Decomposition:
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write to one file, without pickle, with checksum and version."""
-        from eckart.modelfile import save  # noqa: PLC0415
+        from eckart.modelfile import save
 
         save(self, path, overwrite=overwrite)
 

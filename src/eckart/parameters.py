@@ -30,7 +30,9 @@ def check_count(name: str, given: Any, largest: int) -> int:
     """A whole number from 1 to `largest`."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)
     if not whole or not 1 <= int(given) <= largest:
-        raise ParameterError(f"{name}={given!r} is not possible: give a whole number from 1 to {largest} (the shorter side).")
+        raise ParameterError(
+            f"{name}={given!r} is not possible: give a whole number from 1 to {largest} (the shorter side)."
+        )
     return int(given)
 
 
@@ -50,5 +52,7 @@ def memory_bytes(given: str | int | None) -> int | None:
         return given
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]*)\s*", given) if isinstance(given, str) else None
     if match is None or match[2].upper() not in _UNITS:
-        raise ParameterError(f"memory={given!r} is not an amount of memory: write it like '2GB' or as a number of bytes.")
+        raise ParameterError(
+            f"memory={given!r} is not an amount of memory: write it like '2GB' or as a number of bytes."
+        )
     return int(float(match[1]) * _UNITS[match[2].upper()])

@@ -40,7 +40,7 @@ def fold(
 
 def each(step: Callable[[Segment], None], segments: Sequence[Segment], *, workers: int | None = None) -> None:
     """Run a step that writes its own part of a result over all segments."""
-    fold(lambda segment: step(segment), segments, lambda _first, _second: None, workers=workers)
+    fold(step, segments, lambda _first, _second: None, workers=workers)
 
 
 def _reduce(results: Iterator[Result] | map[Result], add: Callable[[Result, Result], Result]) -> Result:
@@ -82,8 +82,8 @@ def one_blas_thread() -> Iterator[None]:
 @lru_cache(maxsize=1)
 def _controller() -> Any:
     # Made after NumPy and SciPy have loaded their BLAS; looking for libraries costs milliseconds, hence the cache.
-    import scipy.linalg  # noqa: F401, PLC0415
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 

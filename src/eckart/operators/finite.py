@@ -26,7 +26,9 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
             f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
             f"{_place(first, column_names)}. Replace them by numbers, or leave those rows out."
         )
-    raise InputError(f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data.")
+    raise InputError(
+        f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data."
+    )
 
 
 def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:

@@ -33,7 +33,7 @@ def open_matrix(data: Any, *, name: str = "X") -> Opened:
     """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read."""
     about = About(name=name)
     if isinstance(data, str | os.PathLike):
-        from eckart.sources.open_source import open_source  # noqa: PLC0415
+        from eckart.sources.open_source import open_source
 
         data = open_source(data)
     if isinstance(data, Source):
@@ -51,14 +51,14 @@ def _whole(source: Source) -> Any:
     if len(pieces) == 1:
         return pieces[0]
     if source.sparse:
-        from scipy import sparse  # noqa: PLC0415
+        from scipy import sparse
 
         return sparse.vstack(pieces, format="csr")
     return np.concatenate(pieces)
 
 
 def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
-    from eckart.sources.frames import frame_source  # noqa: PLC0415
+    from eckart.sources.frames import frame_source
 
     source = frame_source(data)
     if source is not None:
@@ -81,7 +81,9 @@ def _open_sparse(data: Any, about: About) -> Opened:
         try:
             data.check_format(full_check=True)
         except ValueError as error:
-            raise InputError(f"The sparse matrix is damaged: {error}. Products with it would read outside memory.") from error
+            raise InputError(
+                f"The sparse matrix is damaged: {error}. Products with it would read outside memory."
+            ) from error
     largest = float(np.abs(data.data).max(initial=0.0)) if data.nnz else 0.0
     exponent = _exponent(largest, str(data.dtype))
     if exponent:
@@ -107,7 +109,9 @@ def _check_array(data: Any) -> Any:
     if isinstance(data, np.ma.MaskedArray):
         if np.ma.getmaskarray(data).any():
             count = int(np.ma.getmaskarray(data).sum())
-            raise MissingValuesError(f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first.")
+            raise MissingValuesError(
+                f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
+            )
         data = data.data
     if isinstance(data, np.matrix):
         raise TypeError("np.matrix is not supported: its products mean something else. Convert with np.asarray.")
@@ -139,7 +143,9 @@ def _from_objects(data: np.ndarray) -> np.ndarray:
             float(data[place])
         except (TypeError, ValueError) as error:
             where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
-            raise InputError(f"{data[place]!r} in {where} is not a number. Remove or encode such columns first.") from error
+            raise InputError(
+                f"{data[place]!r} in {where} is not a number. Remove or encode such columns first."
+            ) from error
     raise InputError("The data hold objects that are not numbers.")
 
 
@@ -150,7 +156,9 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         )
         raise InputError(f"Expected 2D array, got {len(shape)}D array of shape {shape} instead: {remedy}.")
     if shape[0] == 0:
-        raise InputError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: the table has no rows.")
+        raise InputError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: the table has no rows."
+        )
     if shape[1] == 0:
         raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
@@ -168,7 +176,9 @@ def _largest(data: Any) -> float:
         return largest
     whole = to_numpy(data)
     rows = range(0, whole.shape[0], 65536)
-    return max(float(np.fmax.reduce(np.abs(whole[i : i + 65536].astype(np.float64)), axis=None, initial=0.0)) for i in rows)
+    return max(
+        float(np.fmax.reduce(np.abs(whole[i : i + 65536].astype(np.float64)), axis=None, initial=0.0)) for i in rows
+    )
 
 
 def _exponent(largest: float, precision: str) -> int:

@@ -27,7 +27,7 @@ class Convert:
     dtype: Any
     exponent: int = 0
 
-    def apply(self, start: int, block: Array) -> Array:  # noqa: ARG002
+    def apply(self, start: int, block: Array) -> Array:
         block = astype(block, self.dtype)
         if not self.exponent:
             return block
@@ -46,7 +46,7 @@ class ShiftColumns:
 
     shift: Array
 
-    def apply(self, start: int, block: Array) -> Array:  # noqa: ARG002
+    def apply(self, start: int, block: Array) -> Array:
         return block - self.shift
 
     def transposed(self) -> ShiftRows:
@@ -85,13 +85,11 @@ class ScaleColumns:
 
     factors: Array
 
-    def apply(self, start: int, block: Array) -> Array:  # noqa: ARG002
+    def apply(self, start: int, block: Array) -> Array:
         return block * astype(self.factors, block.dtype)
 
     def transposed(self) -> ScaleRows:
         return ScaleRows(self.factors)
-
-
 
 
 @dataclass(frozen=True)

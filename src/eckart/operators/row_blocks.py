@@ -204,7 +204,9 @@ class RowBlocks:
                 ones = _ones_like(block) if roots is None else astype(roots[start : start + count], block.dtype)
                 product = _product(block, factor, gram=gram)
                 squares = product if gram else _ones_like(block) @ (block * block)
-                parts = _accumulate(parts, [ones @ block, squares] if product is None or gram else [ones @ block, squares, product])
+                parts = _accumulate(
+                    parts, [ones @ block, squares] if product is None or gram else [ones @ block, squares, product]
+                )
             return parts
 
         width = 2 + (0 if factor is None else 2 * factor.shape[1]) + (self.shape[1] if gram else 0)

@@ -23,7 +23,7 @@ _TILE_BYTES = 128
 
 def as_csr(matrix: Any) -> Any:
     """A canonical CSR array: sorted, without duplicates. The caller's matrix is left as it was."""
-    from scipy import sparse  # noqa: PLC0415
+    from scipy import sparse
 
     result = sparse.csr_array(matrix)
     if not result.has_canonical_format:
@@ -34,7 +34,7 @@ def as_csr(matrix: Any) -> Any:
 
 def scale_rows(matrix: Any, factors: np.ndarray) -> Any:
     """diag(u) A with the pattern shared."""
-    from scipy import sparse  # noqa: PLC0415
+    from scipy import sparse
 
     data = matrix.data * np.repeat(factors, np.diff(matrix.indptr)).astype(matrix.dtype)
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -42,7 +42,7 @@ def scale_rows(matrix: Any, factors: np.ndarray) -> Any:
 
 def scale_columns(matrix: Any, factors: np.ndarray) -> Any:
     """A diag(f) with the pattern shared."""
-    from scipy import sparse  # noqa: PLC0415
+    from scipy import sparse
 
     data = matrix.data * factors.astype(matrix.dtype)[matrix.indices]
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -55,21 +55,21 @@ def dense_rows(matrix: Any, index: slice) -> np.ndarray:
 
 def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
-    from eckart.kernels import csr  # noqa: PLC0415
+    from eckart.kernels import csr
 
     return _tiled(op, right, csr.normal)
 
 
 def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:
     """A^T Y."""
-    from eckart.kernels import csr  # noqa: PLC0415
+    from eckart.kernels import csr
 
     return _tiled(op, left, csr.multiply_transposed)
 
 
 def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A Q."""
-    from eckart.kernels import csr  # noqa: PLC0415
+    from eckart.kernels import csr
 
     matrix = op.matrix
     factor = np.ascontiguousarray(right, dtype=matrix.dtype)
@@ -87,7 +87,7 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     if right is not None:
         image = matmat(op.precise(), right)
         return np.asarray(image.T @ image)
-    from eckart.kernels import csr  # noqa: PLC0415
+    from eckart.kernels import csr
 
     matrix = op.matrix
     columns = matrix.shape[1]

@@ -132,7 +132,11 @@ class Transposed(Wrapped):
 
     def gram(self, right: Array | None = None) -> Array:
         xp = namespace(self.like)
-        identity = xp.eye(self.shape[1], dtype=xp.float64) if xp is np else xp.eye(self.shape[1], dtype=xp.float64, device=self.like.device)
+        identity = (
+            xp.eye(self.shape[1], dtype=xp.float64)
+            if xp is np
+            else xp.eye(self.shape[1], dtype=xp.float64, device=self.like.device)
+        )
         image = self.base.rmatmat(identity if right is None else right)
         return image.T @ image
 

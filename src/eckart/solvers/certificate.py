@@ -82,7 +82,7 @@ def complement_bound(compression: Compression, probe: Probe) -> tuple[float, flo
     vector, because x does not depend on Omega; its length is at least c with probability 1 - p, c^2 the p-quantile of
     chi-square. So l cannot lie where ||R_N (l - T_N)^-1 C|| < c. S is a compression of S_1, hence s bounds it as well.
     """
-    from scipy.stats import chi2  # noqa: PLC0415
+    from scipy.stats import chi2
 
     start, width = probe.start, probe.coordinates.shape[1]
     if compression.size <= start:

@@ -13,7 +13,8 @@ HEAVY = (
 def modules_after(statement: str) -> set[str]:
     """Top-level modules that a fresh interpreter holds after a statement."""
     code = f"{statement}\nimport json, sys\nprint(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return {name.partition(".")[0] for name in json.loads(done.stdout)}
 
 

@@ -34,7 +34,28 @@ _MODULES = {
     "errors": "eckart.errors",
 }
 
-__all__ = [*_WHERE, *_MODULES, "__version__"]
+__all__ = [  # spelled out for editors and type checkers; a test compares it with the tables above
+    "PCA",
+    "Certificate",
+    "Decomposition",
+    "IncrementalPCA",
+    "Plan",
+    "TruncatedSVD",
+    "__version__",
+    "datasets",
+    "decompose",
+    "errors",
+    "load",
+    "open_matrix",
+    "plan",
+    "plots",
+    "project",
+    "reconstruct",
+    "report",
+    "save",
+    "summary",
+    "tables",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -176,15 +177,15 @@ def notes_on(problem: Standardized, settings: Settings, opened: Opened) -> tuple
     plain = settings.method == "pca" and settings.center and not settings.scale
     if plain and len(positive) > 1 and positive.max() > 100 * positive.min():
         notes.append(
-            f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: columns "
-            "with large numbers lead the axes. If the columns have different units, scale them."
+            f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
+            "columns with large numbers lead the axes. If the columns have different units, scale them."
         )
     return tuple(notes)
 
 
 def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
     rows, columns = opened.matrix.shape
-    chosen = {"center": settings.center, "scale": settings.scale, "which": settings.which}
+    chosen: dict[str, Any] = {"center": settings.center, "scale": settings.scale, "which": settings.which}
     if settings.share is not None:
         chosen["share"] = settings.share
     if choice.block:

@@ -87,8 +87,8 @@ def decompose(
     """
     opened = open_matrix(data)
     settings = check_settings(
-        min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale, which=which,
-        solver=solver, tol=tol, memory=memory, max_reads=max_reads,
+        min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
+        which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
     )  # fmt: skip
     weights = check_weights(sample_weight, opened.matrix.shape[0])
     if weights is not None:
@@ -188,7 +188,7 @@ def whitening(d: Decomposition) -> Array:
 def null_level(d: Decomposition) -> float:
     """Deviations at or below this are rounding, not variance."""
     eps = float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
-    return float(d.norm) * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5
+    return float(d.norm * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
 
 
 # The steps of decompose, in order

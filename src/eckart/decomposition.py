@@ -39,7 +39,8 @@ class Plan:
         wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {self.reads} read{'s' if self.reads != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. {self.why}"
+            f"about {self.reads} read{'s' if self.reads != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"{self.why}"
         )
 
 

@@ -72,14 +72,3 @@ def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped
             target = result[indices[p]]
             for q in range(p, indptr[i + 1]):
                 target[indices[q]] += entry * data[q]
-
-
-@njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def survey(indptr, indices, data, weight, start, stop, sums, squares):  # type: ignore[no-untyped-def]
-    """sums += u^T A and squares += column sums of squares over the rows start..stop; an empty u means ones."""
-    for i in range(start, stop):
-        scale = weight[i] if weight.shape[0] else 1.0
-        for p in range(indptr[i], indptr[i + 1]):
-            entry = np.float64(data[p])
-            sums[indices[p]] += scale * entry
-            squares[indices[p]] += entry * entry

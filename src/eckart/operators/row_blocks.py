@@ -6,6 +6,7 @@ of the data, or float64) over a few hundred to a few thousand rows, and added up
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -253,7 +254,7 @@ class RowBlocks:
         count = _SEGMENTS if is_numpy(self.like) and rows * self.shape[1] * width >= _SERIAL_WORK else 1
         count = max(1, min(count, rows // 64, _ACCUMULATOR_BYTES // max(result_bytes, 1)))
         edges = np.linspace(0, rows, count + 1).astype(int).tolist()
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(itertools.pairwise(edges))
 
     def _workers(self, width: int) -> int | None:
         return 1 if self.shape[0] * self.shape[1] * width < _SERIAL_WORK else self.workers

@@ -6,6 +6,7 @@ mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bi
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
         return result
 
     upper = fold(step, cuts, np.add, workers=op.workers)
-    return upper + np.triu(upper, 1).T
+    return np.asarray(upper + np.triu(upper, 1).T)
 
 
 def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
@@ -123,7 +124,7 @@ def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:
     targets = np.linspace(0, matrix.nnz, count + 1)[1:-1]
     inner = np.searchsorted(matrix.indptr, targets)
     edges = np.unique(np.concatenate(([0], inner, [rows]))).astype(int).tolist()
-    return list(zip(edges[:-1], edges[1:], strict=True)) or [(0, rows)]
+    return list(itertools.pairwise(edges)) or [(0, rows)]
 
 
 def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
@@ -149,4 +150,5 @@ def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
     def add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.add(first, second, out=first)
 
-    return fold(step, segments(matrix), add, workers=op.workers)
+    total: np.ndarray = fold(step, segments(matrix), add, workers=op.workers)
+    return total

@@ -96,9 +96,7 @@ class Standardized:
         return next(base.blocks(0, base.shape[0]))[1]
 
     def raw_trace(self, trace: float) -> float:
-        """The trace before centring and scaling, in the units of B: what rounding in the products is relative to."""
-        if self.turned or self._moments is None:
-            return trace
+        """The trace before centring, in the units of B: what rounding in the products is relative to."""
         return trace * self._amplification
 
     def materialize(self) -> np.ndarray:
@@ -138,8 +136,7 @@ class Standardized:
         if self.center:
             squares = np.maximum(squares - survey.weight * to_numpy(mean) ** 2, 0.0)
         self._moments = self._describe(to_numpy(mean), squares, survey.weight)
-        scale = 1.0 if self._moments.scale is None else self._moments.scale
-        self._amplification = float(np.sum(raw / scale**2)) / max(self._moments.total, 1e-300)
+        self._amplification = self._amplify(raw)
         operator: Operator = base
         if self.center:
             roots = base.weight_roots
@@ -187,6 +184,7 @@ class Standardized:
         if self.center:
             squares = np.maximum(squares - survey.weight * mean**2, 0.0)
         self._moments = self._describe(mean, squares, survey.weight)
+        self._amplification = self._amplify(survey.squares)
         scale = self._moments.scale
         given = self._given
         if scale is not None:
@@ -202,6 +200,12 @@ class Standardized:
         if gram:
             return operator.gram()
         return None if right is None else operator.normal(right)
+
+    def _amplify(self, raw: np.ndarray) -> float:
+        """Sum of squares before centring over that after: how much of the digits centring costs."""
+        assert self._moments is not None
+        scale = 1.0 if self._moments.scale is None else self._moments.scale
+        return float(np.sum(raw / scale**2)) / max(self._moments.total, 1e-300)
 
     def _describe(self, mean: np.ndarray, squares: np.ndarray, weight: float) -> Moments:
         """Moments, with scale 1 for columns whose variance is nothing but the rounding of their mean."""

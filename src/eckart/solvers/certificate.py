@@ -47,7 +47,8 @@ def upper_bounds(compression: Compression, complement: float, count: int) -> np.
         width = float(np.sqrt(max(np.trace(compression.residual_gram), 0.0)))
         trials = [factor * max(width, 1e-14 * scale) for factor in (0.1, 0.3, 1.0, 3.0)]
     bounds = [_bounds_for(compression, complement, count, d) for d in trials]
-    return min(bounds, key=lambda values: float(np.sum(values)))
+    best: np.ndarray = min(bounds, key=lambda values: float(np.sum(values)))
+    return best
 
 
 def _bounds_for(compression: Compression, complement: float, count: int, d: float) -> np.ndarray:
@@ -58,7 +59,7 @@ def _bounds_for(compression: Compression, complement: float, count: int, d: floa
     # Rounding leaves a trace of a residual in every column, not only in the newest.
     matrix[np.diag_indices_from(matrix)] += compression.noise**2 / d
     values = leading_values(matrix, count)
-    return np.maximum(values, complement + d)
+    return np.asarray(np.maximum(values, complement + d))
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class Probe:
 
 
 def complement_bound(compression: Compression, probe: Probe) -> tuple[float, float]:
-    """(s, t) with s >= lambda_max(S_1) >= t, S_1 the compression of G to the complement of M_1; fails with the stated probability.
+    """(s, t) with s >= lambda_max(S_1) >= t, S_1 the compression of G to the complement of M_1.
+
+    s fails with the stated probability.
 
     For a unit eigenvector x of S_1 with eigenvalue l, and N = the basis columns after M_1, T_N = N^T G N:
     x^T P Omega = x^T R_N (l - T_N)^-1 C, with C the coordinates of P Omega in N. The left side is a standard normal

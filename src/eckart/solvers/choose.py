@@ -69,8 +69,8 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
 def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
-            f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and {memory:,} are "
-            "allowed. Allow more memory, or ask for fewer components."
+            f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and "
+            f"{memory:,} are allowed. Allow more memory, or ask for fewer components."
         )
 
 
@@ -110,8 +110,8 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
     peak = 8 * (capacity * n + 3 * capacity**2 + 8 * n * width)
     why = (
-        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos, blocks of {block}: about {steps} reads "
-        "instead of forming all cross-products; it stops when the accuracy is proved."
+        f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos, blocks of {block}: about "
+        f"{steps} reads instead of forming all cross-products; it stops when the accuracy is proved."
     )
     return cost, Choice("lanczos", steps, peak, why, block, capacity)
 

@@ -1,8 +1,8 @@
 """Exact: G = B^T B on the short side in one read, shifted and added up in float64; then LAPACK.
 
 An eigenvalue l of G carries an error of about u l_1, so a singular value s one of u (s_1 / s)^2 / 2, relatively. Where
-that is too much, a second read mends it: with G = V L V^T, the matrix B V L^-1/2 is nearly orthonormal, its Gram matrix H
-is well conditioned, and B = (B V L^-1/2) L^1/2 V^T has the singular values of H^1/2 L^1/2 V^T.
+that is too much, a second read mends it: with G = V L V^T, the matrix B V L^-1/2 is nearly orthonormal, its Gram matrix
+H is well conditioned, and B = (B V L^-1/2) L^1/2 V^T has the singular values of H^1/2 L^1/2 V^T.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def _good(solution: Solution, request: Request) -> bool:
 
 def _rounding(problem: Standardized, gram: np.ndarray) -> float:
     """Bound of ||G - B^T B||: a few units of float64; for products in float32, measured on one block."""
-    trace = float(np.trace(gram))
-    error = 4 * _UNIT * trace
+    raw = problem.raw_trace(float(np.trace(gram)))
+    error = 4 * _UNIT * raw
     if problem.precision != "float64":
         block = problem.first_block()
         xp = namespace(block)
@@ -77,7 +77,7 @@ def _rounding(problem: Standardized, gram: np.ndarray) -> float:
         difference = to_numpy(xp.astype(block.T @ block, xp.float64) - exact.T @ exact)
         scale = float(xp.sum(exact * exact))
         # Blocks err alike, relative to their own trace, and their errors add up at worst.
-        error += 2.0 * float(np.linalg.norm(difference)) / max(scale, 1e-300) * problem.raw_trace(trace)
+        error += 2.0 * float(np.linalg.norm(difference)) / max(scale, 1e-300) * raw
     return error
 
 

@@ -1,7 +1,7 @@
 """Block Lanczos for the leading eigenpairs of a positive semi-definite G, one read a step, stopped by proof.
 
-G M = M T + (0, ..., 0, Z): the basis M grows by a block a step, two passes of orthogonalisation keep it orthonormal, and
-the residual Z of the newest block is all that separates T from G. Fresh random columns join the block once the wanted
+G M = M T + (0, ..., 0, Z): the basis M grows by a block a step, two passes of orthogonalisation keep it orthonormal,
+and the residual Z of the newest block is all that separates T from G. Fresh random columns join the block once the wanted
 pairs begin to settle: they speed the run up like any others, and they bound what the basis does not contain.
 """
 
@@ -25,7 +25,7 @@ _SETTLED = 0.2
 
 @dataclass(frozen=True)
 class Target:
-    """What is wanted: k pairs, or as many as hold `share` of the trace, each sum proved to `tolerance` x the last value."""
+    """What is wanted: k pairs, or as many as hold `share` of the trace; their sum proved to `tolerance` x the last."""
 
     k: int | None
     share: float | None = None
@@ -38,12 +38,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Matrix:
-    """G: its size, trace, and G Q."""
+    """G: its size, trace, and G Q; `rounding` bounds what rounding does to one of its eigenvalues."""
 
     size: int
     trace: float
     apply: Callable[[Array], Array]
     like: Array
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,26 @@ class Basis:
     def add(self, block: Array, image: Array) -> Array:
         """Append a block and G block; gives the part of G block outside the basis.
 
-        First pass: the columns that G block meets, in float64. Second pass: all columns, the rounding that is left.
+        G block meets only its own columns and those of the block before; the rounding along all others is cleared
+        when the next block is made.
         """
         first, last = self.count, self.count + block.shape[1]
         self._store(first, block)
         near = self.rows[self.coupled : last, :].T
         coefficients = near.T @ image
-        rest = orthogonal.purge(image - near @ coefficients, self.rows[:last, :].T)
+        rest = image - near @ coefficients
+        rest = rest - near @ (near.T @ rest)
         self._record(to_numpy(coefficients), first, last)
+        self.newest = to_numpy(rest.T @ rest)
         self.coupled = first
         return rest
+
+    def continue_from(self, rest: Array) -> Array:
+        """The next block; what it leaves out of Z counts as noise."""
+        floor = 10 * _UNIT * float(np.abs(self.matrix[: self.count, : self.count]).max(initial=0.0))
+        following, dropped = orthogonal.next_block(rest, self.vectors, floor)
+        self.noise = max(self.noise, dropped / float(self.rows.shape[1]) ** 0.5)
+        return following
 
     def _store(self, first: int, block: Array) -> None:
         last = first + block.shape[1]
@@ -148,8 +159,6 @@ def block_lanczos(
     current, image = start
     while True:
         rest = basis.add(current, image)
-        floor = 10 * _UNIT * float(np.abs(basis.matrix[: basis.count, : basis.count]).max(initial=0.0))
-        following, basis.newest = orthogonal.orthonormalize(rest, floor)
         run.steps += 1
         state = run.assess() if run.worth_a_look() else None
         if state is not None and (state.done or run.exhausted(state)):
@@ -157,7 +166,7 @@ def block_lanczos(
         if basis.count == matrix.size:
             msg = "block Lanczos filled the space without an answer"
             raise AssertionError(msg)
-        following = run.refresh(following, state)
+        following = run.refresh(basis.continue_from(rest), state)
         current = run.make_room(following, state)
         image = matrix.apply(current)
 
@@ -202,7 +211,7 @@ class _Run:
         return self.basis.count == self.matrix.size
 
     def assess(self) -> Assessment | None:
-        """Ritz pairs, residuals, and bounds when they promise to settle the matter; None while the basis is too small."""
+        """Ritz pairs, residuals, and bounds when they promise a proof; None while the basis is too small."""
         k = self._wanted()
         size = self.basis.count
         if k is None or (size <= k and not self.complete):
@@ -222,7 +231,7 @@ class _Run:
         self._schedule(worst, _SETTLED if self.probe is None else self.target.tolerance**0.5)
         upper = None
         done = False
-        negligible = complement <= 128 * _UNIT * self.matrix.trace
+        negligible = complement <= 16 * self.matrix.rounding
         if self.complete or negligible or estimate <= tolerance or self._last_chance(values, k):
             upper = self._upper(count, complement)
             done = self._proved(k, values, upper, tolerance)
@@ -256,7 +265,7 @@ class _Run:
             return 0.0
         size = self.basis.count
         left = self.matrix.trace - float(np.trace(self.basis.matrix[:size, :size]))
-        bound = max(left, 0.0) + 64 * _UNIT * self.matrix.trace
+        bound = max(left, 0.0) + 8 * self.matrix.rounding
         if self.probe is not None:
             upper, self.seen = certificate.complement_bound(self.basis.compression, self.probe)
             bound = min(bound, upper)
@@ -264,14 +273,14 @@ class _Run:
 
     def _rounding(self, k: int) -> float:
         """Rounding in the sum of k Ritz values: the measured noise of one entry adds up at random."""
-        return 8.0 * self.basis.noise * k**0.5 + 256 * _UNIT * k * self.matrix.trace
+        return 8.0 * self.basis.noise * k**0.5 + 32 * k * self.matrix.rounding
 
     def _upper(self, count: int, complement: float) -> np.ndarray:
         if self.complete:
             values = np.linalg.eigvalsh(self.basis.compression.matrix)[::-1][:count]
         else:
             values = certificate.upper_bounds(self.basis.compression, complement, count)
-        return values + 8.0 * self.basis.noise
+        return values + 8.0 * self.basis.noise + self.matrix.rounding
 
     def _proved(self, k: int, values: np.ndarray, upper: np.ndarray, tolerance: float) -> bool:
         deficit = float(np.sum(upper[:k] - values[:k]))
@@ -306,7 +315,7 @@ class _Run:
         return state.upper is not None and (self.complete or self._last_chance(state.values, state.k))
 
     def refresh(self, following: Array, state: Assessment | None) -> Array:
-        """The next block: the residual directions, with random columns when probes are due or directions have run out."""
+        """The next block: residual directions, and random ones when probes are due or directions have run out."""
         room = self.matrix.size - self.basis.count - following.shape[1]
         due = state is not None and self._probe_due(state)
         lacking = max(0, self.block - following.shape[1]) if following.shape[1] < self.block // 2 or due else 0
@@ -317,8 +326,7 @@ class _Run:
         known = xp.concat([self.basis.vectors, following], axis=1)
         omega = orthogonal.gaussian(self.rng, self.matrix.size, width, self.matrix.like)
         omega = orthogonal.project_out(omega, known)
-        fresh, _ = orthogonal.orthonormalize(omega)
-        fresh, _ = orthogonal.orthonormalize(orthogonal.project_out(fresh, known))
+        fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(omega), known))
         if due:
             self.probes += 1
             self.probed_at = self.steps
@@ -328,7 +336,7 @@ class _Run:
         return xp.concat([following, fresh], axis=1)
 
     def _probe_due(self, state: Assessment) -> bool:
-        """Probe once the wanted pairs begin to settle; again when the old probes see more than the last wanted value."""
+        """Probe once the wanted pairs begin to settle; again when old probes see more than the last wanted value."""
         k = state.k
         worst = float(state.residuals[:k].max(initial=0.0))
         if worst > _SETTLED * max(state.values[k - 1], self._rounding(1)):
@@ -364,7 +372,7 @@ class _Run:
             values=state.values[:k],
             vectors=self.basis.vectors @ from_numpy(state.coefficients[:, :k], self.matrix.like),
             upper=state.upper + drift,
-            residuals=state.residuals[:k],
+            residuals=state.residuals[:k] + drift + self.matrix.rounding,
             proved=state.done,
             settled=state.settled,
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,

@@ -10,13 +10,15 @@ from eckart.solvers import orthogonal
 from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
 from eckart.solvers.solution import Request, Solution
 
+_UNIT = float(np.finfo(np.float64).eps)
+
 
 def solve_lanczos(
     problem: Standardized, request: Request, *, block: int, capacity: int, rng: np.random.Generator
 ) -> Solution:
     """The wanted pairs, proved to the asked accuracy where the reads allow."""
     size = problem.shape[1]
-    start, _ = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, problem.like))
+    start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, problem.like))
     image = problem.first(start)
     total = problem.moments.total
     if total == 0.0:
@@ -31,7 +33,8 @@ def solve_lanczos(
     if request.smallest:
         image = shift * start - image
     trace = shift * size - total if request.smallest else total
-    matrix = Matrix(size, trace, apply, problem.like)
+    rounding = 8 * _UNIT * problem.raw_trace(total)
+    matrix = Matrix(size, trace, apply, problem.like, rounding)
     target = Target(
         request.k,
         request.share,
@@ -40,11 +43,11 @@ def solve_lanczos(
         request.max_reads,
     )
     pairs = block_lanczos(matrix, target, block=block, capacity=capacity, rng=rng, start=(start, image))
-    return _solution(pairs, problem, shift, block)
+    return _solution(pairs, problem, shift, block, rounding)
 
 
-def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int) -> Solution:
-    slack = 8.0 * pairs.noise
+def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rounding: float) -> Solution:
+    slack = 8.0 * pairs.noise + rounding
     lower, upper = pairs.values - slack, pairs.upper
     values = pairs.values
     if shift:
@@ -75,7 +78,6 @@ def _zero(problem: Standardized, request: Request, start: Array) -> Solution:
     while start.shape[1] < k:
         more = orthogonal.gaussian(np.random.default_rng(start.shape[1]), problem.shape[1], k, problem.like)
         more = orthogonal.project_out(more, start)
-        extra, _ = orthogonal.orthonormalize(more)
-        start = namespace(start).concat([start, extra], axis=1)
+        start = namespace(start).concat([start, orthogonal.orthonormalize(more)], axis=1)
     nothing = np.zeros(k)
     return Solution("lanczos", nothing, start[:, :k], nothing, nothing, nothing)

@@ -9,21 +9,50 @@ from eckart.array_api import Array, from_numpy, namespace, to_numpy
 _UNIT = float(np.finfo(np.float64).eps)
 
 
-def orthonormalize(block: Array, floor: float = 0.0) -> tuple[Array, np.ndarray]:
-    """(Q, Z^T Z) with Q^T Q = I and span Q = span Z, less the directions shorter than `floor` or dependent on others.
+def orthonormalize(block: Array) -> Array:
+    """Q with Q^T Q = I and span Q = span Z, less the directions that depend on others to within about 1e-6.
 
-    Two rounds of Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D: the first
-    leaves a basis with a condition number of at most about 1e8, the second an orthonormal one.
+    Two rounds of Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D.
     """
-    gram = to_numpy(block.T @ block)
-    kept = _whiten(gram, floor)
-    basis = block @ from_numpy(kept, block)
-    if kept.shape[1]:
-        basis = basis @ from_numpy(_whiten(to_numpy(basis.T @ basis), 0.0), block)
-    return basis, gram
+    for _ in range(2):
+        block = block @ from_numpy(_whiten(to_numpy(block.T @ block)), block)
+    return block
 
 
-def _whiten(gram: np.ndarray, floor: float) -> np.ndarray:
+def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
+    """(Q, dropped): an orthonormal basis of Z, orthogonal to M, and the length of what it leaves out of a column of Z.
+
+    Directions much shorter than others come in a later round: first what is long, then what that leaves. Stretching a
+    short direction to unit length stretches its rounding too, so the result is cleared of M once more.
+    """
+    xp = namespace(rest)
+    known = basis
+    pieces: list[Array] = []
+    left, length = rest, _longest(rest)
+    floor = max(floor, 1e3 * _UNIT * length)
+    room = rest.shape[1]
+    while length > floor and room > 0:
+        piece = left @ from_numpy(_whiten(to_numpy(left.T @ left), floor), left)
+        piece = orthonormalize(purge(piece, known))[:, :room]
+        if piece.shape[1] == 0:
+            break
+        room -= piece.shape[1]
+        pieces.append(piece)
+        left = left - piece @ (piece.T @ left)
+        length = _longest(left)
+        if length > floor and room > 0:
+            known = xp.concat([known, piece], axis=1)
+    if not pieces:
+        return rest[:, :0], length
+    return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), length
+
+
+def _longest(block: Array) -> float:
+    xp = namespace(block)
+    return float(xp.max(xp.sum(block * block, axis=0))) ** 0.5 if block.shape[1] else 0.0
+
+
+def _whiten(gram: np.ndarray, floor: float = 0.0) -> np.ndarray:
     lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     used = np.flatnonzero(lengths > floor)
     if not used.size:
@@ -44,13 +73,12 @@ def project_out(block: Array, basis: Array) -> Array:
 
 
 def purge(block: Array, basis: Array) -> Array:
-    """Z - M (M^T Z) for a Z that is nearly orthogonal to M already; a second time if it was not."""
+    """Z - M (M^T Z) for columns of unit length, nearly orthogonal to M already; a second time if they were not."""
     xp = namespace(block)
-    for _ in range(2):
+    for _ in range(2 if block.shape[1] else 0):
         coefficients = basis.T @ block
         block = block - basis @ coefficients
-        largest = float(xp.max(xp.abs(coefficients)))
-        if largest <= 1e-6 * float(xp.max(xp.sqrt(xp.sum(block * block, axis=0)))):
+        if float(xp.max(xp.abs(coefficients))) <= 1e-6:
             break
     return block
 
@@ -59,7 +87,7 @@ def departure(basis: Array, rng: np.random.Generator) -> float:
     """About ||I - M^T M||_F, from four random vectors, with a margin of three."""
     probes = from_numpy(rng.standard_normal((basis.shape[1], 4)), basis)
     error = basis.T @ (basis @ probes) - probes
-    return 3.0 * float(namespace(error).sum(error * error) / 4.0) ** 0.5
+    return 3.0 * float(np.sqrt(float(namespace(error).sum(error * error)) / 4.0))
 
 
 def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
@@ -35,8 +37,9 @@ def _subset(
     """LAPACK's subset driver; None where it gives up or leaves some of many equal values out."""
     size = matrix.shape[0]
     index = [0, count - 1] if smallest else [size - count, size - 1]
+    solve: Any = linalg.eigh if vectors else linalg.eigvalsh
     try:
-        result = linalg.eigh(matrix, subset_by_index=index, eigvals_only=not vectors, check_finite=False)
+        result: Any = solve(matrix, subset_by_index=index, check_finite=False)
     except np.linalg.LinAlgError:
         return None
     values, found = result if vectors else (result, np.zeros((size, 0)))

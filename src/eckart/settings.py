@@ -68,7 +68,7 @@ def check_settings(
             "A share of variance is reached from the largest axes; give k together with which='smallest'."
         )
     everything = None if share is not None else short
-    if tol is not None and not (isinstance(tol, float | int) and 0.0 <= tol < 1.0):
+    if tol is not None and not 0.0 <= tol < 1.0:
         raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
     return Settings(
         method=method,

@@ -13,7 +13,7 @@ from numba import njit
 _FAST = {"contract", "reassoc", "nsz"}
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True, fastmath=_FAST)
 def normal(indptr, indices, data, right, start, stop, result):  # type: ignore[no-untyped-def]
     """result += A[start:stop]^T (A[start:stop] right): a row is multiplied and scattered while it is in cache."""
     width = right.shape[1]
@@ -33,7 +33,7 @@ def normal(indptr, indices, data, right, start, stop, result):  # type: ignore[n
                 target[t] += entry * product[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True, fastmath=_FAST)
 def multiply(indptr, indices, data, right, start, stop, result):  # type: ignore[no-untyped-def]
     """result[i] = A[i] right for the rows start..stop."""
     width = right.shape[1]
@@ -50,7 +50,7 @@ def multiply(indptr, indices, data, right, start, stop, result):  # type: ignore
             result[i, t] = product[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True, fastmath=_FAST)
 def multiply_transposed(indptr, indices, data, left, start, stop, result):  # type: ignore[no-untyped-def]
     """result += A[start:stop]^T left[start:stop]."""
     width = left.shape[1]
@@ -63,7 +63,7 @@ def multiply_transposed(indptr, indices, data, left, start, stop, result):  # ty
                 target[t] += entry * product[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)  # type: ignore[untyped-decorator]
+@njit(nogil=True, cache=True, fastmath=_FAST)
 def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped-def]
     """result += A[start:stop]^T A[start:stop], the upper triangle, for sorted column indices."""
     for i in range(start, stop):

@@ -148,7 +148,8 @@ def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
         return result.astype(np.float64, copy=False)
 
     def add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return np.add(first, second, out=first)
+        first += second
+        return first
 
     total: np.ndarray = fold(step, segments(matrix), add, workers=op.workers)
     return total

@@ -1,8 +1,8 @@
 """Block Lanczos for the leading eigenpairs of a positive semi-definite G, one read a step, stopped by proof.
 
 G M = M T + (0, ..., 0, Z): the basis M grows by a block a step, two passes of orthogonalisation keep it orthonormal,
-and the residual Z of the newest block is all that separates T from G. Fresh random columns join the block once the wanted
-pairs begin to settle: they speed the run up like any others, and they bound what the basis does not contain.
+and the residual Z of the newest block is all that separates T from G. Fresh random columns join the block once the
+wanted pairs begin to settle: they speed the run up like any others, and they bound what the basis does not contain.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ class _Run:
 
     def _rounding(self, k: int) -> float:
         """Rounding in the sum of k Ritz values: the measured noise of one entry adds up at random."""
-        return 8.0 * self.basis.noise * k**0.5 + 32 * k * self.matrix.rounding
+        return 8.0 * self.basis.noise * float(np.sqrt(k)) + 32 * k * self.matrix.rounding
 
     def _upper(self, count: int, complement: float) -> np.ndarray:
         if self.complete:

@@ -33,9 +33,10 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
     room = rest.shape[1]
     while length > floor and room > 0:
         piece = left @ from_numpy(_whiten(to_numpy(left.T @ left), floor), left)
-        piece = orthonormalize(purge(piece, known))[:, :room]
+        piece = orthonormalize(purge(piece, known))
         if piece.shape[1] == 0:
             break
+        piece = piece[:, : min(room, piece.shape[1])]
         room -= piece.shape[1]
         pieces.append(piece)
         left = left - piece @ (piece.T @ left)

@@ -47,8 +47,9 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
     if chosen is not None:
         labels.remove(chosen)
         names = chosen.values
-        notes.append(f"The rows are named by the column {quoted(chosen.name)}.")
-    notes += _label_notes(labels) + _id_notes(parts) + _missing_notes(parts, names)
+        unnamed = re.fullmatch("column [0-9]+", chosen.name)
+        notes.append(f"The rows are named by {chosen.name if unnamed else f'the column {quoted(chosen.name)}'}.")
+    notes += _label_notes(labels) + column_notes(parts, names)
     about = About(
         name=name,
         row_names=names,
@@ -57,6 +58,11 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         notes=tuple(notes),
     )
     return MemorySource(parts.matrix, about)
+
+
+def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[str]:
+    """What a user must know of single columns of the matrix: they only count the rows, or have gaps."""
+    return _id_notes(parts) + missing_notes(parts, row_names)
 
 
 def _row_names(texts: Sequence[Text], asked: str | None) -> Text | None:
@@ -137,7 +143,7 @@ def _counts(column: NDArray[Any]) -> bool:
     return bool(np.isfinite(ordered).all() and ordered[0] == np.rint(ordered[0]) and (np.diff(ordered) == 1).all())
 
 
-def _missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[str]:
+def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[str]:
     """Count what is missing by column, in row blocks so that no second matrix is made."""
     matrix = parts.matrix
     per_column = np.zeros(matrix.shape[1], np.int64)

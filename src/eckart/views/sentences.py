@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 def what(d: Decomposition) -> str:
     """What was decomposed."""
-    return f"{method_name(d)} of {d.rows:,} rows x {d.columns:,} columns, {treatment(d)}."
+    rows, columns = f"{d.rows:,} row{'s' * (d.rows != 1)}", f"{d.columns:,} column{'s' * (d.columns != 1)}"
+    return f"{method_name(d)} of {rows} x {columns}, {treatment(d)}."
 
 
 def how(d: Decomposition) -> str:
@@ -99,5 +100,8 @@ def loadings_finding(d: Decomposition, axes: int = 2) -> str:
 
 def _undetermined(d: Decomposition, first: int, last: int) -> str:
     names = axis_labels(d)
-    group = f"{names[first]} to {names[min(last, d.k - 1)]}"
+    last = min(last, d.k - 1)
+    if first == last:
+        return f"{names[first]} is not determined: other directions carry as much as it does."
+    group = f"{names[first]} to {names[last]}"
     return f"{group} are determined only together, as a subspace: their directions within it are arbitrary."

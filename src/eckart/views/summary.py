@@ -19,14 +19,15 @@ _MOST_AXES = 10
 _AXES_EXPLAINED = 5
 
 
-def renderable(d: Decomposition) -> Group:
-    """The summary for a rich console. Names are literal: markup in them has no effect."""
+def renderable(d: Decomposition, *, width: int = 80) -> Group:
+    """The summary for a rich console of at least that width. Names are literal: markup in them has no effect."""
     from rich.console import Group
     from rich.text import Text
 
     parts: list[RenderableType] = [Text(sentences.what(d), style="bold")]
-    parts += [Text(line) for line in (sentences.how(d), sentences.carried(d)) if line]
-    parts.append(replace(eigenvalues(d), title="", caption="").rich(limit=_MOST_AXES))
+    finding = sentences.scree_finding(d) if d.k > 2 else ""
+    parts += [Text(line) for line in (sentences.how(d), sentences.carried(d), finding) if line]
+    parts.append(replace(eigenvalues(d), title="", caption="").rich(width=width, limit=_MOST_AXES))
     parts += _section("What makes the axes", _axes(d))
     parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d)])
     if d.certificate is not None and d.certificate.word:
@@ -40,7 +41,7 @@ def summary(d: Decomposition, *, width: int = 80) -> str:
 
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, legacy_windows=False, force_terminal=False)
-    console.print(renderable(d), soft_wrap=False)
+    console.print(renderable(d, width=width), soft_wrap=False)
     lines = (line.rstrip().replace("\u2500", "-") for line in file.getvalue().splitlines())
     return "\n".join(lines).rstrip() + "\n"
 

@@ -51,7 +51,7 @@ class Table:
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         for row in (self.columns, *self.rows):
-            writer.writerow([f"'{cell}" if guard and _is_formula(cell) else cell for cell in row])
+            writer.writerow([f"'{cell}" if guard and is_formula(cell) else cell for cell in row])
         return file.getvalue()
 
     def cells(self, limit: int | None = None) -> list[list[str]]:
@@ -105,7 +105,7 @@ class Table:
         return f"Not shown: {' and '.join(words)}." if words else ""
 
 
-def _is_formula(cell: Cell) -> bool:
+def is_formula(cell: Cell) -> bool:
     return isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
 
 

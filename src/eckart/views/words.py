@@ -77,7 +77,10 @@ def treatment(d: Decomposition) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """0.62006 -> '62.0 %'."""
+    """0.62006 -> '62.0 %'; what is less than all is never rounded up to 100 %."""
+    factor = 10.0**digits
+    if 1 - 0.5 / (100 * factor) <= share < 1 - 1e-9:
+        return f"{math.floor(100 * share * factor) / factor:.{digits}f} %"
     return f"{100 * share:.{digits}f} %"
 
 

@@ -1,0 +1,35 @@
+"""The command line: parses, calls, prints. Data to standard output, talk to standard error.
+
+Exit codes: 0 done, 1 failed, 2 bad input or usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import click
+
+from eckart import __version__
+from eckart.cli.app import Application
+from eckart.cli.applying import reconstruct, transform
+from eckart.cli.example import example
+from eckart.cli.fitting import fit, plan, report
+
+__all__ = ["main"]
+
+
+@click.group(cls=Application, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", prog_name="eckart", message="%(prog)s %(version)s")
+def main() -> None:
+    """Finds the few axes that explain a table or a matrix, says what they mean, and proves how good they are.
+
+    \b
+    Start here:
+      eckart example usarrests > usarrests.csv
+      eckart report usarrests.csv --scale
+
+    Data to standard output, everything else to standard error; '-' is standard input. Exit codes: 0 done, 1 failed,
+    2 bad input or usage, 130 interrupted.
+    """
+
+
+for command in (report, fit, transform, reconstruct, plan, example):
+    main.add_command(command)

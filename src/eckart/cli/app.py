@@ -1,0 +1,147 @@
+"""The frame around every command: errors become one line and an exit code, a closed pipe is no error."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+from click.exceptions import Abort, Exit
+
+from eckart.cli.talk import Talk, one_line
+
+FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+
+
+class Failed(click.ClickException):
+    """The work could not be done, though nothing was wrong with what was asked."""
+
+    exit_code = FAILED
+
+
+class Refused(click.ClickException):
+    """The input cannot be used, or what was asked makes no sense."""
+
+    exit_code = REFUSED
+
+
+class Application(click.Group):
+    """The group of all commands. Every way out of it goes through `main`."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        talk = Talk()
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
+        sys.exit(self._run(talk, *args, **extra))
+
+    def _run(self, talk: Talk, *args: Any, **extra: Any) -> int:
+        try:
+            code = super().main(*args, **{**extra, "standalone_mode": False, "obj": talk})
+        except click.ClickException as error:
+            _tell(talk, error)
+            return error.exit_code
+        except (Abort, KeyboardInterrupt):
+            click.echo("Interrupted; no file was left half-written.", err=True)
+            return INTERRUPTED
+        return code if isinstance(code, int) else 0
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except (click.ClickException, Exit, Abort):
+            raise
+        except BrokenPipeError:
+            _let_go_of_output()
+            raise Exit(0) from None
+        except Exception as error:
+            if ctx.obj.debug:
+                traceback.print_exc()
+            raise translated(error) from error
+        return result
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        names = self.list_commands(ctx)
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"The commands are {', '.join(names)}."
+        raise click.UsageError(f"There is no command {name!r}. {hint}", ctx)
+
+
+def translated(error: Exception) -> click.ClickException:
+    """An exception as one line and the exit code that belongs to it."""
+    from eckart.errors import EckartError, MemoryBudgetError, MissingDependencyError
+
+    if isinstance(error, MemoryBudgetError | MissingDependencyError):
+        return Failed(str(error))
+    if isinstance(error, EckartError):
+        return Refused(in_options(str(error)))
+    if isinstance(error, MemoryError):
+        return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer axes.")
+    if isinstance(error, OSError):
+        _let_go_of_output()
+        return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")
+    kind = type(error).__name__
+    return Failed(f"Something unforeseen happened ({kind}: {error}). Run it again with --debug to see where.")
+
+
+def in_options(message: str) -> str:
+    """The library's remedies name its arguments; here they are options."""
+    words = {
+        "Give overwrite=True": "Give --force", "say decimal=','": "say --decimal ,", "with key=...": "with --key",
+        "say format=...": "say --format", "decimal=','": "--decimal ,", "which='smallest'": "--which smallest",
+        "raise max_expansion or unpack": "unpack", "Input X contains": "The data contain",
+        "Models are written by Decomposition.save": "Models are written by 'eckart fit'",
+    }  # fmt: skip
+    for word, option in words.items():
+        message = message.replace(word, option)
+    return f"-{message}" if message.startswith("k=") else message
+
+
+def _tell(talk: Talk, error: click.ClickException) -> None:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return
+    message = one_line(error.format_message())
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        message += f" Try '{error.ctx.command_path} --help'."
+    if talk.json:
+        talk.document(error={"kind": _kind(error), "exit_code": error.exit_code, "message": message})
+    click.echo(click.style("Error:", fg="red", bold=True) + f" {message}", err=True, color=_colour())
+
+
+def _kind(error: click.ClickException) -> str:
+    """The library's name for it."""
+    if error.__cause__ is not None:
+        return type(error.__cause__).__name__
+    return (
+        "UsageError"
+        if isinstance(error, click.UsageError)
+        else "InputError"
+        if error.exit_code == REFUSED
+        else "Failed"
+    )
+
+
+def _colour() -> bool | None:
+    """click asks whether it is a terminal; NO_COLOR is ours to honour."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _let_go_of_output() -> None:
+    """Nobody reads any more, or nothing more fits: the interpreter must not try again when it ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,156 @@
+"""eckart transform, reconstruct: a saved model applied to a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eckart.cli.options import Output, Reading, output, reading, talking
+from eckart.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from eckart.cli.outputs import Sheet
+    from eckart.cli.tables import Source
+    from eckart.decomposition import Decomposition
+
+_WHERE = "CSV, TSV, NumPy (.npy) or Parquet by its name; '-' is CSV on standard output."
+_GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would run (= + - @).")
+
+
+@click.command(short_help="Scores of the rows of a table on a model's axes.")
+@click.argument("model")
+@click.argument("data")
+@output(_WHERE, default="-", show_default=True)
+@click.option("--whiten", is_flag=True, help="Divide the scores on each axis by their standard deviation.")
+@_GUARD
+@reading
+@talking
+def transform(
+    talk: Talk, model: str, data: str, output: Output, reading: Reading, whiten: bool, safe_csv: bool
+) -> None:
+    """Scores of the rows of DATA on the axes of MODEL. Columns are found by name where both have names.
+
+    \b
+    Example:
+      eckart transform arrests.eckart newstates.csv -o scores.csv
+    """
+    from eckart.cli import outputs
+    from eckart.modelfile import load
+    from eckart.views.words import axis_labels
+
+    outputs.check(output, tuple(outputs.KINDS))
+    d = load(model)
+    source, notes = _source(talk, d, data, reading)
+    scores = _scores(talk, d, source, whiten=whiten)
+    sheet = outputs.Sheet(scores, axis_labels(d), source.about.row_names)
+    _deliver(talk, sheet, output, notes, "scores", guard=safe_csv)
+
+
+@click.command(short_help="From scores back to rows.")
+@click.argument("model")
+@click.argument("scores", required=False)
+@click.option("--from-data", metavar="DATA", help="Take rows instead of scores: the best copy of them on the axes.")
+@output(_WHERE, default="-", show_default=True)
+@click.option("--whiten", is_flag=True, help="The scores were made with --whiten.")
+@_GUARD
+@reading
+@talking
+def reconstruct(
+    talk: Talk, model: str, scores: str | None, from_data: str | None, output: Output, reading: Reading, whiten: bool,
+    safe_csv: bool,
+) -> None:  # fmt: skip
+    """Rows from SCORES, as 'transform' writes them: scores x axes, scaled back, plus the means.
+
+    \b
+    Examples:
+      eckart reconstruct arrests.eckart scores.csv -o rows.csv
+      eckart reconstruct arrests.eckart --from-data usarrests.csv -o smooth.csv
+    """
+    from eckart.cli import outputs
+    from eckart.modelfile import load
+    from eckart.verbs import reconstruct as rebuild
+    from eckart.views.words import column_labels
+
+    if (scores is None) == (from_data is None):
+        raise click.UsageError("Give either SCORES or --from-data DATA.")
+    outputs.check(output, tuple(outputs.KINDS))
+    d = load(model)
+    if from_data is not None:
+        source, notes = _source(talk, d, from_data, reading)
+        numbers = _scores(talk, d, source, whiten=whiten)
+    else:
+        source, notes = _score_table(talk, d, scores or "", reading)
+        numbers = _dense(source)
+    sheet = outputs.Sheet(rebuild(d, numbers, whiten=whiten), column_labels(d), source.about.row_names)
+    _deliver(talk, sheet, output, notes, "rows", guard=safe_csv)
+
+
+def _source(talk: Talk, d: Decomposition, data: str, reading: Reading) -> tuple[Source, list[str]]:
+    """The table with the model's columns in the model's order."""
+    from eckart.cli.tables import matched, read
+
+    with talk.status(f"Reading {data}"):
+        source = read(data, reading)
+    source, notes = matched(source, d.column_names, "the model")
+    return source, [*source.about.notes, *notes]
+
+
+def _score_table(talk: Talk, d: Decomposition, scores: str, reading: Reading) -> tuple[Source, list[str]]:
+    from eckart.cli.app import Refused
+    from eckart.cli.tables import matched, read
+    from eckart.views.words import axis_labels
+
+    with talk.status(f"Reading {scores}"):
+        source = read(scores, reading)
+    source, notes = matched(source, axis_labels(d), "the model's axes")
+    if source.shape[1] != d.k:
+        raise Refused(f"{source.about.name} has {source.shape[1]} columns of scores and the model {d.k} axes.")
+    return source, [*source.about.notes, *notes]
+
+
+def _scores(talk: Talk, d: Decomposition, source: Source, *, whiten: bool) -> Any:
+    from eckart.cli.tables import gaps
+    from eckart.errors import MissingValuesError
+    from eckart.verbs import project
+
+    with talk.warnings(), talk.status(f"Projecting {source.shape[0]:,} rows"):
+        try:
+            return project(d, source, whiten=whiten)
+        except MissingValuesError as error:
+            raise gaps(source, error) from error
+
+
+def _dense(source: Source) -> Any:
+    """Scores as an array; a gap in them would become a row of gaps."""
+    import numpy as np
+
+    from eckart.cli.app import Refused
+    from eckart.cli.tables import gaps
+    from eckart.errors import MissingValuesError
+
+    if source.sparse:
+        raise Refused(f"{source.about.name} is a sparse matrix, and scores are a table.")
+    numbers = np.concatenate(list(source.blocks()))
+    if np.isnan(numbers).any():
+        raise gaps(source, MissingValuesError("Scores are missing."))
+    return numbers
+
+
+def _deliver(talk: Talk, sheet: Sheet, output: Output, notes: list[str], what: str, *, guard: bool) -> None:
+    from eckart.cli import documents, outputs
+
+    to_file = output.path != "-"
+    if to_file and output.path.lower().endswith(".npy") and sheet.rows is not None:
+        notes.append("An .npy file has no room for names, so the names of the rows and columns are not in it.")
+    talk.say_all(notes)
+    if to_file or not talk.json:
+        with talk.status(f"Writing {what}"):
+            outputs.write(sheet, output, guard=guard)
+    rows, columns = sheet.values.shape
+    if talk.json:
+        names = {"row_names": documents.plain(sheet.rows), "column_names": list(sheet.columns), "notes": notes}
+        content = {"output": output.path} if to_file else {what: documents.plain(sheet.values)}
+        talk.document(shape=[rows, columns], **names, **content)
+    elif to_file:
+        talk.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")

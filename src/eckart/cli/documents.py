@@ -1,0 +1,60 @@
+"""A decomposition and a plan as JSON values."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from eckart.decomposition import Certificate, Decomposition, Plan
+
+
+def of_decomposition(d: Decomposition) -> dict[str, Any]:
+    """What the axes are and carry, and how sure that is."""
+    from eckart.views.tables import eigenvalues
+    from eckart.views.words import axis_labels, column_labels
+
+    table = eigenvalues(d).to_dict()
+    keys = ["name", "variance" if d.mean is not None else "value", "share", "cumulative", "lower", "upper"]
+    return {
+        "method": d.method,
+        "rows": d.rows,
+        "columns": d.columns,
+        "k": d.k,
+        "which": d.which,
+        "centred": d.mean is not None,
+        "scaled": d.scale is not None,
+        "rank": d.rank,
+        "axes": [dict(zip(keys, row, strict=True)) for row in table["rows"]],
+        "loadings": {"columns": list(column_labels(d)), "axes": list(axis_labels(d)), "values": plain(d.right)},
+        "certificate": None if d.certificate is None else of_certificate(d.certificate),
+        "solver": None if d.info is None else d.info.solver,
+        "reads": None if d.info is None else d.info.reads,
+        "why": None if d.plan is None else d.plan.why,
+        "notes": list(d.notes),
+    }
+
+
+def of_certificate(c: Certificate) -> dict[str, Any]:
+    """Every field of it; what is not known is null."""
+    return {field.name: plain(getattr(c, field.name)) for field in dataclasses.fields(c)}
+
+
+def of_plan(plan: Plan) -> dict[str, Any]:
+    return {field.name: plain(getattr(plan, field.name)) for field in dataclasses.fields(plan)}
+
+
+def plain(value: Any) -> Any:
+    """Lists, numbers, texts; null for what is not a finite number."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,52 @@
+"""eckart example: the tables that ship with it."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import click
+
+from eckart.cli.options import talking
+from eckart.cli.talk import Talk
+
+
+@click.command(short_help="Print a table that ships with Eckart.")
+@click.argument("name", default="usarrests")
+@click.option("--list", "listing", is_flag=True, help="Name the tables instead.")
+@talking
+def example(talk: Talk, name: str, listing: bool) -> None:
+    """Print a table that ships with Eckart as CSV; without NAME, usarrests.
+
+    \b
+    Examples:
+      eckart example > usarrests.csv
+      eckart example --list
+    """
+    from eckart import datasets
+
+    if listing:
+        _list(talk)
+    elif talk.json:
+        table = datasets.load(name)
+        talk.document(
+            name=name,
+            row_names=list(table.row_names),
+            column_names=list(table.column_names),
+            values=table.values.tolist(),
+        )
+    else:
+        sys.stdout.buffer.write(datasets.path(name).read_bytes())
+
+
+def _list(talk: Talk) -> None:
+    from eckart import datasets
+
+    words = dict(re.findall(r"^`(\w+)`\s+(.+)$", datasets.__doc__ or "", re.MULTILINE))
+    tables = {name: words.get(name, "") for name in datasets.names()}
+    if talk.json:
+        talk.document(tables=[{"name": name, "about": about} for name, about in tables.items()])
+        return
+    wide = max(map(len, tables))
+    for name, about in tables.items():
+        click.echo(f"{name:<{wide}}  {about}".rstrip())

@@ -1,0 +1,57 @@
+"""Numbers as people type them: `-k 1e2`, `--explain 90%`, `--explain 0,9`. What could mean two things is refused."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import click
+
+_WHOLE = re.compile(r"[0-9]+(\.0*)?([eE]\+?[0-9]{1,2})?")
+_FRACTION = re.compile(r"([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE]-?[0-9]{1,3})?\s*(%?)")
+_LARGEST = 10**12
+
+
+def axes(given: Any) -> int:
+    """A number of axes: 5, 5.0 or 1e2, but not 50% (a share), 0.5 (a share) or 1,000 (one, or a thousand?)."""
+    text = str(given).strip()
+    if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:
+        return int(Decimal(text))
+    match = _FRACTION.fullmatch(text)
+    if match and _amount(match) > 0 and (match[3] or _amount(match) < 1):
+        raise click.BadParameter(f"{text!r} is a share, not a number of axes: ask for it with --explain {text!r}.")
+    raise click.BadParameter(f"{text!r} is not a number of axes: give a whole number from 1, without separators.")
+
+
+def share(given: Any) -> float:
+    """A share between 0 and 1: 0.9, 0,9 or 90%."""
+    text = str(given).strip()
+    match = _FRACTION.fullmatch(text)
+    amount = _amount(match) if match else Decimal(-1)
+    if 0 < amount < 1:
+        return float(amount)
+    if match and not match[3] and 1 < amount < 100:
+        raise click.BadParameter(f"{text!r} is not a share, which lies between 0 and 1: did you mean {text}%?")
+    if amount == 1:
+        raise click.BadParameter(f"{text!r} is everything: give a share below 1, or say how many axes with -k.")
+    raise click.BadParameter(f"{text!r} is not a share: give a number between 0 and 1, such as 0.9 or 90%.")
+
+
+def memory(given: Any) -> int:
+    """An amount of memory: 2GB, 1.5GiB or a number of bytes."""
+    from eckart.errors import ParameterError
+    from eckart.parameters import memory_bytes
+
+    try:
+        amount = memory_bytes(str(given).replace(",", "."))
+    except ParameterError:
+        amount = 0
+    if not amount:
+        raise click.BadParameter(f"{given!r} is not an amount of memory: write it like 2GB or 500MB.")
+    return amount
+
+
+def _amount(match: re.Match[str]) -> Decimal:
+    number = Decimal(match[1].replace(",", ".") + (match[2] or ""))
+    return number / 100 if match[3] else number

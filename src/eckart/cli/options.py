@@ -1,0 +1,143 @@
+"""Options that several commands share, gathered into one value each."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import click
+
+from eckart.cli import numbers
+
+Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a table, and which of its columns."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    row_names: str | None = None
+    no_row_names: bool = False
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.row_names is not None and self.no_row_names:
+            raise click.UsageError("--row-names and --no-row-names exclude each other.")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to compute."""
+
+    method: str = "pca"
+    k: int | None = None
+    explain: float | None = None
+    error: float | None = None
+    scale: bool = False
+    which: str = "largest"
+    seed: int | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        if sum(option is not None for option in (self.k, self.explain, self.error)) > 1:
+            raise click.UsageError("Give one of -k, --explain and --error: each of them decides the number of axes.")
+        if self.which == "smallest" and (self.explain is not None or self.error is not None):
+            raise click.UsageError("--explain and --error count the largest axes; with --which smallest give -k.")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes."""
+
+    path: str
+    force: bool = False
+
+
+def reading(f: Command) -> Command:
+    """The options of everything that reads a table."""
+    option = click.option
+    kinds = "Kind of file (csv, tsv, parquet, npy, npz, mtx, arrow), whatever its name."
+    names = "Column that names the rows. Default: the first text column that can."
+    return _gathered("reading", Reading, [
+        option("--format", metavar="NAME", help=kinds),
+        option("--delimiter", metavar="CHAR", help="What separates the cells of a text: ';', 'tab'; else found."),
+        option("--decimal", metavar="CHAR", help="Decimal sign of a text, '.' or ','; else found."),
+        option("--header/--no-header", default=None, help="Whether the first line of a text holds names; else found."),
+        option("--encoding", metavar="NAME", help="Encoding of a text, such as utf-8 or cp1252; else found."),
+        option("--row-names", metavar="COLUMN", help=names),
+        option("--no-row-names", is_flag=True, help="Take no column for row names."),
+        option("--columns", metavar="A,B,...", multiple=True, help="Use these columns only."),
+        option("--drop", metavar="A,B,...", multiple=True, help="Leave these columns out."),
+        option("--key", metavar="NAME", help="Which array of an .npz file."),
+    ])(f)  # fmt: skip
+
+
+def wanted(f: Command) -> Command:
+    """The options of everything that decomposes."""
+    option, choice = click.option, click.Choice
+    method = "pca subtracts the column means, svd takes the numbers as they are."
+    error = "As few axes as leave at most this relative error (Frobenius norm)."
+    return _gathered("wanted", Wanted, [
+        option("--method", type=choice(["pca", "svd"]), default="pca", show_default=True, help=method),
+        option("-k", "k", type=numbers.axes, metavar="N", help="How many axes."),
+        option("--explain", type=numbers.share, metavar="SHARE", help="As few axes as explain this: 0.9 or 90%."),
+        option("--error", type=numbers.share, metavar="SHARE", help=error),
+        option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]"),
+        option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,
+               help="Axes of most, or of least variance."),
+        option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
+        option("--memory", type=numbers.memory, metavar="AMOUNT", help="Working memory beside the data, such as 2GB."),
+    ])(f)  # fmt: skip
+
+
+def output(help: str, **more: Any) -> Decorator:
+    """-o and --force."""
+    return _gathered("output", Output, [
+        click.option("-o", "--output", "path", metavar="FILE", help=help, **more),
+        click.option("--force", is_flag=True, help="Replace the file if it exists."),
+    ])  # fmt: skip
+
+
+def talking(f: Command) -> Command:
+    """--json, --quiet and --debug, and the Talk they belong to as first argument."""
+    for name, help in (
+        ("debug", "Show where an error arose."),
+        ("quiet", "Say nothing but results and errors."),
+        ("json", "Print one JSON document for programs to read."),
+    ):
+        flag = click.option(f"--{name}", is_flag=True, is_eager=True, expose_value=False, callback=_remember, help=help)
+        f = flag(f)
+    return click.pass_obj(f)
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    ctx.obj.command = ctx.info_name or ""
+    if value and param.name:
+        setattr(ctx.obj, param.name, True)
+
+
+def _gathered(name: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:
+    """Add the options to a command, which gets one value of `kind` under `name` instead of one argument each."""
+
+    def decorate(f: Command) -> Command:
+        @functools.wraps(f)
+        def gather(*args: Any, **given: Any) -> Any:
+            own = {field.name: given.pop(field.name) for field in fields(kind)}
+            return f(*args, **{name: kind(**own)}, **given)
+
+        command: Command = gather
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

@@ -1,0 +1,119 @@
+"""Results as files: whole or not at all, never over another file unless told so; '-' is standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from eckart.cli.app import Failed, Refused, in_options
+from eckart.cli.options import Output
+from eckart.errors import FileError
+from eckart.newfile import new_file
+from eckart.views.table import is_formula
+
+KINDS = {".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".parquet": "parquet"}
+_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Numbers under column names, with row names where there are any."""
+
+    values: np.ndarray[Any, np.dtype[Any]]
+    columns: tuple[str, ...]
+    rows: tuple[str, ...] | None
+
+
+def check(output: Output, kinds: Sequence[str] | None = None) -> None:
+    """Refuse beforehand what could not be written afterwards."""
+    if output.path == "-":
+        return
+    path = Path(output.path)
+    shown = repr(output.path)
+    if kinds is not None and path.suffix.lower() not in kinds:
+        raise Refused(f"{shown} does not end in one of {' '.join(kinds)}, so it is not certain what to write.")
+    try:
+        if path.is_dir():
+            raise Refused(f"{shown} is a folder. Name a file in it.")
+        if os.path.lexists(path) and not output.force:
+            raise Refused(f"{shown} exists already, and nothing was done. Give --force to replace it.")
+        if not path.parent.is_dir():
+            raise Refused(f"{shown}: there is no folder {str(path.parent)!r}. Make it first.")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Refused(f"{shown[:200]} cannot be written: {reason}. Check the name.") from error
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[None]:
+    """What the system refuses (full disk, no permission) has failed; what was asked wrongly is refused."""
+    try:
+        yield
+    except FileError as error:
+        if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileExistsError):
+            raise Failed(in_options(str(error))) from error
+        raise
+
+
+def write(sheet: Sheet, output: Output, *, guard: bool = False) -> None:
+    """Write the sheet in the format that the name of the file says; CSV to standard output."""
+    if output.path == "-":
+        write_csv(sheet, sys.stdout.buffer, guard=guard)
+        return
+    kind = KINDS[Path(output.path).suffix.lower()]
+    with writing(), new_file(output.path, overwrite=output.force) as file:
+        if kind == "npy":
+            np.save(file, sheet.values, allow_pickle=False)
+        elif kind == "parquet":
+            _write_parquet(sheet, file)
+        else:
+            write_csv(sheet, file, guard=guard, delimiter="\t" if kind == "tsv" else ",")
+
+
+def write_csv(sheet: Sheet, file: IO[bytes], *, guard: bool = False, delimiter: str = ",") -> None:
+    """Full digits, UTF-8; the cell above the row names is empty, as R has it."""
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="", write_through=True)
+    try:
+        writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        corner = [] if sheet.rows is None else [""]
+        writer.writerow(corner + guarded(sheet.columns, guard))
+        for start in range(0, len(sheet.values), _ROWS):
+            writer.writerows(_cells(sheet, slice(start, start + _ROWS), guard))
+        text.flush()
+    finally:
+        text.detach()
+
+
+def guarded(names: Sequence[str], guard: bool) -> list[str]:
+    """Names that a spreadsheet would run as a formula get an apostrophe in front."""
+    return [f"'{name}" if guard and is_formula(name) else name for name in names]
+
+
+def _cells(sheet: Sheet, rows: slice, guard: bool) -> list[list[Any]]:
+    block = sheet.values[rows]
+    # Shortest digits that give the same number again: Python knows them for doubles, NumPy for the rest.
+    lines = block.tolist() if block.dtype == np.float64 else block.astype(str).tolist()
+    if sheet.rows is None:
+        return lines  # type: ignore[no-any-return]
+    return [[name, *line] for name, line in zip(guarded(sheet.rows[rows], guard), lines, strict=True)]
+
+
+def _write_parquet(sheet: Sheet, file: IO[bytes]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns: dict[str, Any] = {}
+    if sheet.rows is not None:
+        name = next(word for word in ("row", "row name", "row names", "name of the row") if word not in sheet.columns)
+        columns[name] = pa.array(sheet.rows, pa.string())
+    columns |= {name: pa.array(np.ascontiguousarray(sheet.values[:, j])) for j, name in enumerate(sheet.columns)}
+    parquet.write_table(pa.table(columns), file)

@@ -1,0 +1,139 @@
+"""From DATA on the command line to a source: read it, keep the columns asked for, bring them into a model's order."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eckart.cli.app import Refused
+from eckart.cli.options import Reading
+
+if TYPE_CHECKING:
+    from eckart.errors import MissingValuesError
+
+Source = Any
+"""A MemorySource or a ConvertingSource: both have a matrix, and an About beside it."""
+
+_NUMBERED = re.compile(r"column [0-9]+")
+
+
+def read(data: str, reading: Reading) -> Source:
+    """The table at a path, or on standard input for '-', with the columns asked for."""
+    from eckart.sources.open_source import open_source
+
+    source = open_source(
+        sys.stdin.buffer if data == "-" else data,
+        format=reading.format,
+        delimiter=reading.delimiter,
+        decimal=reading.decimal,
+        header=reading.header,
+        row_names=None if reading.no_row_names else reading.row_names or "auto",
+        encoding=reading.encoding,
+        key=reading.key,
+    )
+    if data == "-":
+        source = replace(source, about=replace(source.about, name="standard input"))
+    if not reading.columns and not reading.drop:
+        return source
+    return keep(source, _chosen(source, reading))
+
+
+def column_names(source: Source) -> tuple[str, ...]:
+    """The names of the columns, or x1, x2, ..."""
+    return source.about.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
+
+
+def keep(source: Source, places: Sequence[int]) -> Source:
+    """The source with these columns only, in this order."""
+    from eckart.sources.assemble import Parts, column_notes
+
+    about, names = source.about, column_names(source)
+    chosen = tuple(names[j] for j in places)
+    matrix = source.matrix[:, list(places)]
+    notes = about.notes
+    if not source.sparse and about.column_names:
+        before = column_notes(Parts(source.matrix, list(names)), about.row_names)
+        after = column_notes(Parts(matrix, list(chosen)), about.row_names)
+        notes = tuple(note for note in notes if note not in before) + tuple(after)
+    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes))
+
+
+def _chosen(source: Source, reading: Reading) -> list[int]:
+    names = column_names(source)
+    wanted = _places(source, reading.columns, "--columns") if reading.columns else list(range(len(names)))
+    dropped = set(_places(source, reading.drop, "--drop"))
+    left = [j for j in wanted if j not in dropped]
+    if not left:
+        raise Refused("No column is left: --columns and --drop take all of them out.")
+    return left
+
+
+def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
+    """Where the named columns are; a name may hold a comma when it is given alone."""
+    from eckart.parameters import near_match
+    from eckart.sources.assemble import listed, quoted
+
+    names = column_names(source)
+    where = {name: j for j, name in enumerate(names)}
+    words = [word for text in given for word in ([text] if text in where else text.split(","))]
+    places: list[int] = []
+    for word in (word if word in where else word.strip() for word in words):
+        if word in source.about.labels and option == "--drop":
+            continue
+        if word in source.about.labels:
+            raise Refused(f"{option}: the column {quoted(word)} of {source.about.name} is text, and axes need numbers.")
+        if word not in where:
+            near = near_match(word, names)
+            hint = near if near != "." else f". It has {listed(names)}."
+            raise Refused(f"{option}: {source.about.name} has no column {quoted(word)} of numbers{hint}")
+        if where[word] not in places:
+            places.append(where[word])
+    return places
+
+
+def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
+    """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
+    names = source.about.column_names
+    title = source.about.name
+    if wanted is None or names == tuple(wanted):
+        return source, []
+    if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
+        if source.shape[1] != len(wanted):
+            raise Refused(
+                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names as many are needed."
+            )
+        return source, [f"{title} has no column names; its columns are taken to be in the order of {what}."]
+    if set(names) != set(wanted):
+        raise Refused(_difference(source, names, wanted, what))
+    where = {name: j for j, name in enumerate(names)}
+    order = [where[name] for name in wanted]
+    return keep(source, order), [f"The columns of {title} were brought into the order of {what}, by their names."]
+
+
+def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> str:
+    from eckart.sources.assemble import listed
+
+    missing = [name for name in wanted if name not in set(names)]
+    extra = [name for name in names if name not in set(wanted)]
+    message = f"{source.about.name} does not have the columns of {what}."
+    if missing:
+        message += f" Missing: {listed(missing)}."
+        if texts := [name for name in missing if name in source.about.labels]:
+            message += f" (There, but as text: {listed(texts)}.)"
+    if extra:
+        message += f" Too many: {listed(extra)}. Leave them out with --drop."
+    return message
+
+
+def gaps(source: Source, error: MissingValuesError) -> Refused:
+    """Missing values in the words of the table: how many, where the first is, what to do."""
+    from eckart.sources.assemble import Parts, missing_notes
+
+    remedy = "Axes need every value: leave columns out with --drop, or fill the gaps or remove the rows first."
+    if source.sparse:
+        return Refused(f"{source.about.name}: {error}")
+    found = missing_notes(Parts(source.matrix, list(column_names(source))), source.about.row_names)
+    return Refused(f"{source.about.name}: {found[0]} {remedy}" if found else f"{source.about.name}: {error}")

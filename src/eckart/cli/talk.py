@@ -1,0 +1,94 @@
+"""What a command says, and where: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from eckart import __version__
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+FORMAT = 1
+"""Version of the JSON documents: raised when a field changes its meaning or goes away."""
+
+_WIDEST = 100
+
+
+@dataclass
+class Talk:
+    """How much to say, and in which form."""
+
+    quiet: bool = False
+    json: bool = False
+    debug: bool = False
+    command: str = ""
+
+    def say(self, text: str) -> None:
+        """One line for people, on standard error."""
+        if not self.quiet and not self.json:
+            click.echo(one_line(text), err=True)
+
+    def say_all(self, lines: tuple[str, ...] | list[str]) -> None:
+        for line in lines:
+            self.say(f"Note: {line}")
+
+    def document(self, **content: Any) -> None:
+        """One JSON document on standard output."""
+        whole = {"eckart": __version__, "format": FORMAT, "command": self.command, **content}
+        click.echo(json.dumps(whole, indent=2, allow_nan=False))
+
+    def show(self, renderable: RenderableType, stream: IO[str]) -> None:
+        """Rich text: colours only for a terminal that wants them, and no lines too long to read."""
+        from rich.console import Console
+
+        Console(file=stream, highlight=False, width=self.width).print(renderable)
+
+    @property
+    def width(self) -> int:
+        """Of the terminal, up to what is still easy to read."""
+        return min(shutil.get_terminal_size().columns, _WIDEST)
+
+    @contextlib.contextmanager
+    def status(self, text: str) -> Iterator[None]:
+        """A line that lives as long as the work does, on a terminal only."""
+        if self.quiet or self.json or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+        from rich.markup import escape
+
+        with Console(stderr=True).status(escape(one_line(text))):
+            yield
+
+    @contextlib.contextmanager
+    def warnings(self) -> Iterator[list[str]]:
+        """Collect what the library warns of; say it afterwards, and drop other libraries' warnings unless debugging."""
+        from eckart.errors import EckartWarning
+
+        told: list[str] = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", EckartWarning)
+            yield told
+        for warning in caught:
+            if issubclass(warning.category, EckartWarning):
+                told.append(str(warning.message))
+                self.say(f"Warning: {warning.message}")
+            elif self.debug:
+                self.say(f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})")
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and without characters that steer a terminal."""
+    from eckart.views.words import clean
+
+    return clean(" ".join(text.split()))

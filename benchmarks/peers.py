@@ -55,8 +55,8 @@ def fbpca(n_iter: int) -> tuple[Peer, Peer]:
 SKLEARN, INTEL = "sklearn.decomposition", "sklearnex.decomposition"
 
 PEERS = (
-    pca(OURS, "eckart", sparse=True, share=True),
-    svd(OURS, "eckart"),
+    pca(OURS, "eckart.estimators", sparse=True, share=True),
+    svd(OURS, "eckart.estimators"),
     pca("sklearn auto", SKLEARN, share=True, random_state=0),
     pca("sklearn full", SKLEARN, share=True, svd_solver="full"),
     pca("sklearn covariance_eigh", SKLEARN, sparse=True, share=True, svd_solver="covariance_eigh"),

@@ -1,6 +1,8 @@
 """How the documentation is built: `make docs`."""
 
+import re
 from importlib.metadata import version as installed_version
+from typing import Any
 
 project = "Eckart"
 author = "The Eckart developers"
@@ -35,3 +37,16 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 html_sidebars = {"index": []}
+
+FITTED_NAME = re.compile(r"(?<![\w`.:])([a-z]\w*_)(?![\w`])")
+
+
+def quote_fitted_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Names such as components_ are names, not links."""
+    lines[:] = [
+        line if line.lstrip().startswith((".. ", ">>> ")) else FITTED_NAME.sub(r"``\1``", line) for line in lines
+    ]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-docstring", quote_fitted_names, priority=900)

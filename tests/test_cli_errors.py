@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from scipy import sparse
 
 import eckart
 from eckart import datasets
@@ -98,6 +99,11 @@ class TestRefusals:
         run("fit", ARRESTS, "-o", "m.eckart")
         (folder / "new.csv").write_text("Murder,Assault,UrbanPop,Rape\n1,,3,4\n2,5,6,7\n")
         assert "row 1, column 'Assault'" in refused("transform", "m.eckart", "new.csv")
+
+    def test_gaps_in_a_sparse_matrix(self, folder: Path) -> None:
+        matrix = sparse.csr_array(np.array([[1.0, 0, 2], [0, np.nan, 3], [4, 5, 0]]))
+        sparse.save_npz(folder / "gaps.npz", matrix)
+        assert "1 of 6 stored values are missing; the first is in row 2, column 'x2'" in refused("report", "gaps.npz")
 
     def test_ragged_rows_and_stray_cells_name_their_line(self, folder: Path) -> None:
         (folder / "ragged.csv").write_text("a,b\n1,2\n3\n4,5\n")

@@ -133,7 +133,21 @@ def gaps(source: Source, error: MissingValuesError) -> Refused:
     from eckart.sources.assemble import Parts, missing_notes
 
     remedy = "Axes need every value: leave columns out with --drop, or fill the gaps or remove the rows first."
+    names = column_names(source)
     if source.sparse:
-        return Refused(f"{source.about.name}: {error}")
-    found = missing_notes(Parts(source.matrix, list(column_names(source))), source.about.row_names)
+        found = _sparse_gaps(source.matrix, names)
+    else:
+        found = missing_notes(Parts(source.matrix, list(names)), source.about.row_names)
     return Refused(f"{source.about.name}: {found[0]} {remedy}" if found else f"{source.about.name}: {error}")
+
+
+def _sparse_gaps(matrix: Any, names: Sequence[str]) -> list[str]:
+    import numpy as np
+
+    entries = matrix.tocoo()
+    missing = np.flatnonzero(np.isnan(entries.data))
+    if not missing.size:
+        return []
+    first = missing[np.argmin(entries.row[missing])]
+    place = f"row {int(entries.row[first]) + 1}, column {names[int(entries.col[first])]!r}"
+    return [f"{missing.size} of {entries.nnz} stored values are missing; the first is in {place}."]

@@ -42,5 +42,5 @@ def test_a_name_that_does_not_exist_is_an_attribute_error():
 
 @pytest.mark.parametrize("name", ["PCA", "decompose", "plan", "project", "reconstruct", "load", "report"])
 def test_a_public_verb_stays_callable_when_a_module_has_its_name(name):
-    first = "import eckart.estimators, eckart.decompose, eckart.cli, eckart.views.report, eckart.modelfile, eckart"
+    first = "import eckart.estimators, eckart.verbs, eckart.cli, eckart.views.report, eckart.modelfile, eckart"
     modules_after(f"{first}; assert callable(eckart.{name}), eckart.{name}")

@@ -74,7 +74,7 @@ def certify(
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.moments.total
     largest = float(solution.values.max(initial=0.0))
-    low, high = explained(solution, total)
+    low, high = explained(solution, total, problem.sum_error(problem.raw_trace(total)))
     return Certificate(
         explained=(low, high),
         lower=unit(np.sqrt(solution.lower[:k])),
@@ -91,14 +91,15 @@ def certify(
     )
 
 
-def explained(solution: Solution, total: float) -> tuple[float, float]:
-    """(captured share, upper bound of what k axes can capture)."""
+def explained(solution: Solution, total: float, error: float) -> tuple[float, float]:
+    """(captured share, upper bound of what k axes can capture); `error` is the rounding in the total itself."""
     if total <= 0.0:
         return 0.0, 0.0
     k = len(solution.values)
     captured = float(np.sum(solution.values)) - solution.rounding * k**0.5
-    low = min(1.0, max(0.0, captured / total))
-    return low, min(1.0, max(low, float(np.sum(solution.upper[:k])) / total))
+    low = min(1.0, max(0.0, captured / (total + error)))
+    high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
+    return low, min(1.0, max(low, high))
 
 
 def angle_bound(solution: Solution, settings: Settings) -> float:

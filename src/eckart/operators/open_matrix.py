@@ -84,6 +84,9 @@ def _open_sparse(data: Any, about: About) -> Opened:
             raise InputError(
                 f"The sparse matrix is damaged: {error}. Products with it would read outside memory."
             ) from error
+    if data.nnz > data.shape[0] * data.shape[1] / 2:
+        # More than half full: as a dense array it takes less memory, and an offset costs no digits.
+        return _open_dense(data.toarray(), about)
     largest = float(np.abs(data.data).max(initial=0.0)) if data.nnz else 0.0
     exponent = _exponent(largest, str(data.dtype))
     if exponent:

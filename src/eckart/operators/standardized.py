@@ -38,6 +38,9 @@ class Moments:
         return np.flatnonzero(self.squares <= 0.0)
 
 
+_UNIT = float(np.finfo(np.float64).eps)
+
+
 class Standardized:
     """B, as above; `moments` and the products other than the first are there after `first`."""
 
@@ -98,6 +101,27 @@ class Standardized:
     def raw_trace(self, trace: float) -> float:
         """The trace before centring, in the units of B: what rounding in the products is relative to."""
         return trace * self._amplification
+
+    def sum_error(self, total: float) -> float:
+        """Rounding in a float64 sum over the long side that comes to `total`: blocks are added pairwise, rows one by one."""
+        rows = self.shape[0] if self._given.sparse else min(self.shape[0], 64)
+        return _UNIT * (4.0 + rows**0.5) * total
+
+    def recentred(self) -> tuple[Operator, float]:
+        """B with the means, now known, subtracted block by block, and the rounding that centring still costs.
+
+        Sparse rows cannot be shifted: their centring is a difference of sums.
+        """
+        moments = self.moments
+        if self.turned and not self._given.sparse:
+            return self.operator, 0.0
+        if self._given.sparse or moments.mean is None:
+            raw = self.raw_trace(moments.total)
+            return self.operator, self.sum_error(max(raw - moments.total, 0.0))
+        operator: Operator = self._given.shifted(from_numpy(moments.mean, self.like))
+        if moments.scale is not None:
+            operator = Scaled(operator, from_numpy(moments.scale, self.like))
+        return operator, 0.0
 
     def materialize(self) -> np.ndarray:
         """B itself, centred twice, for small matrices."""

@@ -15,6 +15,9 @@ _RATE = {"float32": 1.6e11, "float64": 8e10}
 _SPARSE_RATE = 1.5e10
 _EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
+_REFINE = 6.0e-10
+"""The same for mending small singular values, where all are wanted."""
+_DIRECT_RATE = 2.5e10
 _DIRECT_WORK = 1e7
 _GRAM_SIZE = 20_000
 
@@ -59,6 +62,8 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         candidates = ["direct"]
     else:
         names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
+        if not shape.sparse and not _few(shape, request):
+            names.append("direct")
         candidates = sorted(names, key=lambda name: options[name][0])
     fitting = [name for name in candidates if memory is None or options[name][1].peak_bytes <= memory]
     choice = options[fitting[0] if fitting else candidates[0]][1]
@@ -74,11 +79,16 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
         )
 
 
+def _few(shape: Shape, request: Request) -> bool:
+    """Whether so few axes are wanted that computing all of them would be a waste."""
+    return request.k is None or 4 * request.k < shape.short
+
+
 def _direct(shape: Shape) -> tuple[float, Choice]:
-    work = 8.0 * shape.long * shape.short**2
+    work = 6.0 * shape.long * shape.short**2 + 16.0 * shape.short**3
     peak = 8 * (3 * shape.long * shape.short + 4 * shape.short**2)
-    why = f"{shape.long} x {shape.short} is small enough for an exact singular value decomposition."
-    return work / _RATE["float64"], Choice("direct", 1, peak, why)
+    why = f"{shape.rows} x {shape.columns}: an exact singular value decomposition of the whole matrix is cheapest."
+    return work / _DIRECT_RATE, Choice("direct", 1, peak, why)
 
 
 def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
@@ -88,8 +98,8 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         product = shape.entries * (shape.entries / max(shape.long, 1)) / _SPARSE_RATE * 4
     else:
         product = shape.long * n * n / _RATE[shape.precision]
-    few = request.k is not None and 4 * request.k < n
-    cost = product + (_EIGEN_FEW if few else _EIGEN_ALL) * float(n) ** 3
+    eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
+    cost = product + eigen * float(n) ** 3
     reads = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
     return cost, Choice("gram", reads, 8 * 5 * n * n, why)

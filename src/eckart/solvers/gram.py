@@ -69,7 +69,7 @@ def _good(solution: Solution, request: Request) -> bool:
 def _rounding(problem: Standardized, gram: np.ndarray) -> float:
     """Bound of ||G - B^T B||: a few units of float64; for products in float32, measured on one block."""
     raw = problem.raw_trace(float(np.trace(gram)))
-    error = 4 * _UNIT * raw
+    error = problem.sum_error(raw)
     if problem.precision != "float64":
         block = problem.first_block()
         xp = namespace(block)
@@ -87,7 +87,8 @@ def refine(problem: Standardized, gram: np.ndarray, request: Request) -> Solutio
     largest = float(values[0])
     roots = np.sqrt(np.maximum(values, _UNIT * gram.shape[0] * largest))
     right = vectors / roots
-    middle = to_numpy(problem.operator.gram(from_numpy(np.ascontiguousarray(right), problem.like)))
+    operator, centring = problem.recentred()
+    middle = to_numpy(operator.gram(from_numpy(np.ascontiguousarray(right), problem.like)))
     inner, rotation = np.linalg.eigh((middle + middle.T) / 2.0)
     half = np.sqrt(np.maximum(inner, 0.0))[:, None] * rotation.T
     _, singular, turn = singular_triplets(half * roots)
@@ -100,9 +101,9 @@ def refine(problem: Standardized, gram: np.ndarray, request: Request) -> Solutio
         solver="gram",
         values=spectrum[chosen],
         vectors=basis,
-        lower=np.maximum(singular[chosen] - slack, 0.0) ** 2,
-        upper=(singular[chosen] + slack) ** 2,
-        residuals=np.full(k, slack * float(singular[0])),
+        lower=np.maximum(np.maximum(singular[chosen] - slack, 0.0) ** 2 - centring, 0.0),
+        upper=(singular[chosen] + slack) ** 2 + centring,
+        residuals=np.full(k, slack * float(singular[0]) + centring),
         spectrum=spectrum,
-        rounding=2 * slack * float(singular[0]),
+        rounding=2 * slack * float(singular[0]) + centring,
     )

@@ -10,9 +10,6 @@ from eckart.solvers import orthogonal
 from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
 from eckart.solvers.solution import Request, Solution
 
-_UNIT = float(np.finfo(np.float64).eps)
-
-
 def solve_lanczos(
     problem: Standardized, request: Request, *, block: int, capacity: int, rng: np.random.Generator
 ) -> Solution:
@@ -33,7 +30,7 @@ def solve_lanczos(
     if request.smallest:
         image = shift * start - image
     trace = shift * size - total if request.smallest else total
-    rounding = 8 * _UNIT * problem.raw_trace(total)
+    rounding = 2 * problem.sum_error(problem.raw_trace(total))
     matrix = Matrix(size, trace, apply, problem.like, rounding)
     target = Target(
         request.k,

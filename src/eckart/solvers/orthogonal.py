@@ -9,13 +9,13 @@ from eckart.array_api import Array, from_numpy, namespace, to_numpy
 _UNIT = float(np.finfo(np.float64).eps)
 
 
-def orthonormalize(block: Array) -> Array:
-    """Q with Q^T Q = I and span Q = span Z, less the directions that depend on others to within about 1e-6.
+def orthonormalize(block: Array, floor: float = 0.0) -> Array:
+    """Q with Q^T Q = I and span Q = span Z, less columns shorter than `floor` and directions dependent to about 1e-6.
 
     Two rounds of Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D.
     """
-    for _ in range(2):
-        block = block @ from_numpy(_whiten(to_numpy(block.T @ block)), block)
+    for least in (floor, 0.0):
+        block = block @ from_numpy(_whiten(to_numpy(block.T @ block), least), block)
     return block
 
 
@@ -30,10 +30,11 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
     pieces: list[Array] = []
     left, length = rest, _longest(rest)
     floor = max(floor, 1e3 * _UNIT * length)
-    room = rest.shape[1]
+    room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
     while length > floor and room > 0:
         piece = left @ from_numpy(_whiten(to_numpy(left.T @ left), floor), left)
-        piece = orthonormalize(purge(piece, known))
+        # Of a unit column that was rounding only, little is left.
+        piece = orthonormalize(purge(piece, known), 1e-3)
         if piece.shape[1] == 0:
             break
         piece = piece[:, : min(room, piece.shape[1])]
@@ -74,9 +75,9 @@ def project_out(block: Array, basis: Array) -> Array:
 
 
 def purge(block: Array, basis: Array) -> Array:
-    """Z - M (M^T Z) for columns of unit length, nearly orthogonal to M already; a second time if they were not."""
+    """Z - M (M^T Z) for columns of unit length, nearly orthogonal to M already; again if they were not."""
     xp = namespace(block)
-    for _ in range(2 if block.shape[1] else 0):
+    for _ in range(3 if block.shape[1] else 0):
         coefficients = basis.T @ block
         block = block - basis @ coefficients
         if float(xp.max(xp.abs(coefficients))) <= 1e-6:

@@ -10,6 +10,7 @@ from eckart.solvers import orthogonal
 from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
 from eckart.solvers.solution import Request, Solution
 
+
 def solve_lanczos(
     problem: Standardized, request: Request, *, block: int, capacity: int, rng: np.random.Generator
 ) -> Solution:

@@ -9,6 +9,10 @@ from eckart.operators.standardized import Standardized
 from eckart.solvers.solution import Solution
 
 
+_SMALL = {"float32": 1e-2, "float64": 1e-7}
+"""Singular values below this share of the largest have long vectors that need another orthogonalisation."""
+
+
 def both_sides(
     problem: Standardized, solution: Solution, values: np.ndarray, *, keep_left: bool
 ) -> tuple[Array, Array | None]:
@@ -24,24 +28,24 @@ def both_sides(
 
 
 def _long_vectors(problem: Standardized, short: Array, values: np.ndarray) -> Array:
+    """B v / ||B v||. Where s is small, B v carries rounding of the size of s_1 along the leading vectors: QR takes it out."""
     xp = namespace(short)
     image = astype(problem.operator.matmat(short), xp.float64)
     lengths = xp.sqrt(xp.sum(image * image, axis=0))
-    floor = float(values.max(initial=0.0)) * 1e-14
-    image = image / xp.where(lengths > floor, lengths, xp.ones_like(lengths))
-    return _complete(image, to_numpy(lengths) > floor)
+    largest = float(values.max(initial=0.0))
+    good = to_numpy(lengths) > 1e-15 * largest
+    image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
+    if good.all() and float(values.min(initial=largest)) > _SMALL[problem.precision] * largest:
+        return image
+    return from_numpy(_orthonormal(to_numpy(image), values, good), image)
 
 
-def _complete(vectors: Array, good: np.ndarray) -> Array:
-    """Replace the directions of zero singular values by any that are orthonormal to the rest."""
-    if good.all():
-        return vectors
-    host = to_numpy(vectors).copy()
-    host[:, ~good] = np.random.default_rng(0).standard_normal((host.shape[0], int((~good).sum())))
-    order = np.argsort(~good, kind="stable")
-    basis, triangle = np.linalg.qr(host[:, order])
-    basis = basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
-    result = np.empty_like(host)
-    result[:, order] = basis
-    result[:, good] = to_numpy(vectors)[:, good]
-    return from_numpy(result, vectors)
+def _orthonormal(vectors: np.ndarray, values: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Gram-Schmidt by QR in falling order of the values; directions of zero values are any that are left."""
+    order = np.argsort(-values, kind="stable")
+    filled = vectors.copy()
+    filled[:, ~good] = np.random.default_rng(0).standard_normal((len(vectors), int((~good).sum())))
+    basis, triangle = np.linalg.qr(filled[:, order])
+    result = np.empty_like(filled)
+    result[:, order] = basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
+    return result

@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy
 from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
-from eckart.operators.executors import threads
+from eckart.threads import threads
 from eckart.operators.open_matrix import Opened
 from eckart.operators.standardized import Standardized
 from eckart.settings import TOLERANCE, Settings

@@ -7,12 +7,25 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from eckart.threads import one_blas_thread
+
 _SUBSET = 96
 """From this size on, computing a few pairs is cheaper than computing all."""
 
 
+_ONE_THREAD = 640
+"""Up to this size a second BLAS thread gains nothing."""
+
+
 def leading_pairs(matrix: np.ndarray, count: int, *, smallest: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The `count` largest eigenvalues, falling, and their vectors; or the smallest, rising."""
+    if matrix.shape[0] <= _ONE_THREAD:
+        with one_blas_thread():
+            return _pairs(matrix, count, smallest=smallest)
+    return _pairs(matrix, count, smallest=smallest)
+
+
+def _pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray]:
     size = matrix.shape[0]
     found = None
     if size >= _SUBSET and 2 * count < size:
@@ -25,6 +38,13 @@ def leading_pairs(matrix: np.ndarray, count: int, *, smallest: bool = False) -> 
 
 def leading_values(matrix: np.ndarray, count: int) -> np.ndarray:
     """The `count` largest eigenvalues, falling."""
+    if matrix.shape[0] <= _ONE_THREAD:
+        with one_blas_thread():
+            return _values(matrix, count)
+    return _values(matrix, count)
+
+
+def _values(matrix: np.ndarray, count: int) -> np.ndarray:
     size = matrix.shape[0]
     found = _subset(matrix, count, vectors=False) if size >= _SUBSET and 2 * count < size else None
     values = found[0] if found is not None else np.linalg.eigvalsh(matrix)

@@ -32,6 +32,7 @@ _MODULES = {
     "plots": "eckart.views.plots",
     "datasets": "eckart.datasets",
     "errors": "eckart.errors",
+    "worked": "eckart.worked",
 }
 
 __all__ = [  # spelled out for editors and type checkers; a test compares it with the tables above
@@ -55,6 +56,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "save",
     "summary",
     "tables",
+    "worked",
 ]
 
 

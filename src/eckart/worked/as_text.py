@@ -1,0 +1,147 @@
+"""A solution as plain text: sentences wrapped, matrices drawn with brackets, the decimal beside the exact value."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.notation import text_formula, text_prose
+from eckart.worked.numerals import decimal, is_exact, is_plain, text_number
+from eckart.worked.solution import Equation, Solution, Step, Table
+
+_INDENT = 4
+
+
+def text(solution: Solution, width: int = 80) -> str:
+    """The whole solution."""
+    lines = [solution.title, "=" * min(len(solution.title), width), ""]
+    for number, step in enumerate(solution.steps, 1):
+        lines += [*step_lines(step, number, width), ""]
+    lines += ["Answer"]
+    for equation in solution.answer:
+        lines += equation_lines(equation, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def step_lines(step: Step, number: int, width: int) -> list[str]:
+    """One step: number and statement, formula, numbers, remark."""
+    mark = f"{number}. "
+    lines = textwrap.wrap(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
+    if step.formula:
+        lines += textwrap.wrap(
+            text_formula(step.formula), width, initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
+        )
+    for item in step.numbers:
+        lines += table_lines(item, width) if isinstance(item, Table) else equation_lines(item, width)
+    if step.remark:
+        indent = " " * len(mark)
+        lines += textwrap.wrap(text_prose(step.remark), width, initial_indent=indent, subsequent_indent=indent)
+    return lines
+
+
+def equation_lines(equation: Equation, width: int) -> list[str]:
+    """`name = value ≈ decimal`, indented; matrices over several lines."""
+    name, value = text_formula(equation.name), equation.value
+    room = width - _INDENT
+    if isinstance(value, str):
+        given = textwrap.wrap(f"{name} = {text_prose(value)}" if name else text_prose(value), room)
+        return [" " * _INDENT + line for line in given]
+    if isinstance(value, sp.MatrixBase):
+        return [" " * _INDENT + line for line in _matrix_equation(name, value, room)]
+    unit = f" {equation.unit}" if equation.unit else ""
+    if not is_exact(value):
+        return [" " * _INDENT + f"{name} ≈ {decimal(value)}{unit}"]
+    exact = f"{name} = {text_number(value)}{unit}"
+    beside = "" if is_plain(value) or value.free_symbols else f" ≈ {decimal(value)}{unit}"
+    if len(exact + beside) <= room:
+        return [" " * _INDENT + exact + beside]
+    wrapped = textwrap.wrap(exact, room, subsequent_indent="    ") + ([f"  {beside.strip()}"] if beside else [])
+    return [" " * _INDENT + line for line in wrapped]
+
+
+def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
+    short = not is_exact(value) and not value.free_symbols
+    if short:
+        return _beside([f"{name} ≈"], _decimals(value, room - len(name) - 3))
+    exact = matrix_lines(value, text_number)
+    fits = len(name) + 3 + len(exact[0]) <= room
+    if is_plain(value) or value.free_symbols:
+        return (
+            _beside([f"{name} ="], exact)
+            if fits
+            else [f"{name} ="] + (exact if len(exact[0]) <= room else _listed(value))
+        )
+    near = _decimals(value, room - 2)
+    if fits and len(name) + 6 + len(exact[0]) + len(near[0]) <= room:
+        return _beside([f"{name} ="], exact, ["≈"], near)
+    if fits:
+        return _beside([f"{name} ="], exact) + _beside(
+            [" " * (len(name)) + " ≈"], _decimals(value, room - len(name) - 3)
+        )
+    if len(exact[0]) <= room:
+        return [f"{name} =", *exact, "≈", *near]
+    return [f"{name} ≈", *near, "exactly, entry by entry:", *_listed(value)]
+
+
+def _listed(value: Any) -> list[str]:
+    """Each entry in a line of its own."""
+    return [f"  ({i + 1},{j + 1}): {text_number(value[i, j])}" for i in range(value.rows) for j in range(value.cols)]
+
+
+def _decimals(value: Any, room: int) -> list[str]:
+    """As many digits as fit."""
+    for digits in (6, 4, 3):
+        lines = matrix_lines(value, partial(decimal, digits=digits))
+        if len(lines[0]) <= room:
+            return lines
+    return matrix_lines(value, partial(decimal, digits=2))
+
+
+def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
+    """The matrix with brackets, columns to the right."""
+    if matrix.rows == 0 or matrix.cols == 0:
+        return [f"(empty, {matrix.rows} x {matrix.cols})"]
+    if matrix.cols == 1 and matrix.rows > 1:
+        return ["(" + ", ".join(show(entry) for entry in matrix) + ")"]  # a column, written in one line to save room
+    cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
+    wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]
+    body = ["  ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in cells]
+    if len(body) == 1:
+        return [f"[ {body[0]} ]"]
+    ends = [("⎡", "⎤"), *[("⎢", "⎥")] * (len(body) - 2), ("⎣", "⎦")]
+    return [f"{left} {line} {right}" for line, (left, right) in zip(body, ends, strict=True)]
+
+
+def _beside(*blocks: Sequence[str]) -> list[str]:
+    """Blocks next to each other, each in the middle of the tallest."""
+    tall = max(len(block) for block in blocks)
+    columns = []
+    for block in blocks:
+        wide, above = max(map(len, block)), (tall - len(block)) // 2
+        padded = [""] * above + list(block) + [""] * (tall - above - len(block))
+        columns.append([line.ljust(wide) for line in padded])
+    return [" ".join(parts) for parts in zip(*columns, strict=True)]
+
+
+def cell(value: Any) -> str:
+    """A cell of a table: words as they are, numbers exact if short."""
+    if isinstance(value, str):
+        return text_prose(value)
+    shown = text_number(value)
+    return shown if len(shown) <= 12 else decimal(value)
+
+
+def table_lines(table: Table, width: int) -> list[str]:
+    """Headings, a rule, rows."""
+    rows = [
+        [text_formula(heading) for heading in table.headings],
+        *[[cell(value) for value in row] for row in table.rows],
+    ]
+    wide = [max(len(row[j]) for row in rows) for j in range(len(table.headings))]
+    gap = "  " if sum(wide) + 2 * len(wide) + _INDENT <= width else " "
+    lines = [" " * _INDENT + gap.join(c.rjust(w) for c, w in zip(row, wide, strict=True)) for row in rows]
+    return [lines[0], " " * _INDENT + "─" * (len(lines[0]) - _INDENT), *lines[1:]]

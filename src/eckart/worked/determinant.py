@@ -1,0 +1,80 @@
+"""Determinants by Chio's pivotal condensation.
+
+det A = det B / a_11^(n-2),   b_ij = a_11 a_(i+1)(j+1) - a_1(j+1) a_(i+1)1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.matrices import square
+from eckart.worked.solution import Equation, Solution, Step
+
+RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{i+1,1}"
+
+
+def determinant(given: Any) -> Solution:
+    """The determinant, with every condensed matrix and every swap.
+
+    >>> determinant("2 1 3; 1 4 2; 0 5 6")["determinant"]
+    37
+    """
+    a = square(given, "determinant", side=7)
+    steps = [Step("The matrix.", numbers=(Equation("A", a),))]
+    sign, divisor, work = 1, sp.Integer(1), a.copy()
+    while work.rows > 2:
+        first = next((i for i in range(work.rows) if work[i, 0] != 0), None)
+        if first is None:
+            remark = (
+                "A column of zeros makes every product in the determinant zero, so there is nothing left to compute."
+            )
+            steps.append(Step("The first column is zero.", "det = 0", remark=remark))
+            return _solution(a, steps, sp.Integer(0), work)
+        if first:
+            work.row_swap(0, first)
+            sign = -sign
+            statement = f"The pivot is 0: swap rows 1 and {first + 1}, which changes the sign of the determinant."
+            steps.append(Step(statement, numbers=(Equation("A'", work.copy()),)))
+        pivot, power = work[0, 0], work.rows - 2
+        work = condensed(work)
+        divisor = sp.expand(divisor * pivot**power)
+        statement = (
+            f"Condense around the pivot {sp.sstr(pivot)}: from {power + 2} x {power + 2} to {power + 1} x {power + 1}."
+        )
+        steps.append(Step(statement, RULE, (Equation("B", work), Equation("a_11^{n-2}", pivot**power))))
+    value, step = _last(work, sign, divisor)
+    steps.append(step)
+    return _solution(a, steps, value, work)
+
+
+def condensed(a: Any) -> Any:
+    """Chio's matrix B, one row and one column smaller: 2 x 2 determinants that all hold the pivot.
+
+    >>> condensed(sp.Matrix([[1, 2], [3, 4]]))
+    Matrix([[-2]])
+    """
+    n = a.rows - 1
+    return sp.Matrix(n, n, lambda i, j: sp.expand(a[0, 0] * a[i + 1, j + 1] - a[0, j + 1] * a[i + 1, 0]))
+
+
+def _last(work: Any, sign: int, divisor: Any) -> tuple[Any, Step]:
+    if work.rows == 1:
+        small, formula = work[0, 0], "det(a) = a"
+    else:
+        small, formula = sp.expand(work[0, 0] * work[1, 1] - work[0, 1] * work[1, 0]), "det = a_11 a_22 - a_12 a_21"
+    value = sp.expand(sp.radsimp(sign * small / divisor))
+    numbers = [Equation("det(B)" if divisor != 1 or sign < 0 else "det(A)", small)]
+    if divisor != 1 or sign < 0:
+        numbers += [Equation("divisor", divisor), Equation("sign", sp.Integer(sign)), Equation("det(A)", value)]
+    return value, Step(
+        "What is left is small enough to compute at once; divide by the powers of the pivots.", formula, tuple(numbers)
+    )
+
+
+def _solution(a: Any, steps: list[Step], value: Any, last: Any) -> Solution:
+    if value == 0:
+        steps.append(Step("The determinant is 0: the matrix has no inverse, and its rows depend on each other."))
+    title = f"Determinant of a {a.rows} x {a.rows} matrix by Chio's condensation"
+    return Solution(title, tuple(steps), (Equation("det(A)", value),), {"determinant": value, "last": last})

@@ -1,0 +1,58 @@
+"""Eigenvalues and eigenvectors: p(λ) = det(λ I - M) = 0, then (M - λ I) e = 0 with ‖e‖ = 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.matrices import square
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.spectrum import Spectrum, spectrum
+
+
+def eigen(given: Any) -> Solution:
+    """All eigenpairs of a square matrix.
+
+    >>> found = eigen("2 1; 3 2")
+    >>> found["characteristic_polynomial"], found["eigenvalues"]
+    (lambda**2 - 4*lambda + 1, Matrix([
+    [sqrt(3) + 2],
+    [2 - sqrt(3)]]))
+    """
+    m = square(given, "eigen", side=8)
+    found = spectrum(m)
+    kind = "symmetric" if m.is_symmetric() else "not symmetric"
+    remark = "so its eigenvalues are real and its eigenvectors orthogonal."
+    remark = (
+        f"It is symmetric, {remark}"
+        if kind == "symmetric"
+        else "It is not symmetric, so roots may be complex or eigenvectors too few."
+    )
+    steps = (
+        Step("The matrix.", numbers=(Equation("M", m),), remark=remark),
+        *spectral_steps(m, found),
+        check_step(m, found),
+    )
+    values = sp.Matrix(found.values)
+    answer = [Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1)]
+    vectors = columns([axis.unit for axis in found.axes], m.rows)
+    answer.append(Equation("E", vectors))
+    parts = {"eigenvalues": values, "eigenvectors": vectors, "characteristic_polynomial": found.polynomial.as_expr(),
+             "exact": found.exact}  # fmt: skip
+    return Solution(f"Eigenvalues and eigenvectors of a {m.rows} x {m.rows} matrix", steps, tuple(answer), parts)
+
+
+def check_step(m: Any, found: Spectrum) -> Step:
+    """Sum and product of the eigenvalues against trace and determinant."""
+    numbers = (Equation("tr(M)", m.trace()), Equation("det(M)", sp.expand(m.det())))
+    statement = "Check: the eigenvalues add up to the trace, and their product is the determinant."
+    total = sp.expand(sum(found.values))
+    remark = "A zero eigenvalue: the matrix is not invertible." if any(value == 0 for value in found.values) else ""
+    return Step(
+        statement,
+        "λ_1 + … + λ_n = tr(M),  λ_1 · … · λ_n = det(M)",
+        (Equation("λ_1 + … + λ_n", total), *numbers),
+        remark,
+    )

@@ -1,0 +1,135 @@
+"""Exact eigenvectors without growing roots: linear algebra in the field of one eigenvalue.
+
+For an irreducible factor f of the characteristic polynomial, (M - λ I) x = 0 is solved with polynomials in λ modulo f.
+The answer holds for every root of f at once; roots are put in at the end. So the square of each entry of a unit vector,
+x_i^2 / (x^T x), is found without a nested root, and only then its root is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.numerals import GUARD
+
+Element = Any
+"""A member of the field: it can be added, multiplied and divided."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An eigenvalue with one eigenvector, of any length: M x = λ x.
+
+    With weights w it stands for the vector of entries sqrt(w_i) x_i: so eigenvectors of correlation matrices, whose
+    entries are roots, come from matrices of fractions.
+    """
+
+    value: Any
+    entries: tuple[Element, ...]
+    at_root: Callable[[Element], Any]
+    real: bool = True
+    weights: tuple[Any, ...] | None = None
+    lift: Callable[[Any], Element] = sp.QQ.from_sympy
+
+    @cached_property
+    def squares(self) -> list[Element]:
+        """w_i x_i^2, in the field; without weights x_i^2."""
+        if self.weights is None:
+            return [x * x for x in self.entries]
+        return [x * x * self.lift(w) for x, w in zip(self.entries, self.weights, strict=True)]
+
+    @cached_property
+    def squared_length(self) -> Element:
+        """∑ w_i x_i^2, in the field."""
+        return sum(self.squares[1:], self.squares[0])
+
+    @cached_property
+    def direction(self) -> Any:
+        """x as a column of numbers."""
+        return sp.Matrix([self.at_root(entry) for entry in self.entries])
+
+    @cached_property
+    def length(self) -> Any:
+        """‖x‖."""
+        if self.real:
+            return tidy_root(self.at_root(self.squared_length))
+        return tidy_root(sp.expand(sum(sp.expand(x * sp.conjugate(x)) for x in self.direction)))
+
+    @cached_property
+    def unit(self) -> Any:
+        """x / ‖x‖."""
+        if not self.real:
+            return self.direction.applyfunc(lambda x: sp.radsimp(sp.expand(x) / self.length))
+        pairs, inverse = zip(self.entries, self.squares, strict=True), reciprocal(self.squared_length)
+        return sp.Matrix([_signed_root(self.at_root(x), self.at_root(s * inverse)) for x, s in pairs])
+
+    def scaled(self, entries: Sequence[Element], squared: Element) -> Any:
+        """y / sqrt(s) for y and s of the field: each entry is the signed root of y_i^2 / s."""
+        inverse = reciprocal(squared)
+        return sp.Matrix([_signed_root(self.at_root(y), self.at_root(y * y * inverse)) for y in entries])
+
+    def through(self, matrix: Any, squared: Element | None = None) -> Any:
+        """A x / ‖x‖, or A x / sqrt(squared): scores, left singular vectors."""
+        return self.scaled(self.image(matrix), self.squared_length if squared is None else squared)
+
+    def image(self, matrix: Any) -> list[Element]:
+        """A x, in the field; A has rational entries, or the field's own."""
+        return [self._dot(matrix[i, :]) for i in range(matrix.rows)]
+
+    def outer(self, left: Sequence[Element], right: Sequence[Element], squared: Element | None = None) -> Any:
+        """left right^T / s at the root: one term of A = ∑ σ u v^T."""
+        inverse = reciprocal(self.squared_length if squared is None else squared)
+        return sp.Matrix([[self.at_root(a * b * inverse) for b in right] for a in left])
+
+    def turned(self) -> Axis:
+        """The same axis with the other sign."""
+        return replace(self, entries=tuple(-entry for entry in self.entries))
+
+    def _dot(self, row: Any) -> Element:
+        zero = self.entries[0] - self.entries[0]
+        return sum((x * self.lift(a) for a, x in zip(row, self.entries, strict=True)), zero)
+
+
+def reciprocal(element: Element) -> Element:
+    """1 / element; division is the dear operation of these fields, so it is done once."""
+    return element / element / element
+
+
+def polynomial_at(root: Any) -> Callable[[Element], Any]:
+    """Put a root into a polynomial modulo its minimal polynomial."""
+
+    plain = bool(root.is_Float)
+
+    def evaluate(element: Element) -> Any:
+        listed = element.to_list() if hasattr(element, "to_list") else [element]
+        value = sp.Integer(0)
+        for coefficient in listed:
+            value = value * root + sp.QQ.to_sympy(coefficient)
+            value = value if plain else sp.expand(value)
+        return sp.N(value, GUARD) if not plain and root.has(sp.Float) and value != 0 else value
+
+    return evaluate
+
+
+def tidy_root(square: Any) -> Any:
+    """sqrt(square), with nested roots undone where that is possible.
+
+    >>> tidy_root(3 + 2 * sp.sqrt(2)), tidy_root(2 + sp.sqrt(5))
+    (1 + sqrt(2), sqrt(2 + sqrt(5)))
+    """
+    if square.has(sp.Float):
+        return sp.sqrt(square)
+    root = sp.sqrt(square)
+    return root if square.is_Rational else sp.radsimp(sp.sqrtdenest(root))
+
+
+def _signed_root(value: Any, square: Any) -> Any:
+    if value == 0:
+        return sp.Integer(0)
+    if square.has(sp.Float):
+        square = abs(square)
+    return tidy_root(square) * (1 if sp.N(value, 20) > 0 else -1)

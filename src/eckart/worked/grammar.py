@@ -1,0 +1,137 @@
+"""Numbers from text by a small grammar of our own; nothing is ever evaluated as a program.
+
+sum     = product (("+" | "-") product)*
+product = power (("*" | "/") power)*
+power   = sign ("^" digits)?
+sign    = ("-" | "+")* atom
+atom    = number | "sqrt" "(" sum ")" | "(" sum ")"
+number  = digits ("." digits)? ("e" digits)?
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError
+
+_TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|(sqrt|√)|(\*\*|[-+*/^()]))")
+_LONGEST, _DEEPEST, _HIGHEST = 80, 8, 6
+_ALLOWED = "Entries may be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2)."
+
+
+def number(text: str) -> Any:
+    """The exact number that a text stands for.
+
+    >>> number("1/3"), number("-0.1"), number("(1 + sqrt(5))/2"), number("2*sqrt(2)^3")
+    (1/3, -1/10, 1/2 + sqrt(5)/2, 4*sqrt(2))
+    >>> number("exit()")
+    Traceback (most recent call last):
+    eckart.errors.InputError: 'exit()' is not a number: 'e' was not expected. Entries may be ...
+    """
+    if len(text) > _LONGEST:
+        raise InputError(
+            f"The entry {text[:20]!r}... has {len(text)} characters; at most {_LONGEST} are read. Shorten it."
+        )
+    reader = _Reader(text)
+    value = sp.expand(sp.radsimp(reader.sum()))
+    reader.end()
+    return value
+
+
+class _Reader:
+    """One text, read from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text.strip()
+        self.place = 0
+        self.depth = 0
+
+    def refuse(self, what: str) -> InputError:
+        return InputError(f"{self.text!r} is not a number: {what}. {_ALLOWED}")
+
+    def token(self) -> str:
+        """The next token, or '' at the end; what is no token is refused."""
+        match = _TOKEN.match(self.text, self.place)
+        if match:
+            return match[0].strip()
+        rest = self.text[self.place :].strip()
+        if rest:
+            raise self.refuse(f"{rest[0]!r} was not expected")
+        return ""
+
+    def take(self) -> str:
+        token = self.token()
+        self.place = self.text.find(token, self.place) + len(token)
+        return token
+
+    def end(self) -> None:
+        if token := self.token():
+            raise self.refuse(f"{token!r} was not expected")
+
+    def sum(self) -> Any:
+        value = self.product()
+        while self.token() in {"+", "-"}:
+            value = value + self.product() if self.take() == "+" else value - self.product()
+        return value
+
+    def product(self) -> Any:
+        value = self.power()
+        while self.token() in {"*", "/"}:
+            if self.take() == "*":
+                value = value * self.power()
+                continue
+            below = sp.expand(self.power())
+            if below == 0:
+                raise self.refuse("it divides by zero")
+            value = value / below
+        return value
+
+    def power(self) -> Any:
+        if self.token() in {"-", "+"}:
+            return -self.power() if self.take() == "-" else self.power()
+        value = self.atom()
+        if self.token() in {"^", "**"}:
+            self.take()
+            exponent = self.take()
+            if not exponent.isdigit() or int(exponent) > _HIGHEST:
+                raise self.refuse(f"the exponent must be a whole number from 0 to {_HIGHEST}")
+            value = value ** int(exponent)
+        return value
+
+    def atom(self) -> Any:
+        token = self.take()
+        if token in {"sqrt", "√"}:
+            if token == "√" and self.token() != "(":
+                return self.root(self.atom())
+            if self.token() != "(":
+                raise self.refuse("a root needs parentheses, as in sqrt(2)")
+            return self.root(self.atom())
+        if token == "(":
+            return self.inside()
+        if not token or not (token[0].isdigit() or token[0] == "."):
+            raise self.refuse(f"{token!r} was not expected" if token else "something is missing")
+        return self.literal(token)
+
+    def literal(self, token: str) -> Any:
+        digits, _, exponent = token.lower().partition("e")
+        if len(digits) > 30 or abs(int(exponent or 0)) > 30:
+            raise self.refuse("it has more than 30 digits")
+        return sp.Rational(token)
+
+    def root(self, value: Any) -> Any:
+        if sp.N(value) < 0:
+            raise self.refuse("it has the root of a negative number, and matrices here are real")
+        return sp.sqrt(value)
+
+    def inside(self) -> Any:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.refuse(f"parentheses are more than {_DEEPEST} deep")
+        value = self.sum()
+        if self.take() != ")":
+            raise self.refuse("a parenthesis is not closed")
+        self.depth -= 1
+        return value

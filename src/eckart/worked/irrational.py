@@ -1,0 +1,113 @@
+"""Eigenpairs of matrices whose entries are not fractions: roots such as sqrt(2), or decimals.
+
+With few roots the work is done exactly in the field that they span. Otherwise it is done with 40 digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from sympy.polys.matrices import DomainMatrix
+
+from eckart.worked.fields import Axis, tidy_root
+from eckart.worked.numerals import GUARD, is_exact
+from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
+
+_LARGEST_FIELD = 8
+
+
+def irrational_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
+    """Exact in the field of the entries if that is small, else numbers."""
+    found = _exact_spectrum(matrix, symmetric) if is_exact(matrix) else None
+    return found or numeric_spectrum(matrix, symmetric)
+
+
+def _exact_spectrum(matrix: Any, symmetric: bool) -> Spectrum | None:
+    roots = sorted({root for entry in matrix for root in entry.atoms(sp.Pow)}, key=str)
+    if len(roots) > 3:
+        return None
+    field = sp.QQ.algebraic_field(*roots)
+    if field.mod.degree() > _LARGEST_FIELD:
+        return None
+    over = DomainMatrix.from_Matrix(matrix, field=True).convert_to(field)
+    polynomial = sp.Poly.from_list([_number(field, c) for c in over.charpoly()], LAMBDA, extension=True)
+    factors = tuple((factor.monic(), times) for factor, times in polynomial.factor_list()[1])
+    if any(factor.degree() > 2 for factor, _ in factors):
+        return None
+    found: list[Root] = []
+    for factor, times in factors:
+        for value in _values(factor):
+            if (root := _root(over, roots, value, factor, times, symmetric)) is None:
+                return None
+            found.append(root)
+    order = sorted(found, key=lambda root: -float(sp.N(abs(root.value) if not symmetric else sp.re(root.value))))
+    return Spectrum(sp.Poly(polynomial.as_expr(), LAMBDA), factors, tuple(order))
+
+
+def _values(factor: Any) -> list[Any]:
+    coefficients = [sp.expand(c) for c in factor.monic().all_coeffs()]
+    if all(c.is_Rational for c in coefficients):
+        return factor_roots(sp.Poly(coefficients, LAMBDA))
+    if len(coefficients) == 2:
+        return [-coefficients[1]]
+    _, b, c = coefficients
+    width = tidy_root(sp.expand(b * b - 4 * c))
+    return [sp.expand((-b + width) / 2), sp.expand((-b - width) / 2)]
+
+
+def _root(over: Any, roots: list[Any], value: Any, factor: Any, times: int, symmetric: bool) -> Root | None:
+    """The eigenvectors of one eigenvalue, in the field of the entries and the eigenvalue."""
+    more = [root for root in value.atoms(sp.Pow) if root not in roots]
+    field = sp.QQ.algebraic_field(*roots, *more)
+    if field.mod.degree() > _LARGEST_FIELD or not value.is_real:
+        return None
+    shifted = over.convert_to(field) - DomainMatrix.eye(over.shape[0], field) * field.from_sympy(value)
+
+    def at_root(element: Any) -> Any:
+        return _number(field, element)
+
+    axes = tuple(oriented(Axis(value, vector, at_root, lift=field.from_sympy)) for vector in kernel(shifted, symmetric))
+    return Root(value, factor, times, axes)
+
+
+def _number(field: Any, element: Any) -> Any:
+    return sp.expand(sp.radsimp(sp.expand(field.to_sympy(element))))
+
+
+def numeric_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
+    """Eigenpairs to many digits."""
+    import mpmath  # type: ignore[import-untyped]
+
+    with mpmath.workdps(GUARD + 20):
+        given = mpmath.matrix(sp.N(matrix, GUARD + 20).tolist())
+        values, vectors = mpmath.eigsy(given) if symmetric else mpmath.eig(given)
+        pairs = [(_sympy(values[i]), [_sympy(vectors[j, i]) for j in range(matrix.rows)]) for i in range(matrix.rows)]
+    largest = max(abs(value) for value, _ in pairs)
+    pairs = [(value if abs(value) > largest * sp.Float("1e-30") else sp.Integer(0), vector) for value, vector in pairs]
+    pairs.sort(key=lambda pair: -float(sp.re(pair[0])) if symmetric else -float(abs(pair[0])))
+    x = LAMBDA
+    polynomial = sp.Poly(sp.expand(sp.prod([x - value for value, _ in pairs])), x)
+    roots = [
+        Root(value, sp.Poly(x - value, x), 1, (oriented(Axis(value, tuple(vector), _same, _real(value), lift=_same)),))
+        for value, vector in pairs
+    ]
+    return Spectrum(polynomial, tuple((root.factor, 1) for root in roots), tuple(roots))
+
+
+def _same(entry: Any) -> Any:
+    return entry
+
+
+def _real(value: Any) -> bool:
+    return bool(sp.im(value) == 0)
+
+
+def _sympy(number: Any) -> Any:
+    """An mpmath number as a SymPy one; real if the imaginary part is rounding."""
+    import mpmath
+
+    value = mpmath.mpmathify(number)
+    if abs(mpmath.im(value)) <= mpmath.mpf(10) ** (-GUARD) * max(1, abs(value)):
+        return sp.Float(mpmath.re(value), GUARD)
+    return sp.Float(mpmath.re(value), GUARD) + sp.I * sp.Float(mpmath.im(value), GUARD)

@@ -1,0 +1,160 @@
+"""What people give (text, lists, arrays, SymPy matrices) as an exact SymPy matrix, within stated sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.errors import InputError, MissingValuesError, NotFiniteError
+from eckart.worked.grammar import number
+
+_MOST_TEXT = 20_000
+_NAMES = re.compile(r"[A-Za-z]")
+
+REMEDIES = {
+    "determinant": "numpy.linalg.slogdet", "rank": "numpy.linalg.matrix_rank", "eigen": "numpy.linalg.eigh or eig",
+    "power_iteration": "scipy.sparse.linalg.eigs", "deflation": "scipy.sparse.linalg.eigs",
+    "diagonalize": "numpy.linalg.eigh or eig",
+    "pca": "'eckart report DATA' or eckart.PCA", "minor_components": "'eckart report DATA --which smallest'",
+    "svd": "'eckart report DATA --method svd' or eckart.TruncatedSVD",
+    "energy": "'eckart plan DATA --method svd --explain 0.9'", "query": "eckart.TruncatedSVD and its transform",
+    "cur": "eckart.decompose(data, 'svd')", "nmf": "sklearn.decomposition.NMF",
+    "kernel_pca": "sklearn.decomposition.KernelPCA",
+    "select": "sklearn.feature_selection",
+}  # fmt: skip
+"""For each exact solution, what does the same on large data."""
+
+
+def matrix(given: Any, task: str, *, rows: int, columns: int) -> Any:
+    """The exact matrix, at most rows x columns.
+
+    >>> matrix("1 2; 1/3 sqrt(2)", "svd", rows=9, columns=9)
+    Matrix([
+    [  1,       2],
+    [1/3, sqrt(2)]])
+    """
+    cells = _cells(given)
+    height, width = len(cells), len(cells[0]) if cells else 0
+    if not height or not width:
+        raise InputError("The matrix is empty. Write rows separated by ';', such as \"1 2; 2 1\".")
+    for place, row in enumerate(cells, 1):
+        if len(row) != width:
+            raise InputError(
+                f"Row {place} has {len(row)} entries and row 1 has {width}: a matrix needs equally long rows. "
+                "Separate rows with ';' and entries with spaces or commas."
+            )
+    if height > rows or width > columns:
+        raise InputError(
+            f"The matrix is {height} x {width}; exact steps are worked out up to {rows} x {columns}, because fractions "
+            f"and roots grow with every step. For this size use numbers: {REMEDIES[task]}."
+        )
+    return sp.Matrix([[_entry(cell) for cell in row] for row in cells])
+
+
+def square(given: Any, task: str, *, side: int) -> Any:
+    """The exact matrix, and square."""
+    found = matrix(given, task, rows=side, columns=side)
+    if found.rows != found.cols:
+        what = "determinants" if task == "determinant" else "eigenvalues"
+        raise InputError(
+            f"The matrix has {found.rows} rows and {found.cols} columns, and only square matrices have {what}. "
+            "Check for a missing entry; for a rectangular matrix ask for svd or rank."
+        )
+    return found
+
+
+def vector(given: Any, name: str, length: int) -> Any:
+    """A column of this length."""
+    cells = [cell for row in _cells(given) for cell in row]
+    if len(cells) != length:
+        raise InputError(f"{name} has {len(cells)} entries; {length} are needed, one for each column of the matrix.")
+    return sp.Matrix([_entry(cell) for cell in cells])
+
+
+def _cells(given: Any) -> list[list[Any]]:
+    if isinstance(given, str):
+        return text_cells(given)
+    if isinstance(given, sp.MatrixBase):
+        return [[given[i, j] for j in range(given.cols)] for i in range(given.rows)]
+    if hasattr(given, "toarray"):
+        given = given.toarray()
+    if not isinstance(given, Sequence):
+        given = np.asarray(given).tolist()
+    rows = (
+        [row.tolist() if isinstance(row, np.ndarray) else row for row in given]
+        if isinstance(given, Sequence)
+        else given
+    )
+    if not isinstance(rows, list):
+        raise InputError(f'{given!r} is not a matrix. Give rows, such as [[1, 2], [2, 1]] or "1 2; 2 1".')
+    nested = [isinstance(row, Sequence) and not isinstance(row, str) for row in rows]
+    if rows and not any(nested):
+        return [list(rows)]
+    if not all(nested):
+        raise InputError("Some rows are lists and some are single entries. Give every row as a list.")
+    return [list(row) for row in rows]
+
+
+def text_cells(text: str) -> list[list[str]]:
+    """Rows at ';' and line breaks, entries at commas, or else at spaces; a first line of names is left out.
+
+    >>> text_cells("a,b\\n1,2\\n3,4")
+    [['1', '2'], ['3', '4']]
+    >>> text_cells("[[1, 2], [3, 4]]")
+    [['1', '2'], ['3', '4']]
+    """
+    if len(text) > _MOST_TEXT:
+        raise InputError(
+            f"The text has {len(text)} characters; at most {_MOST_TEXT} are read. Give large data as a file."
+        )
+    text = re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
+    lines = [line for line in re.split(r"[;\n\r]+", text) if line.strip()]
+    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0]):
+        lines = lines[1:]
+    return [_split(line) for line in lines]
+
+
+def _is_header(line: str) -> bool:
+    words = _split(line.replace("sqrt", ""))
+    return all(_NAMES.search(word) or not word for word in words) and "(" not in line
+
+
+def _split(line: str) -> list[str]:
+    """At commas or tabs, else at spaces; not inside parentheses."""
+    line = line.strip()
+    if "," in line or "\t" in line:
+        return [cell.strip() for cell in re.split(r"[,\t]", line)]
+    cells, depth, start = [], 0, 0
+    for place, sign in enumerate(line):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if sign.isspace() and depth <= 0:
+            cells.append(line[start:place])
+            start = place + 1
+    return [cell for cell in [*cells, line[start:]] if cell]
+
+
+def _entry(cell: Any) -> Any:
+    if isinstance(cell, str):
+        if not cell.strip():
+            raise MissingValuesError(
+                "An entry is empty. Exact steps need every number: write it, or leave the row out."
+            )
+        return number(cell)
+    if isinstance(cell, sp.Expr):
+        if cell.free_symbols or not cell.is_real:
+            raise InputError(f"The entry {cell} is not a real number. Give numbers in place of letters.")
+        return sp.nsimplify(cell) if cell.has(sp.Float) else cell
+    if isinstance(cell, bool | np.bool_ | int | np.integer):
+        return sp.Integer(int(cell))
+    if isinstance(cell, float | np.floating):
+        if not np.isfinite(cell):
+            kind = MissingValuesError if np.isnan(cell) else NotFiniteError
+            raise kind(f"An entry is {cell}. Exact steps need every number: write it, or leave the row out.")
+        return sp.Rational(repr(float(cell)))  # the decimal that was typed, not its binary neighbour
+    if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
+        return sp.Rational(int(cell.numerator), int(cell.denominator))
+    raise InputError(f"The entry {cell!r} is not a number. Give integers, fractions, decimals or SymPy numbers.")

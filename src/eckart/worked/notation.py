@@ -1,0 +1,89 @@
+"""One notation for formulas, read three ways: as plain text, as Markdown and as LaTeX.
+
+Formulas are written as people type them: `A^T A v_1 = λ_1 v_1`, `‖A - A_k‖_F^2`, `sqrt(n)`, `a_{ij}`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SIGNS = {
+    "λ": r"\lambda ", "σ": r"\sigma ", "Σ": r"\Sigma ", "μ": r"\mu ", "ε": r"\varepsilon ", "γ": r"\gamma ",
+    "φ": r"\varphi ", "∑": r"\sum ", "≈": r"\approx ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "·": r"\cdot ",
+    "√": r"\sqrt ", "×": r"\times ", "→": r"\to ", "±": r"\pm ", "‖": r"\| ", "…": r"\dots ", "∈": r"\in ",
+    "⟂": r"\perp ", "⊙": r"\odot ", "%": r"\%", "#": r"\#", "&": r"\&",
+}  # fmt: skip
+_WORDS = ("det", "cos", "max", "min", "log", "exp")
+_OPERATORS = ("tr", "diag", "rank", "Var", "Cov", "PVE", "KL", "mean", "sign")
+_PROSE = {"\\": r"\textbackslash{}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+          "^": r"\^{}", "~": r"\textasciitilde{}", "$": r"\$", "<": r"$<$", ">": r"$>$", "|": r"$|$"}  # fmt: skip
+
+
+def latex_formula(formula: str) -> str:
+    r"""The formula in LaTeX.
+
+    >>> latex_formula("λ_12 = ‖A v‖^2 / sqrt(n - 1)")
+    '\\lambda_{12} = \\| A v\\|^{2} / \\sqrt{n - 1}'
+    """
+    text = _roots(formula.replace(",  ", r", \quad ").replace("  ", r" \quad "))
+    text = re.sub(r"([_^])(-?\w+|\+)", lambda m: f"{m[1]}{{{m[2]}}}", text)
+    for word in _WORDS:
+        text = re.sub(rf"(?<![\\\w]){word}(?![\w])", rf"\\{word} ", text)
+    for word in _OPERATORS:
+        text = re.sub(rf"(?<![\\\w]){word}(?![\w])", rf"\\operatorname{{{word}}}", text)
+    text = re.sub(r"(?<![\\\w{])[A-Za-z]{3,}(?![\w}])", lambda m: rf"\text{{{m[0]}}}", text)
+    text = "".join(_SIGNS.get(sign, sign) for sign in text)
+    return re.sub(r" +(?=[_^{}|,.)])", "", re.sub(r"  +", " ", text)).strip()
+
+
+def text_formula(formula: str) -> str:
+    """The formula for a terminal: braces around indices are dropped.
+
+    >>> text_formula("b_{ij} = sqrt(2) a_1")
+    'b_ij = √2 a_1'
+    """
+    text = re.sub(r"sqrt\((\w+)\)", r"√\1", formula).replace("sqrt(", "√(")
+    text = re.sub(r"([_^])\{(\w+)\}", r"\1\2", text)
+    return re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
+
+
+def latex_prose(prose: str) -> str:
+    r"""Sentences in LaTeX; what stands between dollar signs is a formula.
+
+    >>> latex_prose("50 % of $λ_1$")
+    '50 \\% of $\\lambda_{1}$'
+    """
+    return "".join(
+        f"${latex_formula(part)}$" if odd else "".join(_PROSE.get(sign, sign) for sign in part)
+        for odd, part in _parts(prose)
+    )
+
+
+def markdown_prose(prose: str) -> str:
+    """Sentences in Markdown with formulas in LaTeX."""
+    return "".join(
+        f"${latex_formula(part)}$" if odd else re.sub(r"([*_|<])", r"\\\1", part) for odd, part in _parts(prose)
+    )
+
+
+def text_prose(prose: str) -> str:
+    """Sentences as plain text."""
+    return "".join(text_formula(part) if odd else part for odd, part in _parts(prose))
+
+
+def _parts(prose: str) -> list[tuple[bool, str]]:
+    return [(bool(place % 2), part) for place, part in enumerate(prose.split("$"))]
+
+
+def _roots(formula: str) -> str:
+    """sqrt(...) with its matching parenthesis becomes a command with braces."""
+    start = formula.find("sqrt(")
+    if start < 0:
+        return formula
+    depth = 0
+    for place in range(start + 4, len(formula)):
+        depth += {"(": 1, ")": -1}.get(formula[place], 0)
+        if depth == 0:
+            inside, rest = _roots(formula[start + 5 : place]), _roots(formula[place + 1 :])
+            return f"{formula[:start]}\\sqrt{{{inside}}}{rest}"
+    return formula

@@ -1,0 +1,84 @@
+"""Exact numbers in print: as text, as LaTeX, and the decimal beside them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import sympy as sp
+
+DIGITS = 6
+"""Significant digits of a decimal."""
+
+GUARD = 40
+"""Digits that are carried where a number has no closed form."""
+
+
+def is_exact(value: Any) -> bool:
+    """No entry is a decimal: fractions and roots only.
+
+    >>> is_exact(sp.sqrt(2)), is_exact(sp.Float("1.5"))
+    (True, False)
+    """
+    if isinstance(value, sp.MatrixBase):
+        return all(is_exact(entry) for entry in value)
+    return not sp.sympify(value).has(sp.Float)
+
+
+def is_plain(value: Any) -> bool:
+    """An integer, or a matrix of them: no decimal need stand beside it."""
+    if isinstance(value, sp.MatrixBase):
+        return all(is_plain(entry) for entry in value)
+    return bool(sp.sympify(value).is_Integer)
+
+
+def decimal(value: Any, digits: int = DIGITS) -> str:
+    """A few significant digits, without trailing zeros.
+
+    >>> decimal(2 + sp.sqrt(3)), decimal(sp.Rational(1, 3)), decimal(sp.Integer(58)), decimal(sp.I / 3)
+    ('3.73205', '0.333333', '58', '0.333333i')
+    """
+    number = complex(sp.N(value, 30))
+    if abs(number.imag) > 1e-25 * max(1.0, abs(number)):
+        real = f"{number.real:.{digits}g}" if abs(number.real) > 1e-12 * abs(number) else ""
+        sign = "+" if real and number.imag > 0 else ""
+        return f"{real}{sign}{number.imag:.{digits}g}i"
+    text = f"{number.real:.{digits}g}"
+    return "0" if float(text) == 0 or abs(number.real) < 1e-25 else text
+
+
+def text_number(value: Any) -> str:
+    """The exact number in one line.
+
+    >>> text_number(3 * sp.sqrt(2) / 2), text_number(sp.sqrt(2 + sp.sqrt(3))), text_number(sp.I * 2)
+    ('3√2/2', '√(2 + √3)', '2i')
+    >>> x = sp.Symbol("lambda")
+    >>> text_number(x**2 - 4 * x + 1)
+    'λ^2 - 4λ + 1'
+    """
+    value = sp.sympify(value)
+    if not is_exact(value):
+        return decimal(value)
+    text = sp.sstr(value, order=_order(value)).replace("**", "^").replace("lambda", "λ")
+    text = re.sub(r"sqrt\((\w+)\)", r"√\1", text).replace("sqrt(", "√(")
+    text = re.sub(r"\*?\bI\b", "i", text)
+    return re.sub(r"\*", "", re.sub(r"(?<=[\w)])\*(?=\d)", "·", text))
+
+
+def latex_number(value: Any) -> str:
+    """The exact number in LaTeX; a decimal where there is no exact form."""
+    value = sp.sympify(value)
+    return sp.latex(value, order=_order(value)) if is_exact(value) else decimal(value)
+
+
+def _order(value: Any) -> str | None:
+    """Numbers as they are read, 2 + √3; polynomials from the highest power."""
+    return None if value.free_symbols else "none"
+
+
+def latex_matrix(matrix: Any, *, decimals: bool = False) -> str:
+    """Square brackets, one line."""
+    show = decimal if decimals else latex_number
+    rows = r" \\ ".join(" & ".join(show(matrix[i, j]) for j in range(matrix.cols)) for i in range(matrix.rows))
+    # An array, because the matrix environments stop at ten columns.
+    return rf"\left[\begin{{array}}{{{'r' * matrix.cols}}} {rows} \end{{array}}\right]"

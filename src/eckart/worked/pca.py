@@ -1,0 +1,171 @@
+"""Principal component analysis by hand: S = X^T X, S v = λ v, scores T = X V, error = sum of the dropped λ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import ParameterError
+from eckart.parameters import check_choice
+from eckart.worked.fields import tidy_root
+from eckart.worked.matrices import matrix
+from eckart.worked.pca_data import DIVISORS, Prepared, prepared
+from eckart.worked.pca_routes import ROUTES, opening, route_steps
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.spectral_steps import spectral_steps
+from eckart.worked.svd import check_k, settled
+
+
+def pca(
+    given: Any,
+    k: int | None = None,
+    *,
+    center: bool = True,
+    scale: bool = False,
+    divide: str = "n-1",
+    share: float = 0.9,
+    route: str = "variance",
+    flip: Sequence[int] = (),
+) -> Solution:
+    """Axes, variances, scores, how many to keep, and what that loses.
+
+    Rows are observations. `divide` makes covariances of cross-products: n-1, n, or 1 to leave them as they are. Without
+    `k`, as many axes are kept as carry the `share`. `flip` names axes (from 1) to be given the other sign.
+
+    >>> found = pca([[1, 2], [2, 1], [3, 4], [4, 3]], center=False, flip=[2])
+    >>> found["eigenvalues"].T, found["scores"] * sp.sqrt(2)
+    (Matrix([[58, 2]]), Matrix([
+    [3,  1],
+    [3, -1],
+    [7,  1],
+    [7, -1]]))
+    """
+    check_choice("divide", divide, DIVISORS)
+    check_choice("route", route, ROUTES)
+    table = matrix(given, "pca", rows=40, columns=6)
+    data = prepared(table, center=center, scale=scale, divide=divide, flip=_flips(flip, table.cols))
+    check_k(k, table.cols)
+    k = k or enough([axis.value for axis in data.axes], share)
+    steps = (*data_steps(data, divide), opening(route), *spectral_steps(data.cross_products, data.found, "S"),
+             *route_steps(data, route), variance_step(data, divide), _score_step(data),
+             *_reduction(data, k))  # fmt: skip
+    title = f"Principal components of a {table.rows} x {table.cols} table"
+    title += f"{'' if center else ', not centred'}{', scaled' if scale else ''}"
+    return Solution(title, steps, tuple(_answer(data, k)), _parts(data, k))
+
+
+def data_steps(data: Prepared, divide: str) -> tuple[Step, ...]:
+    """The table, its means, its spread, its cross-products."""
+    steps = [Step("The table: rows are observations, columns are variables.", numbers=(Equation("M", data.table),))]
+    if data.centered:
+        numbers = (Equation("μ", data.means), Equation("X", data.centred))
+        steps.append(Step("Subtract the mean of each column.", "X = M - 1 μ", numbers))
+    else:
+        remark = "Axes then pass through the origin and not through the mean: the first one mostly points to the data."
+        steps.append(Step("The means stay in: $X$ is the table itself.", remark=remark))
+    if data.variances is not None:
+        spread = sp.Matrix([[sp.sqrt(v) for v in data.variances]])
+        steps.append(Step("Divide each column by its standard deviation, so that units do not matter.", "x_{ij} / s_j",
+                          (Equation("s", spread), Equation("X", data.used))))  # fmt: skip
+    products: tuple[Equation, ...] = (Equation("S", data.cross_products),)
+    if divide != "1":
+        products += (Equation("C", (data.cross_products / data.divisor).applyfunc(sp.expand)),)
+    formula = {"n-1": "S = X^T X,  C = S / (n - 1)", "n": "S = X^T X,  C = S / n", "1": "S = X^T X"}[divide]
+    kind = "the covariance matrix" if data.centered else "the same as mean squares and products"
+    statement = "Cross-products of the columns" + ("." if divide == "1" else f", and {kind}.")
+    remark = "Both have the same eigenvectors; only the eigenvalues are divided." if divide != "1" else ""
+    if data.variances is not None and divide != "1" and data.centered:
+        remark = "$C$ is the correlation matrix. " + remark
+    return (*steps, Step(statement, formula, products, remark))
+
+
+def variance_step(data: Prepared, divide: str) -> Step:
+    """Variances, shares and their running total."""
+    total = settled(sum(axis.value for axis in data.axes))
+    rows, running = [], sp.Integer(0)
+    for i, axis in enumerate(data.axes, 1):
+        running = settled(running + axis.value)
+        part = [axis.value / total, running / total] if total != 0 else [sp.Integer(0)] * 2
+        rows.append(
+            (sp.Integer(i), axis.value, settled(axis.value / data.divisor), *[settled(sp.radsimp(p)) for p in part])
+        )
+    below = {"n-1": "λ_i / (n - 1)", "n": "λ_i / n", "1": "λ_i"}[divide]
+    table = Table(("axis", "λ", "variance" if data.centered else below, "PVE", "total"), tuple(rows))
+    remark = "The variances of the axes add up to those of the columns: turning the axes keeps the total."
+    if not data.centered:
+        remark = "Without centring these are mean squares about the origin, not variances."
+    return Step(
+        "What each axis carries, and its share of the whole (PVE).",
+        f"{below},  λ_i / (λ_1 + … + λ_p)",
+        (table,),
+        remark,
+    )
+
+
+def enough(values: Sequence[Any], share: float) -> int:
+    """The fewest leading values that carry the share of the sum."""
+    if not 0 < share <= 1:
+        raise ParameterError(f"share={share!r} is not a share: give a number above 0 and up to 1, such as 0.9.")
+    total, running = sp.N(sum(values), 30), sp.Float(0, 30)
+    for place, value in enumerate(values, 1):
+        running += sp.N(value, 30)
+        if running >= total * (sp.Rational(str(share)) - sp.Float("1e-20")):
+            return place
+    return len(values)
+
+
+def _score_step(data: Prepared) -> Step:
+    remark = (
+        "Their columns are orthogonal, and the squared length of column $i$ is $λ_i$. An eigenvector may be turned "
+    )
+    remark += "round; its scores then change sign too."
+    numbers = (Equation("V", data.vectors), Equation("T", data.scores))
+    return Step("Scores: the rows in the new axes.", "T = X V", numbers, remark)
+
+
+def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
+    near = data.projected(k)
+    rest = (data.used - near).applyfunc(settled)
+    direct = settled(sum((entry * entry for entry in rest), sp.Integer(0)))
+    dropped = settled(sum((axis.value for axis in data.axes[k:]), sp.Integer(0)))
+    plural = "axis" if k == 1 else "axes"
+    statement = (
+        f"Keep {k} {plural} and go back to the columns: each row is replaced by its foot in the space of the kept "
+    )
+    statement += f"{plural}."
+    numbers = [Equation(f"X_{k}", near)]
+    if data.centered or data.variances is not None:
+        numbers.append(Equation("in units of M", data.reconstruction(k)))
+    first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers))
+    statement = "The error in two ways: entry by entry, and as the sum of the dropped eigenvalues."
+    both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation("dropped λ", dropped))
+    return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both)
+
+
+def _answer(data: Prepared, k: int) -> list[Equation]:
+    values = [Equation(f"λ_{i}", axis.value) for i, axis in enumerate(data.axes, 1)]
+    return [*values, Equation("V", data.vectors), Equation("T", data.scores), Equation("k", sp.Integer(k))]
+
+
+def _parts(data: Prepared, k: int) -> dict[str, Any]:
+    values = [axis.value for axis in data.axes]
+    total = settled(sum(values))
+    dropped = settled(sum(values[k:], sp.Integer(0)))
+    return {
+        "means": data.means, "centred": data.used, "cross_products": data.cross_products,
+        "covariance": (data.cross_products / data.divisor).applyfunc(sp.expand), "eigenvalues": sp.Matrix(values),
+        "variances": sp.Matrix([settled(v / data.divisor) for v in values]), "axes": data.vectors,
+        "scores": data.scores, "k": sp.Integer(k),
+        "pve": sp.Matrix([settled(sp.radsimp(v / total)) if total != 0 else sp.Integer(0) for v in values]),
+        "reconstruction": data.reconstruction(k), "error_squared": dropped, "error": tidy_root(dropped),
+    }  # fmt: skip
+
+
+def _flips(flip: Sequence[int], most: int) -> tuple[int, ...]:
+    if not set(flip) <= set(range(1, most + 1)):
+        raise ParameterError(
+            f"flip={list(flip)!r} names an axis that does not exist: axes are counted from 1 to {most}."
+        )
+    return tuple(flip)

@@ -1,0 +1,182 @@
+"""Eigenvalues and eigenvectors, exact where square roots can write them: M x = λ x.
+
+The characteristic polynomial is split into irreducible factors over the fractions. Factors of degree one and two, and
+λ^4 + b λ^2 + c, have roots that square roots can write; the others' roots are given to 40 digits, and `exact` is False.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+from sympy.polys.matrices import DomainMatrix
+
+from eckart.worked.fields import Axis, polynomial_at, tidy_root
+from eckart.worked.numerals import GUARD, is_exact
+
+LAMBDA = sp.Symbol("lambda")
+
+
+@dataclass(frozen=True)
+class Root:
+    """A root of the characteristic polynomial: how often, with which eigenvectors."""
+
+    value: Any
+    factor: Any
+    multiplicity: int
+    axes: tuple[Axis, ...]
+
+    @property
+    def exact(self) -> bool:
+        return is_exact(self.value)
+
+    @property
+    def real(self) -> bool:
+        return _is_real(self.value)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """All roots, largest first."""
+
+    polynomial: Any
+    factors: tuple[tuple[Any, int], ...]
+    roots: tuple[Root, ...]
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return tuple(axis for root in self.roots for axis in root.axes)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Each eigenvalue as often as it is a root."""
+        return tuple(root.value for root in self.roots for _ in range(root.multiplicity))
+
+    @property
+    def exact(self) -> bool:
+        return all(root.exact for root in self.roots)
+
+
+def spectrum(matrix: Any, *, symmetric: bool | None = None, weights: tuple[Any, ...] | None = None) -> Spectrum:
+    """The eigenpairs of a square matrix; for a symmetric one the vectors of each eigenvalue are orthogonal.
+
+    With weights, the matrix is D^-1 S for a symmetric S and D = diag(weights); the axes are those of D^-1/2 S D^-1/2.
+
+    >>> found = spectrum(sp.Matrix([[2, 1], [3, 2]]))
+    >>> found.values, found.axes[0].unit.T
+    ((sqrt(3) + 2, 2 - sqrt(3)), Matrix([[1/2, sqrt(3)/2]]))
+    """
+    symmetric = (weights is not None or matrix.is_symmetric()) if symmetric is None else symmetric
+    if not all(entry.is_Rational for entry in matrix):
+        from eckart.worked.irrational import irrational_spectrum
+
+        return irrational_spectrum(matrix, symmetric)
+    over = DomainMatrix.from_Matrix(matrix).convert_to(sp.QQ)
+    polynomial = sp.Poly([sp.QQ.to_sympy(c) for c in over.charpoly()], LAMBDA, domain=sp.QQ)
+    factors = tuple((factor.monic(), times) for factor, times in polynomial.factor_list()[1])
+    roots = [root for factor, times in factors for root in _family(over, factor, times, symmetric, weights)]
+    return Spectrum(polynomial, factors, tuple(sorted(roots, key=lambda root: _rank(root, symmetric))))
+
+
+def factor_roots(factor: Any) -> list[Any]:
+    """Roots of an irreducible polynomial over the fractions, by square roots if these suffice, else to 40 digits."""
+    coefficients = factor.monic().all_coeffs()
+    if len(coefficients) == 2:
+        return [-coefficients[1]]
+    if len(coefficients) == 3:
+        _, b, c = coefficients
+        width = sp.sqrt(b * b - 4 * c)
+        return [sp.expand((-b + width) / 2), sp.expand((-b - width) / 2)]
+    if len(coefficients) == 5 and coefficients[1] == coefficients[3] == 0:
+        squares = factor_roots(sp.Poly([1, coefficients[2], coefficients[4]], LAMBDA))
+        if all(square.is_real and square > 0 for square in squares):
+            return [sign * tidy_root(square) for square in squares for sign in (1, -1)]
+    return [_real_if_real(root) for root in factor.nroots(n=GUARD, maxsteps=500)]
+
+
+def kernel(matrix: Any, symmetric: bool, weights: tuple[Any, ...] | None = None) -> list[tuple[Any, ...]]:
+    """A basis of the null space over the matrix's field, scaled to start simply; orthogonal if asked."""
+    reduced = matrix.to_field().rref()
+    basis = matrix.to_field().nullspace() if reduced[1] else None
+    rows = basis.to_list() if basis is not None else _identity(matrix)
+    vectors = [tuple(row) for row in rows]
+    if not symmetric or len(vectors) == 1:
+        return vectors
+    return _orthogonal(vectors, [sp.QQ.from_sympy(w) for w in weights or [sp.Integer(1)] * matrix.shape[1]])
+
+
+def oriented(axis: Axis) -> Axis:
+    """Whole numbers without common factor where that is possible, and the largest entry positive."""
+    axis = replace(axis, entries=_whole(axis.entries))
+    weights = axis.weights or [1] * len(axis.entries)
+    sizes = [sp.N(abs(x) * sp.sqrt(w), 15) for x, w in zip(axis.direction, weights, strict=True)]
+    largest = max(sizes)
+    first = next(place for place, size in enumerate(sizes) if size > largest * (1 - sp.Float(1e-9)))
+    return axis.turned() if sp.re(sp.N(axis.direction[first], 15)) < 0 else axis
+
+
+def _family(over: Any, factor: Any, times: int, symmetric: bool, weights: tuple[Any, ...] | None) -> list[Root]:
+    """All roots of one factor, with their eigenvectors from one computation in the field of the factor."""
+    field, generator = sp.QQ, None
+    if factor.degree() == 1:
+        generator = sp.QQ.from_sympy(-factor.all_coeffs()[1])
+    else:
+        field = sp.QQ.alg_field_from_poly(factor, "lambda")
+        generator = field([1, 0])
+    shifted = over.convert_to(field) - DomainMatrix.eye(over.shape[0], field) * generator
+    basis = kernel(shifted, symmetric, weights)
+    found = []
+    for value in factor_roots(factor):
+        at_root, real = polynomial_at(value), _is_real(value)
+        axes = tuple(oriented(Axis(value, vector, at_root, real, weights)) for vector in basis)
+        found.append(Root(value, factor, times, axes))
+    return found
+
+
+def _whole(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Times the common denominator, over the common divisor, of all coefficients."""
+    lists = [entry.to_list() if hasattr(entry, "to_list") else [entry] for entry in entries]
+    if any(isinstance(c, sp.Basic) for row in lists for c in row):
+        return entries
+    fractions = [sp.QQ.to_sympy(c) for row in lists for c in row if c]
+    below = sp.ilcm(1, *[fraction.q for fraction in fractions])
+    above = sp.igcd(0, *[fraction.p * (below // fraction.q) for fraction in fractions])
+    scale = sp.QQ(int(below), int(above) or 1)
+    return tuple(entry * scale for entry in entries)
+
+
+def _orthogonal(vectors: list[tuple[Any, ...]], weights: list[Any]) -> list[tuple[Any, ...]]:
+    """Gram and Schmidt without roots: x - (x.y / y.y) y."""
+    done: list[tuple[Any, ...]] = []
+    for vector in vectors:
+        rest = list(vector)
+        for other in done:
+            share = _dot(rest, other, weights) / _dot(other, other, weights)
+            rest = [a - share * b for a, b in zip(rest, other, strict=True)]
+        done.append(_whole(tuple(rest)))
+    return done
+
+
+def _dot(first: Any, second: Any, weights: list[Any]) -> Any:
+    terms = [a * b * w for a, b, w in zip(first, second, weights, strict=True)]
+    return sum(terms[1:], terms[0])
+
+
+def _identity(matrix: Any) -> list[list[Any]]:
+    return DomainMatrix.eye(matrix.shape[1], matrix.to_field().domain).to_list()  # type: ignore[no-any-return]
+
+
+def _is_real(value: Any) -> bool:
+    return bool(sp.im(value) == 0)
+
+
+def _real_if_real(value: Any) -> Any:
+    return value if value.is_real else sp.Add(sp.re(value), sp.im(value) * sp.I)
+
+
+def _rank(root: Root, symmetric: bool) -> tuple[float, float, float]:
+    number = complex(sp.N(root.value, 20))
+    if symmetric:
+        return (-number.real, 0.0, 0.0)
+    return (-round(abs(number), 12), -number.real, -number.imag)

@@ -1,0 +1,176 @@
+"""Singular value decomposition from A^T A: A = U Σ V^T, σ_i = sqrt(λ_i), u_i = A v_i / σ_i."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import ParameterError
+from eckart.parameters import check_choice
+from eckart.worked.fields import Axis, tidy_root
+from eckart.worked.matrices import matrix
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.spectrum import Spectrum, spectrum
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The SVD of A in its field-wise form; axes belong to the singular values that are not zero."""
+
+    a: Any
+    found: Spectrum
+    axes: tuple[Axis, ...]
+
+    @property
+    def values(self) -> list[Any]:
+        return [tidy_root(axis.value) for axis in self.axes]
+
+    @property
+    def right(self) -> Any:
+        return columns([axis.unit for axis in self.axes], self.a.cols)
+
+    @property
+    def left(self) -> Any:
+        """u_i = A x / ‖A x‖, with ‖A x‖^2 = x^T A^T A x."""
+        return columns([axis.scaled(*_image(axis, self.a)) for axis in self.axes], self.a.rows)
+
+    def approximation(self, k: int) -> Any:
+        """∑ σ_i u_i v_i^T over the first k, that is ∑ A v_i v_i^T."""
+        total = sp.zeros(*self.a.shape)
+        for axis in self.axes[:k]:
+            total += axis.outer(axis.image(self.a), axis.entries)
+        return total.applyfunc(settled)
+
+    def error_squared(self, k: int) -> Any:
+        return settled(sum((axis.value for axis in self.axes[k:]), sp.Integer(0)))
+
+
+def factors(a: Any) -> Factors:
+    """The SVD of an exact matrix."""
+    found = spectrum(a.T * a, symmetric=True)
+    return Factors(a, found, tuple(axis for axis in found.axes if axis.value != 0))
+
+
+def settled(value: Any) -> Any:
+    """Sums of conjugates come out whole: rounding that is left at 1e-30 is taken away.
+
+    >>> settled(sp.Float("2.9999999999999999999999999999999999999999", 40))
+    3
+    """
+    if value.is_Rational:
+        return value
+    value = value if value.is_Float else sp.expand(value)
+    if not value.has(sp.Float):
+        return sp.radsimp(value) if value.has(sp.Pow) else value
+    near = sp.Integer(round(value)) if value.is_real else value
+    return near if abs(value - near) < sp.Float("1e-30") * (1 + abs(value)) else value
+
+
+def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
+    """U, Σ and V: full, compact, or truncated to k with the error that leaves.
+
+    >>> found = svd("3 0; 4 5")
+    >>> found["singular_values"].T
+    Matrix([[3*sqrt(5), sqrt(5)]])
+    """
+    check_choice("form", form, ("compact", "full"))
+    a = matrix(given, "svd", rows=12, columns=8)
+    parts = factors(a)
+    rank = len(parts.axes)
+    check_k(k, rank)
+    values, left, right = parts.values, parts.left, parts.right
+    diagonal = sp.diag(*values) if rank else sp.zeros(0, 0)
+    steps = [Step("The matrix.", numbers=(Equation("A", a),)),
+             Step("Its cross-products: a symmetric matrix whose eigenvalues are the squares of the singular values.",
+                  "A^T A v = σ^2 v", (Equation("A^T A", a.T * a),)),
+             *spectral_steps(a.T * a, parts.found, "A^T A"), *_factor_steps(parts, values, left)]  # fmt: skip
+    answer = [Equation("U", left), Equation("Σ", diagonal), Equation("V", right)]
+    named = {"singular_values": sp.Matrix(values), "U": left, "S": diagonal, "V": right, "rank": sp.Integer(rank)}
+    if form == "full":
+        whole = full(a, left, right, values)
+        steps.append(_full_step(whole))
+        named |= dict(zip(("U", "S", "V"), whole, strict=True))
+        answer = [Equation(name, value) for name, value in zip(("U", "Σ", "V"), whole, strict=True)]
+    if k is not None and k < rank:
+        steps.append(truncation_step(parts, k))
+        named |= {"approximation": parts.approximation(k), "error_squared": parts.error_squared(k)}
+        answer += [
+            Equation(f"A_{k}", named["approximation"]),
+            Equation(f"‖A - A_{k}‖_F", tidy_root(named["error_squared"])),
+        ]
+    return Solution(f"Singular value decomposition of a {a.rows} x {a.cols} matrix", tuple(steps), tuple(answer), named)
+
+
+def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
+    rank = len(values)
+    zero = parts.a.cols - rank
+    remark = f"{rank} of them {'is' if rank == 1 else 'are'} not zero, so the rank is {rank}."
+    if zero:
+        words = "eigenvector for 0 spans" if zero == 1 else f"{zero} eigenvectors for 0 span"
+        remark += f" The {words} the vectors that $A$ sends to 0."
+    numbers = tuple(Equation(f"σ_{i}", value) for i, value in enumerate(values, 1))
+    vectors = tuple(Equation(f"u_{i + 1}", left[:, i]) for i in range(rank))
+    product = parts.approximation(rank)
+    return [
+        Step("Singular values are the square roots of these eigenvalues.", "σ_i = sqrt(λ_i)", numbers, remark),
+        Step(
+            "Left singular vectors: send each right one through $A$ and divide by its singular value.",
+            "u_i = A v_i / σ_i",
+            vectors,
+        ),
+        Step(
+            "Check: the product gives the matrix back.",
+            "A = U Σ V^T = σ_1 u_1 v_1^T + …",
+            (Equation("U Σ V^T", product),),
+        ),
+    ]
+
+
+def _image(axis: Axis, a: Any) -> tuple[list[Any], Any]:
+    image = axis.image(a)
+    squares = [y * y for y in image]
+    return image, sum(squares[1:], squares[0])
+
+
+def full(a: Any, left: Any, right: Any, values: list[Any]) -> tuple[Any, Any, Any]:
+    """U m x m, Σ m x n, V n x n: the vectors that the compact form leaves out come from the null spaces."""
+
+    def rest(matrix: Any) -> list[Any]:
+        return [axis.unit for axis in spectrum(matrix * matrix.T, symmetric=True).axes if axis.value == 0]
+
+    sigma = sp.zeros(*a.shape)
+    for i, value in enumerate(values):
+        sigma[i, i] = value
+    return sp.Matrix.hstack(left, *rest(a)), sigma, sp.Matrix.hstack(right, *rest(a.T))
+
+
+def _full_step(whole: tuple[Any, Any, Any]) -> Step:
+    statement = "The full form: fill up $U$ and $V$ with unit vectors orthogonal to those found, and $Σ$ with zeros."
+    names = ("U", "Σ", "V")
+    return Step(statement, "U^T U = I,  V^T V = I", tuple(Equation(n, v) for n, v in zip(names, whole, strict=True)))
+
+
+def truncation_step(parts: Factors, k: int) -> Step:
+    """The best approximation of rank k and its error in two ways."""
+    near = parts.approximation(k)
+    rest = parts.a - near
+    direct = settled(sum((entry * entry for entry in rest), sp.Integer(0)))
+    kept = "largest term" if k == 1 else f"{k} largest terms"
+    statement = f"Keep the {kept} and drop the rest: no matrix of rank {k} is nearer (Eckart and Young)."
+    numbers = (
+        Equation(f"A_{k}", near),
+        Equation(f"‖A - A_{k}‖_F^2", direct),
+        Equation("dropped σ^2", parts.error_squared(k)),
+    )
+    remark = "The squared error, added up entry by entry, is the sum of the squares of the dropped singular values."
+    return Step(statement, f"A_{k} = ∑ σ_i u_i v_i^T,  ‖A - A_{k}‖_F^2 = ∑ σ_i^2 of those dropped", numbers, remark)
+
+
+def check_k(k: Any, largest: int) -> None:
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= max(largest, 1)):
+        raise ParameterError(
+            f"k={k!r} is not possible: the rank is {largest}, so give a whole number from 1 to {largest}."
+        )

@@ -1,0 +1,34 @@
+"""The one place where solutions are printed."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from eckart.worked.as_text import text
+from eckart.worked.solution import Solution
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_WIDEST = 100
+
+
+def styled(solution: Solution, width: int) -> Text:
+    """The solution with its title, step numbers and answer marked."""
+    from rich.text import Text
+
+    page = Text(text(solution, width), no_wrap=True)
+    page.highlight_regex(r"\A.*\n=+", "bold")
+    page.highlight_regex(r"(?m)^\d+\.", "bold cyan")
+    page.highlight_regex(r"(?m)^Answer$", "bold green")
+    return page
+
+
+def show(solution: Solution, **options: Any) -> None:
+    """Print the solution, as wide as the terminal up to what is easy to read."""
+    from rich.console import Console
+
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    console = Console(highlight=False, width=width, **options)
+    console.print(styled(solution, width), end="", crop=False, overflow="ignore")

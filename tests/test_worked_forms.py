@@ -1,0 +1,106 @@
+"""Each solution as text, Markdown, LaTeX and for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from eckart import worked
+from eckart.worked.solution import Solution
+
+CASES: dict[str, Callable[[], Solution]] = {
+    "rank": lambda: worked.rank("1 2 1; -2 -3 1; 3 5 0"),
+    "determinant": lambda: worked.determinant("0 1 3; 1 4 2; 0 5 6"),
+    "eigen": lambda: worked.eigen("2 1; 3 2"),
+    "eigen repeated": lambda: worked.eigen("2 0 0; 0 2 0; 0 0 3"),
+    "eigen complex": lambda: worked.eigen("1 -2; 3 1"),
+    "eigen numbers": lambda: worked.eigen("1 3 5; 2 4 1; 6 1 9"),
+    "eigen nested": lambda: worked.eigen("1 2 0; 2 3 0; 0 0 5"),
+    "pca": lambda: worked.pca("1 2; 2 1; 3 4; 4 3", center=False),
+    "pca scaled": lambda: worked.pca("1 2 0; 2 1 1; 3 4 5; 4 3 1", scale=True, route="svd"),
+    "pca reconstruction": lambda: worked.pca("1 2; 2 1; 4 4", route="reconstruction", divide="n"),
+    "svd": lambda: worked.svd("3 0; 4 5; 1 1", 1, form="full"),
+    "svd wide": lambda: worked.svd("1 1 1 0 0; 3 3 3 0 0; 0 2 0 4 4"),
+}
+WRITTEN = pytest.mark.parametrize("name", list(CASES))
+TEX = shutil.which("tectonic") or shutil.which("pdflatex")
+
+
+@pytest.fixture(scope="module")
+def solutions() -> dict[str, Solution]:
+    return {name: make() for name, make in CASES.items()}
+
+
+@WRITTEN
+def test_text_keeps_to_the_width(name: str, solutions: dict[str, Solution]) -> None:
+    for width in (80, 100):
+        text = solutions[name].text(width)
+        assert max(map(len, text.splitlines())) <= width
+    assert "Answer" in text
+    assert "$" not in text
+    assert "\\" not in text
+
+
+@WRITTEN
+def test_latex_is_well_formed(name: str, solutions: dict[str, Solution]) -> None:
+    source = solutions[name].latex()
+    assert source.isascii(), sorted({sign for sign in source if not sign.isascii()})
+    assert source.count("{") == source.count("}")
+    assert source.count(r"\[") == source.count(r"\]")
+    begun, ended = (re.findall(rf"\\{word}{{(\w+)\*?}}", source) for word in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
+
+
+@pytest.mark.skipif(TEX is None, reason="neither tectonic nor pdflatex is installed: LaTeX was checked for syntax only")
+def test_latex_compiles(solutions: dict[str, Solution], tmp_path: Path) -> None:
+    for place, solution in enumerate(solutions.values()):
+        file = tmp_path / f"solution{place}.tex"
+        file.write_text(solution.latex(), encoding="utf-8")
+        options = [] if "tectonic" in str(TEX) else ["-interaction=nonstopmode", "-halt-on-error"]
+        done = subprocess.run(
+            [str(TEX), *options, file.name], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, solution.title + done.stdout[-2000:]
+        assert file.with_suffix(".pdf").exists()
+
+
+@WRITTEN
+def test_markdown_renders(name: str, solutions: dict[str, Solution]) -> None:
+    text = solutions[name].markdown()
+    assert text == solutions[name]._repr_markdown_()
+    myst = pytest.importorskip("markdown_it", reason="markdown-it is not installed: Markdown was not rendered")
+    page = myst.MarkdownIt("commonmark").enable("table").render(text)
+    assert page.startswith("<h2>")
+    assert ("<table>" in page) == ("|---" in text)
+    assert text.replace("$$", "").count("$") % 2 == 0
+    assert text.count("$$") % 2 == 0
+
+
+@WRITTEN
+def test_document_is_json_and_reads_back_exactly(name: str, solutions: dict[str, Solution]) -> None:
+    solution = solutions[name]
+    document = json.loads(json.dumps(solution.document(), allow_nan=False))
+    assert document["title"]
+    assert len(document["steps"]) == len(solution.steps)
+    for key, value in solution.parts.items():
+        if isinstance(value, sp.MatrixBase) and document["parts"][key]["exact"]:
+            read = sp.Matrix(sp.sympify(document["parts"][key]["exact"]))
+            assert (read - value).applyfunc(sp.simplify).is_zero_matrix
+
+
+def test_show_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    worked.eigen("2 1; 3 2").show()
+    assert "2 + √3 ≈ 3.73205" in capsys.readouterr().out
+
+
+def test_a_decimal_stands_beside_what_is_not_whole() -> None:
+    text = worked.eigen("2 1; 3 2").text()
+    assert "λ_1 = 2 + √3 ≈ 3.73205" in text
+    assert "tr(M) = 4\n" in text

@@ -1,0 +1,38 @@
+"""The first k axes of a decomposition that has more of them, with what is still proved of those."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from eckart.decomposition import Certificate, Decomposition
+
+
+def cut(d: Decomposition, k: int) -> Decomposition:
+    """The k leading axes of d, which holds the whole spectrum."""
+    if k >= d.k:
+        return d
+    certificate = None if d.certificate is None else _cut_certificate(d.certificate, k, d.norm)
+    left = None if d.left is None else d.left[:, :k]
+    return replace(d, values=d.values[:k], right=d.right[:, :k], left=left, certificate=certificate)
+
+
+def _cut_certificate(c: Certificate, k: int, norm: float) -> Certificate:
+    lower, upper = c.lower[:k] / (norm or 1.0), c.upper[: k + 1] / (norm or 1.0)
+    low = float(np.sum(lower**2))
+    high = float(min(1.0, np.sum(upper[:k] ** 2)))
+    gap = float(lower[-1] ** 2 - upper[-1] ** 2)
+    residual = float(np.linalg.norm(c.residuals[:k])) * float(upper[0]) ** 2
+    return replace(
+        c,
+        explained=(low, high),
+        lower=c.lower[:k],
+        upper=c.upper[:k],
+        residuals=c.residuals[:k],
+        angle=min(1.0, residual / gap) if gap > 0.0 else 1.0,
+        undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
+        # sqrt(k) times this is the half width of the interval, as it is in a certificate that was not cut.
+        rounding=float(np.sum(upper[:k] ** 2 - lower**2)) / 2.0 / k**0.5,
+        word=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
+    )

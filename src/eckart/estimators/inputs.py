@@ -1,0 +1,102 @@
+"""Data as users hold them -> data as the engine takes them, with widths and names as scikit-learn checks them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from eckart.array_api import is_array, is_numpy, is_sparse, to_numpy
+from eckart.errors import InputError
+from eckart.operators.open_matrix import open_matrix
+from eckart.sources.base import Source
+from eckart.sources.frames import frame_source
+from eckart.sources.open_source import open_source
+
+
+def take(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X for the engine: not copied, not converted, not searched for NaN; all that happens while it is read.
+
+    `reset` remembers the number and the names of the columns; otherwise they are compared with those remembered.
+    """
+    if isinstance(X, str | os.PathLike):
+        X = open_source(X)
+    if isinstance(X, Source):
+        return _take_source(estimator, X, reset=reset)
+    if is_array(X) and not is_numpy(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    frame = None if is_numpy(X) or is_sparse(X) or isinstance(X, list | tuple) else frame_source(X)
+    if frame is not None:
+        _refuse_other_columns(X, frame)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return frame
+    if is_numpy(X):
+        X = _refuse_other_kinds(X)
+    return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
+
+
+def take_scores(X: Any) -> Any:
+    """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
+    if is_array(X) and not is_numpy(X):
+        return X
+    return check_array(X, dtype=[np.float64, np.float32], input_name="X")
+
+
+def take_weights(sample_weight: Any) -> Any:
+    """Row weights on the host."""
+    return to_numpy(sample_weight) if is_array(sample_weight) else sample_weight
+
+
+def _take_source(estimator: Any, source: Source, *, reset: bool) -> Source:
+    names = source.about.column_names
+    if reset:
+        estimator.n_features_in_ = source.shape[1]
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return source
+    if source.shape[1] != estimator.n_features_in_:
+        raise InputError(
+            f"X has {source.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and tuple(known) != tuple(names):
+        place = next(i for i, (name, other) in enumerate(zip(names, known, strict=True)) if name != other)
+        raise InputError(
+            f"The feature names should match those that were passed during fit: column {place} is {names[place]!r}, "
+            f"and it was {known[place]!r}. Give the same columns in the same order."
+        )
+    return source
+
+
+def _refuse_other_columns(X: Any, frame: Source) -> None:
+    """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
+    if frame.shape[1] == X.shape[1]:
+        return
+    kept = set(frame.about.column_names or ())
+    names = [str(name) for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
+    others = [repr(name) for name in names if name not in kept]
+    raise InputError(
+        f"Columns that do not hold numbers: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''}. "
+        "Leave them out, or encode them, for example with sklearn.compose.ColumnTransformer."
+    )
+
+
+def _refuse_other_kinds(X: np.ndarray) -> np.ndarray:
+    """Dates, text, records and masked entries would become numbers on the way; the engine says why they must not."""
+    if X.dtype.kind not in "fiubO":
+        open_matrix(X)
+    if isinstance(X, np.ma.MaskedArray):
+        open_matrix(X)
+        return X.data
+    if X.dtype.kind == "O":
+        for place, value in np.ndenumerate(X):
+            if isinstance(value, str | bytes):
+                where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+                raise InputError(f"{value!r} in {where} is text, not a number. Remove or encode such columns first.")
+    return X

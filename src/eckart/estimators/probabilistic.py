@@ -1,0 +1,150 @@
+"""Probabilistic PCA (Tipping and Bishop, 1999): x ~ N(mean, V diag(l - s) V^T + s I).
+
+Here l are the variances on the axes V, and s is the mean of the variances left out. V has orthonormal columns, so
+inverse and determinant are read off: directions in V have variance l, all others s.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace
+from eckart.decomposition import Decomposition
+from eckart.errors import InputError
+from eckart.estimators.inputs import take
+from eckart.operators.open_matrix import Opened, open_matrix
+
+_ROWS = 4096
+
+
+class ProbabilisticMixin:
+    """Covariance, precision and likelihood of the model."""
+
+    decomposition_: Decomposition
+    noise_variance_: float
+
+    def get_covariance(self) -> Array:
+        """Covariance of the model, in the units of the data: V diag(l - s) V^T + s I, whether whitened or not.
+
+        Returns
+        -------
+        array of shape (columns, columns)
+        """
+        check_is_fitted(self)
+        d = self.decomposition_
+        return _rotated(d, _variances(d, self.noise_variance_), self.noise_variance_, _scale(d))
+
+    def get_precision(self) -> Array:
+        """Inverse of the covariance of the model: V diag(1/l - 1/s) V^T + I / s.
+
+        Returns
+        -------
+        array of shape (columns, columns)
+        """
+        check_is_fitted(self)
+        d, noise = self.decomposition_, self.noise_variance_
+        variances = _positive(d, noise)
+        scale = _scale(d)
+        rest = 1.0 / noise if d.k < d.columns else 0.0
+        return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-likelihood of each row under the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+
+        Returns
+        -------
+        array of shape (rows,)
+        """
+        check_is_fitted(self)
+        opened = open_matrix(take(self, X, reset=False))
+        data = opened.matrix
+        d, noise = self.decomposition_, self.noise_variance_
+        variances = _positive(d, noise)
+        pieces = [
+            _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)
+            for start in range(0, data.shape[0], _ROWS)
+        ]
+        xp = namespace(variances)
+        logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * (math.log(noise) if d.k < d.columns else 0.0)
+        if d.scale is not None:
+            logarithm += 2.0 * float(xp.sum(xp.log(astype(d.scale, xp.float64))))
+        constant = d.columns * math.log(2.0 * math.pi) + logarithm
+        return astype(-0.5 * (xp.concat(pieces) + constant), data.dtype)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows under the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        scores = self.score_samples(X)
+        return float(namespace(scores).mean(scores))
+
+
+def _variances(d: Decomposition, noise: float) -> Array:
+    """l, in float64. Leading variances are at least the mean of the rest, up to rounding."""
+    xp = namespace(d.values)
+    variances = (astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5) ** 2
+    return variances if d.which == "smallest" else xp.where(variances > noise, variances, noise + 0.0 * variances)
+
+
+def _positive(d: Decomposition, noise: float) -> Array:
+    variances = _variances(d, noise)
+    if float(namespace(variances).min(variances)) > 0.0 and (noise > 0.0 or d.k == d.columns):
+        return variances
+    raise InputError(
+        "The model gives no variance to some directions, so its covariance has no inverse and its density is not "
+        f"defined: {d.k} axes of {d.columns} columns, noise variance {noise:g}. Choose fewer components than the rank."
+    )
+
+
+def _scale(d: Decomposition) -> Array | None:
+    return None if d.scale is None else astype(d.scale, namespace(d.scale).float64)
+
+
+def _rotated(d: Decomposition, values: Array, rest: float, scale: Array | None) -> Array:
+    """D (V diag(values - rest) V^T + rest I) D."""
+    xp = namespace(d.right)
+    right = astype(d.right, xp.float64)
+    identity = from_numpy(np.eye(d.columns), right)
+    result = (right * (values - rest)) @ right.T + rest * identity
+    if scale is not None:
+        result = result * scale[:, None] * scale[None, :]
+    return astype(result, d.right.dtype)
+
+
+def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: float) -> Array:
+    """(x - mean)^T C^-1 (x - mean) of each row, from its scores and from what they leave."""
+    xp = namespace(d.right)
+    block = astype(block, xp.float64)
+    if d.mean is not None:
+        block = block - astype(d.mean, xp.float64)
+    if d.scale is not None:
+        block = block / astype(d.scale, xp.float64)
+    right = astype(d.right, xp.float64)
+    scores = block @ right
+    result = xp.sum(scores * scores / variances, axis=1)
+    if d.k < d.columns:
+        rest = block - scores @ right.T
+        result = result + xp.sum(rest * rest, axis=1) / noise
+    return result
+
+
+def _dense(opened: Opened, start: int, stop: int) -> Any:
+    """Some rows as they were given; sparse ones of extreme size were scaled when they were opened."""
+    block = opened.matrix.matrix[start:stop, :]
+    return np.ldexp(block.toarray(), -opened.exponent) if is_sparse(block) else block

@@ -1,0 +1,210 @@
+"""The same numbers as scikit-learn's exact solver, where that is right."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn import decomposition as theirs
+
+import eckart as ek
+
+SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+SHAPES = {"tall": (80, 12), "wide": (15, 60), "square": (30, 30)}
+
+
+def table(kind: str, dtype: str = "float64") -> np.ndarray:
+    rng = np.random.default_rng(7)
+    if kind == "deficient":
+        return (rng.normal(size=(60, 4)) * [9, 5, 3, 2] @ rng.normal(size=(4, 10)) + 3.0).astype(dtype)
+    rows, columns = SHAPES[kind]
+    return (rng.normal(size=(rows, columns)) * np.geomspace(5, 0.5, columns) + rng.normal(size=columns)).astype(dtype)
+
+
+def assert_same_pca(ours, other, *, exact: float, axes: int | None = None):
+    axes = ours.n_components_ if axes is None else axes
+    for name in ("n_components_", "n_features_in_"):
+        assert getattr(ours, name) == getattr(other, name)
+    top = float(other.explained_variance_[0])
+    assert_allclose(ours.explained_variance_, other.explained_variance_, rtol=exact, atol=exact * top)
+    assert_allclose(ours.explained_variance_ratio_, other.explained_variance_ratio_, rtol=exact, atol=exact)
+    assert_allclose(ours.singular_values_[:axes], other.singular_values_[:axes], rtol=exact)
+    assert_allclose(ours.mean_, other.mean_, rtol=exact, atol=exact)
+    assert_allclose(ours.noise_variance_, other.noise_variance_, rtol=100 * exact, atol=exact * top)
+    assert_allclose(ours.components_[:axes], other.components_[:axes], atol=1000 * exact)
+
+
+@pytest.mark.parametrize("wanted", [None, 3, np.int64(2), 0.8])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kind", SHAPES)
+def test_pca(kind, solver, dtype, wanted):
+    X = table(kind, dtype)
+    ours = ek.PCA(wanted, svd_solver=solver).fit(X)
+    other = theirs.PCA(wanted, svd_solver="full").fit(X)
+    # All axes of a wide centred table include one without variance, which may be any.
+    axes = min(ours.n_components_, X.shape[0] - 1)
+    assert_same_pca(ours, other, exact=1e-10 if dtype == "float64" else 2e-5, axes=axes)
+    assert ours.n_samples_ == other.n_samples_
+    assert ours.components_.dtype == ours.mean_.dtype == ours.transform(X).dtype == np.dtype(dtype)
+    assert_allclose(
+        ours.transform(X)[:, :axes], other.transform(X)[:, :axes], atol=1e-8 if dtype == "float64" else 1e-2
+    )
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kind", ["tall", "deficient", "wide"])
+def test_fit_transform_is_fit_then_transform(kind, solver, whiten):
+    X = table(kind)
+    pca = ek.PCA(svd_solver=solver, whiten=whiten)
+    scores = pca.fit_transform(X)
+    assert_allclose(scores, pca.transform(X), atol=1e-12)
+    assert_allclose(pca.inverse_transform(scores), X, atol=1e-11)
+    rank = int(np.linalg.matrix_rank(X - X.mean(axis=0)))
+    assert_allclose(scores[:, rank:], 0.0, atol=1e-10)
+    if whiten:
+        assert_allclose(scores[:, :rank].std(axis=0, ddof=1), 1.0, rtol=1e-10)
+
+
+@pytest.mark.parametrize("wanted", [None, 3, 0.8, "mle"])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "coo_array", "dok_array", "lil_matrix"])
+def test_sparse_pca_is_dense_pca(form, solver, wanted):
+    dense = table("tall")
+    dense[np.abs(dense) < 1.0] = 0.0
+    ours = ek.PCA(wanted, svd_solver=solver).fit(getattr(sparse, form)(dense))
+    other = theirs.PCA(wanted, svd_solver="full").fit(dense)
+    assert_same_pca(ours, other, exact=1e-9)
+    assert_allclose(ours.transform(getattr(sparse, form)(dense)), other.transform(dense), atol=1e-8)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("wanted", [2, 5, None])
+def test_probabilities(wanted, whiten):
+    X = table("tall")
+    ours, other = ek.PCA(wanted, whiten=whiten).fit(X), theirs.PCA(wanted, svd_solver="full").fit(X)
+    assert_allclose(ours.get_covariance(), other.get_covariance(), atol=1e-10)
+    assert_allclose(ours.get_precision(), other.get_precision(), atol=1e-9)
+    assert_allclose(ours.score_samples(X), other.score_samples(X), rtol=1e-9)
+    assert_allclose(ours.score(X), other.score(X), rtol=1e-10)
+    assert_allclose(ours.score_samples(sparse.csr_array(X)), other.score_samples(X), rtol=1e-9)
+
+
+def test_covariance_with_scale_is_in_units_of_the_data():
+    X = table("tall") * np.geomspace(1, 1000, 12)
+    pca = ek.PCA(scale=True).fit(X)
+    assert_allclose(pca.get_covariance(), np.cov(X.T), rtol=1e-9, atol=1e-9)
+    assert_allclose(pca.get_precision() @ pca.get_covariance(), np.eye(12), atol=1e-9)
+    assert_allclose(pca.score(X), theirs.PCA(svd_solver="full").fit(X).score(X), rtol=1e-9)
+
+
+def test_a_model_without_inverse_says_so():
+    pca = ek.PCA().fit(table("deficient"))
+    with pytest.raises(ek.errors.InputError, match="no inverse"):
+        pca.score(table("deficient"))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mle_is_minkas_choice(seed):
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(1, 8))
+    X = rng.normal(size=(200, rank)) * 3 @ rng.normal(size=(rank, 12)) + rng.normal(size=(200, 12))
+    ours, other = ek.PCA("mle").fit(X), theirs.PCA("mle", svd_solver="full").fit(X)
+    assert_same_pca(ours, other, exact=1e-9)
+    low, high = ours.certificate_.explained
+    assert low <= other.explained_variance_ratio_.sum() <= high + 1e-15
+
+
+def test_mle_needs_rows_and_survives_equal_variances():
+    with pytest.raises(ValueError, match="only supported if n_samples >= n_features"):
+        ek.PCA("mle").fit(table("wide"))
+    assert ek.PCA("mle").fit(np.vstack([np.eye(6), -np.eye(6)])).n_components_ >= 1
+    assert ek.PCA("mle").fit(np.arange(5.0)[:, None]).n_components_ == 1
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("center", [False, True])
+def test_center_and_scale(center, scale):
+    X = table("tall")
+    B = X - X.mean(axis=0) if center else X
+    if scale:
+        B = B / (X.std(axis=0, ddof=1) if center else np.sqrt((X**2).sum(axis=0) / (len(X) - 1)))
+    pca = ek.PCA(4, center=center, scale=scale).fit(X)
+    assert_allclose(pca.singular_values_, np.linalg.svd(B, compute_uv=False)[:4], rtol=1e-10)
+    assert_allclose(ek.PCA(center=center, scale=scale).fit(X).inverse_transform(ek.PCA(center=center, scale=scale)
+                    .fit_transform(X)), X, atol=1e-11)  # fmt: skip
+
+
+def test_smallest_axes():
+    X = table("tall")
+    pca, whole = ek.PCA(3, which="smallest").fit(X), ek.PCA().fit(X)
+    assert_allclose(pca.explained_variance_, whole.explained_variance_[::-1][:3], rtol=1e-9)
+    assert_allclose(pca.noise_variance_, whole.explained_variance_[:-3].mean(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["randomized", "arpack"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+@pytest.mark.parametrize("kind", ["tall", "wide", "deficient"])
+def test_truncated_svd(kind, form, dtype, algorithm):
+    dense = table(kind, dtype)
+    dense[np.abs(dense) < 0.7] = 0.0
+    ours = ek.TruncatedSVD(3, algorithm=algorithm).fit(form(dense))
+    other = theirs.TruncatedSVD(3, algorithm="arpack", random_state=0).fit(form(dense.astype(np.float64)))
+    exact = 1e-9 if dtype == "float64" else 1e-4
+    for name in ("explained_variance_", "explained_variance_ratio_", "singular_values_"):
+        assert_allclose(getattr(ours, name), getattr(other, name), rtol=exact)
+        assert getattr(ours, name).dtype == np.dtype(dtype)
+    assert_allclose(ours.components_, other.components_, atol=100 * exact)
+    assert_allclose(ours.transform(form(dense)), ours.fit_transform(form(dense)), atol=exact)
+    assert_allclose(ours.inverse_transform(ours.transform(dense)), other.inverse_transform(other.transform(dense)),
+                    atol=100 * exact)  # fmt: skip
+
+
+def test_truncated_svd_takes_a_share():
+    X = table("tall")
+    energy = np.cumsum(np.linalg.svd(X, compute_uv=False) ** 2) / np.sum(X**2)
+    svd = ek.TruncatedSVD(0.9).fit(sparse.csr_array(X))
+    assert svd.n_components_ == int(np.searchsorted(energy, 0.9)) + 1
+    assert_allclose(svd.decomposition_.shares.sum(), energy[svd.n_components_ - 1], rtol=1e-10)
+
+
+def test_truncated_svd_variances_survive_a_large_offset():
+    X = table("tall") + 1e8
+    svd = ek.TruncatedSVD(3).fit(X)
+    centred = X - X.mean(axis=0)
+    assert_allclose(svd.explained_variance_ratio_[1:],
+                    (svd.transform(X).var(axis=0) / centred.var(axis=0).sum())[1:], rtol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["tall", "deficient", "wide"])
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("make", [ek.PCA, ek.IncrementalPCA])
+def test_to_sklearn(make, whiten, kind):
+    X = table(kind)
+    ours = make(3, whiten=whiten).fit(X)
+    other = ours.to_sklearn()
+    assert type(other).__module__.startswith("sklearn.")
+    assert type(other).__name__ == make.__name__
+    assert_allclose(other.transform(X), ours.transform(X), atol=1e-10)
+    assert_allclose(other.inverse_transform(other.transform(X)), ours.inverse_transform(ours.transform(X)), atol=1e-10)
+
+
+def test_truncated_svd_to_sklearn():
+    X = table("tall")
+    ours = ek.TruncatedSVD(3).fit(X)
+    assert_allclose(ours.to_sklearn().transform(X), ours.transform(X), atol=1e-10)
+    with pytest.raises(ek.errors.ParameterError, match="StandardScaler"):
+        ek.PCA(2, scale=True).fit(X).to_sklearn()
+
+
+@pytest.mark.parametrize("make", [ek.PCA, ek.TruncatedSVD])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_weights_are_repeated_rows(make, form):
+    X = table("tall")
+    counts = np.random.default_rng(3).integers(0, 4, len(X))
+    weighted = make(4).fit(form(X), sample_weight=counts)
+    repeated = make(4).fit(form(np.repeat(X, counts, axis=0)))
+    for name in ("components_", "singular_values_", "explained_variance_", "explained_variance_ratio_"):
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-10)
+    assert_allclose(make(4).fit_transform(form(X), sample_weight=counts), weighted.transform(form(X)), atol=1e-10)

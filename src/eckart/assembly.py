@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy
 from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
-from eckart.threads import threads
+from eckart.errors import NotFiniteError
 from eckart.operators.open_matrix import Opened
 from eckart.operators.standardized import Standardized
 from eckart.settings import TOLERANCE, Settings
@@ -18,6 +18,7 @@ from eckart.solvers.choose import Choice
 from eckart.solvers.orthogonal import flip_signs
 from eckart.solvers.solution import Solution
 from eckart.solvers.vectors import both_sides
+from eckart.threads import threads
 
 
 def assemble(
@@ -46,6 +47,7 @@ def assemble(
     # Scaled columns have no unit, and no power of two either.
     unit = restore if moments.scale is None else np.asarray
     rows, columns = opened.matrix.shape
+    _check_range(unit(values), dtype)
     return Decomposition(
         method=settings.method,
         values=device(unit(values)),
@@ -68,6 +70,16 @@ def assemble(
     )
 
 
+def _check_range(values: np.ndarray, dtype: object) -> None:
+    single = "float32" in str(dtype)
+    if not np.isfinite(values).all() or (single and values.max(initial=0.0) > np.finfo(np.float32).max):
+        kind = "float32" if single else "float64"
+        raise NotFiniteError(
+            f"The singular values overflow {kind}: the largest is about {values.max(initial=0.0):.3g}. "
+            f"{'Convert the data to float64, or scale' if single else 'Scale'} them down first."
+        )
+
+
 def certify(
     solution: Solution, problem: Standardized, settings: Settings, unit: Callable[[np.ndarray], np.ndarray]
 ) -> Certificate:
@@ -85,7 +97,7 @@ def certify(
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
         tolerance=settings.tolerance or TOLERANCE[problem.precision],
-        proved=solution.proved,
+        proved=bool(solution.proved),
         reads=problem.reads,
         word=word(solution, low, high),
     )

@@ -26,9 +26,18 @@ def check_choice(name: str, given: Any, allowed: Sequence[str]) -> None:
         raise ParameterError(f"{name}={given!r} is not one of {listed}{near_match(str(given), allowed)}")
 
 
-def check_count(name: str, given: Any, largest: int) -> int:
-    """A whole number from 1 to `largest`."""
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool | np.bool_)
+def is_number(given: Any) -> bool:
+    """Whether it is a real number, and not a truth value."""
+    return isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
+
+
+def check_count(name: str, given: Any, largest: int | None) -> int:
+    """A whole number from 1 to `largest` (the shorter side of the matrix), or from 1 on."""
+    whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
+    if largest is None:
+        if not whole or int(given) < 1:
+            raise ParameterError(f"{name}={given!r} is not possible: give a whole number from 1 on.")
+        return int(given)
     if not whole or not 1 <= int(given) <= largest:
         raise ParameterError(
             f"{name}={given!r} is not possible: give a whole number from 1 to {largest} (the shorter side)."
@@ -38,8 +47,7 @@ def check_count(name: str, given: Any, largest: int) -> int:
 
 def check_share(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
-    number = isinstance(given, float | int | np.floating) and not isinstance(given, bool)
-    if not number or not 0.0 < float(given) < 1.0:
+    if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(f"{name}={given!r} is not a share: give a number above 0 and below 1, such as 0.95.")
     return float(given)
 

@@ -10,7 +10,7 @@ import numpy as np
 from eckart.decomposition import Which
 from eckart.errors import InputError, ParameterError
 from eckart.operators.open_matrix import Opened
-from eckart.parameters import check_choice, check_count, check_share, memory_bytes
+from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
@@ -67,8 +67,9 @@ def check_settings(
         raise ParameterError(
             "A share of variance is reached from the largest axes; give k together with which='smallest'."
         )
+    check_count("max_reads", max_reads, None)
     everything = None if share is not None else short
-    if tol is not None and not 0.0 <= tol < 1.0:
+    if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
         raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
     return Settings(
         method=method,
@@ -112,7 +113,7 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
 
 def generator(rng: Any) -> tuple[int | None, np.random.Generator]:
     """A counter-based generator: the same numbers on every machine, whatever the number of workers."""
-    if rng is None or isinstance(rng, int | np.integer):
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
         seed = 0 if rng is None else int(rng)
         if seed < 0:
             raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")

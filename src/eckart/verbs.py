@@ -95,9 +95,9 @@ def decompose(
         opened, weights = without_zero_weights(opened, weights)
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
-    problem = _problem(opened, settings, weights)
     seed, random = generator(rng)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     _speak_up(result, solution)
@@ -211,21 +211,25 @@ def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> 
     matrix = opened.matrix if weights is None else opened.matrix.weighted(weights)
     shift = None
     if settings.center and not matrix.sparse and matrix.shape[0] >= matrix.shape[1]:
-        shift = _near_mean(opened)
+        shift = _near_mean(opened, scale=settings.scale)
     return Standardized(matrix, center=settings.center, scale=settings.scale, shift=shift)
 
 
-def _near_mean(opened: Opened) -> Array | None:
-    """A row close to the column means, from a sample, where the means are large beside the spread; else None."""
+def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
+    """A row close to the column means, from a sample, where the means are large beside the spread; else None.
+
+    Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
+    loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
+    """
     sample = opened.matrix.sample()
     xp = namespace(sample)
     mean = xp.mean(sample, axis=0)
-    spread = float(xp.sum(xp.var(sample, axis=0)))
-    offset = float(xp.sum(mean * mean))
-    limit = 1.0 if opened.matrix.precision == "float32" else 100.0
-    if not np.isfinite(offset) or offset <= limit * spread:
-        return None
-    return mean
+    squares, spread = to_numpy(mean * mean), to_numpy(xp.var(sample, axis=0))
+    together, alone = (4.0, 100.0) if opened.matrix.precision == "float32" else (100.0, 1e4)
+    if scale:
+        alone = together
+    needed = np.sum(squares) > together * np.sum(spread) or np.any(squares > alone * spread)
+    return mean if needed and np.isfinite(np.sum(squares)) else None
 
 
 def _solve(

@@ -36,7 +36,7 @@ def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
     missing = infinite = 0
     places: dict[bool, tuple[int, int]] = {}
     for start in range(0, matrix.shape[0], _ROWS):
-        piece = matrix[start : start + _ROWS]
+        piece = matrix[start : min(start + _ROWS, matrix.shape[0]), :]
         if is_sparse(piece):
             coordinates = piece.tocoo()
             data, rows, columns = coordinates.data, coordinates.row, coordinates.col

@@ -16,8 +16,8 @@ from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
 from eckart.sources.base import About, Source
 
-_SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-330, 2.0**330)}
-"""Sizes whose squares, summed, stay in range."""
+_SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
+"""Sizes whose squares, summed, stay in range, and in the range where LAPACK does not rescale by factors of its own."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +70,13 @@ def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
 
 
 def _open_sparse(data: Any, about: About) -> Opened:
-    data = sparse_rows.as_csr(data)
     _check_shape(data.shape)
-    kind = data.dtype.kind
-    if kind == "c":
+    _check_indices(data)
+    data = sparse_rows.as_csr(data)
+    if data.dtype.kind == "c":
         raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
-    if data.shape[0]:
-        try:
-            data.check_format(full_check=True)
-        except ValueError as error:
-            raise InputError(
-                f"The sparse matrix is damaged: {error}. Products with it would read outside memory."
-            ) from error
     if data.nnz > data.shape[0] * data.shape[1] / 2:
         # More than half full: as a dense array it takes less memory, and an offset costs no digits.
         return _open_dense(data.toarray(), about)
@@ -93,6 +86,21 @@ def _open_sparse(data: Any, about: About) -> Opened:
         data = data.copy()
         data.data = np.ldexp(data.data, exponent)
     return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+
+
+def _check_indices(data: Any) -> None:
+    """Refuse indices outside the shape before any conversion: compiled loops would follow them out of memory."""
+    try:
+        if data.format in ("csr", "csc", "bsr"):
+            data.check_format(full_check=True)
+        elif data.format == "coo":
+            for index, size in zip(data.coords, data.shape, strict=True):
+                if len(index) and not 0 <= int(index.min()) <= int(index.max()) < size:
+                    raise ValueError(f"an index lies outside 0..{size - 1}")
+    except ValueError as error:
+        raise InputError(
+            f"The sparse matrix is damaged: {error}. Products with it would read outside memory."
+        ) from error
 
 
 def _open_dense(data: Any, about: About) -> Opened:
@@ -131,7 +139,7 @@ def _check_array(data: Any) -> Any:
         )
     if data.dtype == np.longdouble and data.dtype.itemsize > 8:
         warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=4)
-    if kind in "iu" and data.dtype.itemsize == 8 and data.size and int(np.abs(data.max(initial=0))) > 2**53:
+    if kind in "iu" and data.dtype.itemsize == 8 and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
         warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=4)
     return data
 

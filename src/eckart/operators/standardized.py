@@ -103,9 +103,9 @@ class Standardized:
         return trace * self._amplification
 
     def sum_error(self, total: float) -> float:
-        """Rounding in a float64 sum over the long side that comes to `total`: blocks are added pairwise, rows one by one."""
+        """Rounding in a float64 sum over the long side that comes to `total`; stored entries are added one by one."""
         rows = self.shape[0] if self._given.sparse else min(self.shape[0], 64)
-        return _UNIT * (4.0 + rows**0.5) * total
+        return _UNIT * (4.0 + float(np.sqrt(rows))) * total
 
     def recentred(self) -> tuple[Operator, float]:
         """B with the means, now known, subtracted block by block, and the rounding that centring still costs.

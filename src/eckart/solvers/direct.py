@@ -15,6 +15,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 def solve_direct(problem: Standardized, request: Request) -> Solution:
     """All singular triplets, the wanted ones kept. Errors are a few units of rounding times the largest value."""
     matrix = problem.materialize()
+    check_finite(problem.moments.total)
     left, values, right = singular_triplets(matrix)
     spectrum = values**2
     k = count_for(spectrum, problem.moments.total, request)
@@ -33,6 +34,12 @@ def solve_direct(problem: Standardized, request: Request) -> Solution:
         spectrum=spectrum,
         rounding=2 * slack * largest,
     )
+
+
+def check_finite(total: float) -> None:
+    """LAPACK may loop for ever on infinity: stop before it."""
+    if not np.isfinite(total):
+        raise np.linalg.LinAlgError("the sum of squares is not finite")
 
 
 def singular_triplets(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

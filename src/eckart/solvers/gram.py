@@ -11,7 +11,7 @@ import numpy as np
 
 from eckart.array_api import Array, from_numpy, namespace, to_numpy
 from eckart.operators.standardized import Standardized
-from eckart.solvers.direct import singular_triplets
+from eckart.solvers.direct import check_finite, singular_triplets
 from eckart.solvers.solution import Request, Solution, count_for, pick
 from eckart.solvers.symmetric import leading_pairs
 
@@ -26,6 +26,7 @@ def solve_gram(problem: Standardized, request: Request, *, full: bool = False) -
     if problem.precision != "float64" and (full or rows * size * size <= _FAST_WORK):
         problem.sharpen()
     gram = to_numpy(problem.first(gram=True))
+    check_finite(float(np.sum(gram)))
     error = _rounding(problem, gram)
     solution = _solve(problem, gram, request, error)
     if problem.precision != "float64" and not _good(solution, request):

@@ -7,6 +7,7 @@ import numpy as np
 from eckart.array_api import Array, namespace
 from eckart.operators.standardized import Standardized
 from eckart.solvers import orthogonal
+from eckart.solvers.direct import check_finite
 from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
 from eckart.solvers.solution import Request, Solution
 
@@ -19,6 +20,7 @@ def solve_lanczos(
     start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, problem.like))
     image = problem.first(start)
     total = problem.moments.total
+    check_finite(total)
     if total == 0.0:
         return _zero(problem, request, start)
     # c - G has the same Krylov spaces as G, its largest values are G's smallest, and c >= l_1 keeps it positive.

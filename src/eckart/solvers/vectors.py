@@ -8,8 +8,7 @@ from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators.standardized import Standardized
 from eckart.solvers.solution import Solution
 
-
-_SMALL = {"float32": 1e-2, "float64": 1e-7}
+_SMALL = 0.1
 """Singular values below this share of the largest have long vectors that need another orthogonalisation."""
 
 
@@ -28,14 +27,14 @@ def both_sides(
 
 
 def _long_vectors(problem: Standardized, short: Array, values: np.ndarray) -> Array:
-    """B v / ||B v||. Where s is small, B v carries rounding of the size of s_1 along the leading vectors: QR takes it out."""
+    """B v / ||B v||. Where s is small, B v carries rounding along the leading vectors: QR takes it out."""
     xp = namespace(short)
     image = astype(problem.operator.matmat(short), xp.float64)
     lengths = xp.sqrt(xp.sum(image * image, axis=0))
     largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest
     image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
-    if good.all() and float(values.min(initial=largest)) > _SMALL[problem.precision] * largest:
+    if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
         return image
     return from_numpy(_orthonormal(to_numpy(image), values, good), image)
 

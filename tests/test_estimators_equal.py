@@ -98,10 +98,17 @@ def test_covariance_with_scale_is_in_units_of_the_data():
     assert_allclose(pca.score(X), theirs.PCA(svd_solver="full").fit(X).score(X), rtol=1e-9)
 
 
-def test_a_model_without_inverse_says_so():
-    pca = ek.PCA().fit(table("deficient"))
+@pytest.mark.parametrize("kind", ["deficient", "wide"])
+def test_a_model_without_inverse_says_so(kind):
+    pca = ek.PCA().fit(table(kind))
+    with pytest.warns(ek.errors.DataWarning, match="directions without variance"):
+        assert np.isfinite(pca.score(table(kind)))
+    with pytest.warns(ek.errors.DataWarning, match="directions without variance"):
+        assert np.isfinite(pca.get_precision()).all()
+    with pytest.warns(ek.errors.DataWarning, match="no variance in the data"):
+        constant = ek.PCA().fit(np.ones((5, 2)))
     with pytest.raises(ek.errors.InputError, match="no inverse"):
-        pca.score(table("deficient"))
+        constant.score(np.ones((5, 2)))
 
 
 @pytest.mark.parametrize("seed", range(12))

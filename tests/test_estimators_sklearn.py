@@ -21,12 +21,17 @@ CALLED = (
     "check_inplace_ensure_writeable",
 )
 
+WITHOUT_VARIANCE = pytest.mark.filterwarnings("ignore:The model has directions without variance")
+"""Some checks ask for the likelihood of data that have redundant columns."""
 
+
+@WITHOUT_VARIANCE
 @parametrize_with_checks([kind() for kind in ESTIMATORS])
 def test_check(estimator, check):
     check(estimator)
 
 
+@WITHOUT_VARIANCE
 @parametrize_with_checks(
     [ek.PCA(svd_solver=name) for name in ("full", "covariance_eigh", "arpack", "randomized")]
     + [ek.PCA(scale=True, whiten=True), ek.PCA(n_components=0.9), ek.TruncatedSVD(algorithm="arpack")]

@@ -7,6 +7,7 @@ inverse and determinant are read off: directions in V have variance l, all other
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace
 from eckart.decomposition import Decomposition
-from eckart.errors import InputError
+from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.verbs import null_level
 
 _ROWS = 4096
 
@@ -46,8 +48,8 @@ class ProbabilisticMixin:
         array of shape (columns, columns)
         """
         check_is_fitted(self)
-        d, noise = self.decomposition_, self.noise_variance_
-        variances = _positive(d, noise)
+        d = self.decomposition_
+        variances, noise = _invertible(d, self.noise_variance_)
         scale = _scale(d)
         rest = 1.0 / noise if d.k < d.columns else 0.0
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
@@ -66,14 +68,14 @@ class ProbabilisticMixin:
         check_is_fitted(self)
         opened = open_matrix(take(self, X, reset=False))
         data = opened.matrix
-        d, noise = self.decomposition_, self.noise_variance_
-        variances = _positive(d, noise)
+        d = self.decomposition_
+        variances, noise = _invertible(d, self.noise_variance_)
         pieces = [
             _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)
             for start in range(0, data.shape[0], _ROWS)
         ]
         xp = namespace(variances)
-        logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * (math.log(noise) if d.k < d.columns else 0.0)
+        logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * math.log(noise or 1.0)
         if d.scale is not None:
             logarithm += 2.0 * float(xp.sum(xp.log(astype(d.scale, xp.float64))))
         constant = d.columns * math.log(2.0 * math.pi) + logarithm
@@ -102,14 +104,24 @@ def _variances(d: Decomposition, noise: float) -> Array:
     return variances if d.which == "smallest" else xp.where(variances > noise, variances, noise + 0.0 * variances)
 
 
-def _positive(d: Decomposition, noise: float) -> Array:
-    variances = _variances(d, noise)
-    if float(namespace(variances).min(variances)) > 0.0 and (noise > 0.0 or d.k == d.columns):
-        return variances
-    raise InputError(
-        "The model gives no variance to some directions, so its covariance has no inverse and its density is not "
-        f"defined: {d.k} axes of {d.columns} columns, noise variance {noise:g}. Choose fewer components than the rank."
-    )
+def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
+    """(l, s), both at least at the level of rounding: a direction without variance has no density."""
+    xp = namespace(d.values)
+    variances, floor = _variances(d, noise), null_level(d) ** 2
+    least = min(float(xp.min(variances)), noise if d.k < d.columns else float("inf"))
+    if floor == 0.0 and least == 0.0:
+        raise InputError(
+            f"The model has directions without variance ({d.k} axes of {d.columns} columns), so its covariance has no "
+            "inverse and its density is not defined. Give data that vary, and whose squares are in range."
+        )
+    if least < floor:
+        warnings.warn(
+            f"The model has directions without variance ({d.k} axes of {d.columns} columns, noise variance {noise:.3g});"
+            " they are taken to vary as much as rounding. Choose fewer components than the rank.",
+            DataWarning,
+            stacklevel=3,
+        )
+    return xp.where(variances > floor, variances, floor + 0.0 * variances), max(noise, floor)
 
 
 def _scale(d: Decomposition) -> Array | None:

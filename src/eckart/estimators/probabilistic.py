@@ -116,7 +116,7 @@ def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
         )
     if least < floor:
         warnings.warn(
-            f"The model has directions without variance ({d.k} axes of {d.columns} columns, noise variance {noise:.3g});"
+            f"The model has directions without variance ({d.k} axes of {d.columns} columns, noise {noise:.3g});"
             " they are taken to vary as much as rounding. Choose fewer components than the rank.",
             DataWarning,
             stacklevel=3,

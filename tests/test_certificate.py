@@ -58,6 +58,16 @@ def example(kind, seed):
     return matrix + center * rng.choice([0.01, 1.0, 100.0]) * rng.standard_normal(columns) / rows**0.5, center, k
 
 
+def stored(matrix, seed):
+    """(data, the same dense): every third example as CSR, two fifths full (a fuller one is opened as dense)."""
+    if seed % 3:
+        return matrix, matrix
+    thin = np.where(np.random.default_rng(seed).uniform(size=matrix.shape) < 0.4, matrix, matrix.dtype.type(0))
+    data = sparse.csr_array(thin)
+    assert ek.open_matrix(data).matrix.sparse
+    return data, thin
+
+
 class Truth:
     """Singular values of the (centred) matrix to 1e-18 of the largest, and its right vectors."""
 
@@ -116,7 +126,7 @@ def test_bounds_hold(solver, kind):
         warnings.simplefilter("ignore", AccuracyWarning)
         for seed in range(SEEDS[solver]):
             matrix, center, k = example(kind, seed)
-            data = sparse.csr_array(matrix) if seed % 3 == 0 else matrix
+            data, matrix = stored(matrix, seed)
             d = ek.decompose(data, "pca" if center else "svd", k=k, solver=solver, rng=seed)
             found = false_statements(d, Truth(matrix, center, k))
             false += [f"seed {seed}: {', '.join(found)}"] if found else []
@@ -131,8 +141,7 @@ def test_bounds_hold_in_float32(solver, kind):
     false = []
     for seed in range(200, 208):
         matrix, center, k = example(kind, seed)
-        matrix = matrix.astype(np.float32)
-        data = sparse.csr_array(matrix) if seed % 3 == 0 else matrix
+        data, matrix = stored(matrix.astype(np.float32), seed)
         d = ek.decompose(data, "pca" if center else "svd", k=k, solver=solver, rng=seed)
         found = false_statements(d, Truth(matrix, center, k))
         false += [f"seed {seed}: {', '.join(found)}"] if found else []
@@ -299,10 +308,10 @@ def probed_bound(squares, start, width, steps, probability, seed):
 @pytest.mark.parametrize("start", [0, 5])
 @pytest.mark.parametrize(("width", "steps"), [(1, 4), (1, 10), (4, 5)])
 def test_probes_fail_no_more_often_than_stated(start, width, steps):
-    """400 trials at a stated probability of 0.05: 20 failures expected at most, 34 would be 3 deviations more."""
+    """400 trials at a stated probability of 0.05; at most 0.0175 of them fail, because the bound is not sharp."""
     squares = np.r_[np.full(start, 2.0), 1.0, np.linspace(0.9, 0.1, 149)]
     bounds = np.array([probed_bound(squares, start, width, steps, 0.05, seed) for seed in range(400)])
-    assert np.mean(bounds[:, 0] < 1.0) <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
+    assert np.mean(bounds[:, 0] < 1.0) <= 0.05
     assert np.all(bounds[:, 1] <= 1.0 + 64 * EPS), "a Ritz value of the complement is above its largest eigenvalue"
     assert np.median(bounds[:, 0]) < np.sum(squares[start:]) / 10, "the bound says nothing"
 
@@ -314,4 +323,4 @@ def test_a_raised_failure_probability_is_kept():
     wrong = [bool(np.any(pairs.upper[:3] < squares[:3] * (1 - 64 * EPS))) for pairs in runs]
     assert all(pairs.failure_probability in (0.0, 0.05) for pairs in runs)
     assert any(pairs.failure_probability == 0.05 for pairs in runs)
-    assert np.mean(wrong) <= 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5
+    assert np.mean(wrong) <= 0.05

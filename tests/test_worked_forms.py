@@ -27,6 +27,21 @@ CASES: dict[str, Callable[[], Solution]] = {
     "pca scaled": lambda: worked.pca("1 2 0; 2 1 1; 3 4 5; 4 3 1", scale=True, route="svd"),
     "pca reconstruction": lambda: worked.pca("1 2; 2 1; 4 4", route="reconstruction", divide="n"),
     "svd": lambda: worked.svd("3 0; 4 5; 1 1", 1, form="full"),
+    "power_iteration": lambda: worked.power_iteration("-3 1; 1 -2"),
+    "deflation": lambda: worked.deflation("30 28; 28 30"),
+    "deflation wielandt": lambda: worked.deflation("1 3 5; 2 4 1; 6 1 9"),
+    "diagonalize": lambda: worked.diagonalize("2 1; 3 2"),
+    "minor_components": lambda: worked.minor_components("1 3; 0 2; 0 0; 3 3"),
+    "energy": lambda: worked.energy("1 2; 2 1; 3 3"),
+    "query": lambda: worked.query("1 1 0; 2 2 0; 0 1 3", "1 0 0", 2),
+    "pseudo_inverse": lambda: worked.pseudo_inverse("2 0 0 0; 0 0 0 0; 0 0 3 0"),
+    "cur": lambda: worked.cur("1 2 0; 2 3 1; 0 1 4"),
+    "cur best": lambda: worked.cur("1 2 0; 2 3 1; 0 1 4", rows=[1, 1], columns=[2, 3], core="best"),
+    "nmf": lambda: worked.nmf("1 2 0; 0 1 1; 2 4 0"),
+    "nmf kl": lambda: worked.nmf("1 2 0; 0 1 1; 2 4 0", loss="kl"),
+    "kernel_pca": lambda: worked.kernel_pca("1 0; 0 1; 2 1", new="1 1"),
+    "kernel_pca rbf": lambda: worked.kernel_pca("1 0; 0 1; 2 1", kernel="rbf", new="1 1"),
+    "select": lambda: worked.select("1 2; 2 1; 3 5; 4 2", "1 2 3 4"),
     "svd wide": lambda: worked.svd("1 1 1 0 0; 3 3 3 0 0; 0 2 0 4 4"),
 }
 WRITTEN = pytest.mark.parametrize("name", list(CASES))
@@ -93,6 +108,11 @@ def test_document_is_json_and_reads_back_exactly(name: str, solutions: dict[str,
         if isinstance(value, sp.MatrixBase) and document["parts"][key]["exact"]:
             read = sp.Matrix(sp.sympify(document["parts"][key]["exact"]))
             assert (read - value).applyfunc(sp.simplify).is_zero_matrix
+
+
+def test_every_solution_is_here() -> None:
+    functions = {name for name in worked.__all__ if name[0].islower()} - {"exercise"}
+    assert functions == {name.split()[0] for name in CASES}
 
 
 def test_show_prints(capsys: pytest.CaptureFixture[str]) -> None:

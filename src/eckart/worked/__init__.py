@@ -11,11 +11,43 @@ Each function takes a matrix as text ("1 2; 2 1"), lists, an array or a SymPy ma
 
 from __future__ import annotations
 
+from eckart.worked.cur import cur
+from eckart.worked.deflation import deflation
 from eckart.worked.determinant import determinant
+from eckart.worked.diagonalize import diagonalize
 from eckart.worked.eigen import eigen
+from eckart.worked.energy import energy
+from eckart.worked.kernel_pca import kernel_pca
+from eckart.worked.minor_components import minor_components
+from eckart.worked.nmf import nmf
 from eckart.worked.pca import pca
+from eckart.worked.power_iteration import power_iteration
+from eckart.worked.pseudo_inverse import pseudo_inverse
+from eckart.worked.query import query
 from eckart.worked.rank import rank
+from eckart.worked.select import select
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.svd import svd
 
-__all__ = ["Equation", "Solution", "Step", "Table", "determinant", "eigen", "pca", "rank", "svd"]
+__all__ = [
+    "Equation",
+    "Solution",
+    "Step",
+    "Table",
+    "cur",
+    "deflation",
+    "determinant",
+    "diagonalize",
+    "eigen",
+    "energy",
+    "kernel_pca",
+    "minor_components",
+    "nmf",
+    "pca",
+    "power_iteration",
+    "pseudo_inverse",
+    "query",
+    "rank",
+    "select",
+    "svd",
+]

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.notation import text_formula, text_prose
-from eckart.worked.numerals import decimal, is_exact, is_plain, text_number
+from eckart.worked.numerals import decimal, is_exact, is_plain, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 _INDENT = 4
@@ -94,6 +94,7 @@ def _listed(value: Any) -> list[str]:
 
 def _decimals(value: Any, room: int) -> list[str]:
     """As many digits as fit."""
+    value = without_dust(value)
     for digits in (6, 4, 3):
         lines = matrix_lines(value, partial(decimal, digits=digits))
         if len(lines[0]) <= room:

@@ -26,6 +26,7 @@ def latex_formula(formula: str) -> str:
     '\\lambda_{12} = \\| A v\\|^{2} / \\sqrt{n - 1}'
     """
     text = _roots(formula.replace(",  ", r", \quad ").replace("  ", r" \quad "))
+    text = re.sub(r"(\w)~", r"\\tilde{\1}", text)
     text = re.sub(r"([_^])(-?\w+|\+)", lambda m: f"{m[1]}{{{m[2]}}}", text)
     for word in _WORDS:
         text = re.sub(rf"(?<![\\\w]){word}(?![\w])", rf"\\{word} ", text)

@@ -29,7 +29,8 @@ def is_plain(value: Any) -> bool:
     """An integer, or a matrix of them: no decimal need stand beside it."""
     if isinstance(value, sp.MatrixBase):
         return all(is_plain(entry) for entry in value)
-    return bool(sp.sympify(value).is_Integer)
+    real, imaginary = sp.sympify(value).as_real_imag()
+    return bool(real.is_Integer and imaginary.is_Integer)
 
 
 def decimal(value: Any, digits: int = DIGITS) -> str:
@@ -76,9 +77,17 @@ def _order(value: Any) -> str | None:
     return None if value.free_symbols else "none"
 
 
+def without_dust(matrix: Any) -> Any:
+    """Decimals that are rounding beside the largest entry are shown as 0."""
+    if is_exact(matrix):
+        return matrix
+    limit = max(abs(complex(sp.N(entry))) for entry in matrix) * 1e-12
+    return matrix.applyfunc(lambda entry: entry if abs(complex(sp.N(entry))) > limit else sp.Integer(0))
+
+
 def latex_matrix(matrix: Any, *, decimals: bool = False) -> str:
     """Square brackets, one line."""
-    show = decimal if decimals else latex_number
+    show, matrix = (decimal, without_dust(matrix)) if decimals else (latex_number, matrix)
     rows = r" \\ ".join(" & ".join(show(matrix[i, j]) for j in range(matrix.cols)) for i in range(matrix.rows))
     # An array, because the matrix environments stop at ten columns.
     return rf"\left[\begin{{array}}{{{'r' * matrix.cols}}} {rows} \end{{array}}\right]"

@@ -6,12 +6,12 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.worked.numerals import decimal, text_number
+from eckart.worked.numerals import decimal, is_exact, text_number
 from eckart.worked.solution import Equation, Step
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum
 
 UNSOLVABLE = "The factor {factor} of degree {degree} {why}, so its roots are given as numbers, found to 40 digits."
-NUMERIC = "The entries hold too many different roots for exact work, so what follows is computed with 40 digits."
+NUMERIC = "Exact work with such entries would not end, so what follows is computed with 40 digits."
 
 
 def spectral_steps(m: Any, found: Spectrum, name: str = "M", *, vectors: bool = True) -> tuple[Step, ...]:
@@ -69,11 +69,12 @@ def _root_formula(found: Spectrum) -> str:
 def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
     first = 1 + sum(r.multiplicity for r in found.roots[: found.roots.index(root)])
     numbers, several = [], len(root.axes) > 1
-    if root.exact and m.rows <= 3:
+    exact = root.exact and is_exact(m)
+    if exact and m.rows <= 3:
         numbers.append(Equation(f"{name} - λ I", (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)))
     for place, axis in enumerate(root.axes):
         number = first + place
-        if root.exact and axis.weights is None and axis.length != 1:
+        if exact and axis.weights is None and axis.length != 1:
             numbers += [Equation(f"x_{number}", axis.direction), Equation(f"‖x_{number}‖", axis.length)]
         numbers.append(Equation(f"e_{number}", axis.unit))
     statement = f"For $λ = {_short(root.value)}$ solve $({name} - λ I) x = 0$ and divide by the length."

@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.errors import ParameterError
 from eckart.parameters import check_choice
+from eckart.worked.checks import whole
 from eckart.worked.fields import Axis, tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.solution import Equation, Solution, Step
@@ -170,7 +170,6 @@ def truncation_step(parts: Factors, k: int) -> Step:
 
 
 def check_k(k: Any, largest: int) -> None:
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= max(largest, 1)):
-        raise ParameterError(
-            f"k={k!r} is not possible: the rank is {largest}, so give a whole number from 1 to {largest}."
-        )
+    """No more axes than there are."""
+    if k is not None:
+        whole("k", k, 1, max(largest, 1))

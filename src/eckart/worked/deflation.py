@@ -1,0 +1,127 @@
+"""All eigenpairs one after the other: Hotelling's B = A - λ v v^T, Wielandt's B = A - λ v x^T with x.v = 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError, ParameterError
+from eckart.parameters import check_choice
+from eckart.worked.matrices import square
+from eckart.worked.numerals import GUARD
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns
+from eckart.worked.spectrum import Spectrum, spectrum
+from eckart.worked.svd import settled
+
+METHODS = ("auto", "hotelling", "wielandt")
+
+
+def deflation(given: Any, *, method: str = "auto") -> Solution:
+    """Take the dominant pair out, look again, until all pairs are found.
+
+    >>> deflation("2 1; 1 2")["eigenvalues"].T
+    Matrix([[3, 1]])
+    """
+    check_choice("method", method, METHODS)
+    a = square(given, "deflation", side=5)
+    symmetric = bool(a.is_symmetric())
+    if method == "hotelling" and not symmetric:
+        raise ParameterError(
+            "The matrix is not symmetric, and A - λ v v^T then changes the other eigenvalues. Use method='wielandt'."
+        )
+    found = spectrum(a, symmetric=False) if not symmetric else _by_modulus(spectrum(a))
+    hotelling = symmetric and method != "wielandt"
+    steps, values, vectors = _hotelling(a, found) if hotelling else _wielandt(a, found)
+    opening = Step("The matrix.", numbers=(Equation("A", a),),
+                   remark="It is symmetric." if symmetric else "It is not symmetric.")  # fmt: skip
+    name = "Hotelling" if hotelling else "Wielandt"
+    answer = (*[Equation(f"λ_{i}", value) for i, value in enumerate(values, 1)], Equation("V", vectors))
+    parts = {"eigenvalues": sp.Matrix(values), "eigenvectors": vectors}
+    return Solution(f"All eigenpairs by {name}'s deflation", (opening, *steps), answer, parts)
+
+
+def _by_modulus(found: Spectrum) -> Spectrum:
+    return Spectrum(found.polynomial, found.factors,
+                    tuple(sorted(found.roots, key=lambda root: -abs(float(sp.N(root.value))))))  # fmt: skip
+
+
+def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
+    steps, rest = [], a
+    for i, axis in enumerate(found.axes, 1):
+        rest = (rest - axis.outer(axis.entries, axis.entries) * axis.value).applyfunc(settled)
+        last = i == len(found.axes)
+        statement = f"Pair {i}: the dominant eigenvalue of what is left, with its unit vector. Take it out."
+        numbers = (Equation(f"λ_{i}", axis.value), Equation(f"v_{i}", axis.unit), Equation(f"B_{i}", rest))
+        remark = "Nothing is left: $A$ is the sum of the terms taken out." if last else ""
+        remark = remark or f"$v_{i}$ is still an eigenvector, now for 0; the other pairs are as they were."
+        steps.append(
+            Step(statement, f"B_{i} = {'A' if i == 1 else f'B_{i - 1}'} - λ_{i} v_{i} v_{i}^T", numbers, remark)
+        )
+    return steps, [axis.value for axis in found.axes], columns([axis.unit for axis in found.axes], a.rows)
+
+
+def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
+    if any(not root.real for root in found.roots):
+        raise InputError("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")
+    if len(found.axes) < a.rows:
+        raise InputError("An eigenvalue has too few eigenvectors, so not all pairs exist. Ask for eigen to see which.")
+    exact = all(root.value.is_Rational for root in found.roots)
+    work = a if exact else sp.N(a, GUARD)
+    chain: list[tuple[Any, Any, Any]] = []
+    steps, values, vectors = [], [], []
+    for i, axis in enumerate(found.axes, 1):
+        vector = axis.direction if exact else sp.N(axis.unit, GUARD)
+        if axis.value == 0:
+            steps.append(Step(f"What is left has only the eigenvalue 0. Solve $A v = 0$ for pair {i}.",
+                              numbers=(Equation(f"v_{i}", vector),)))  # fmt: skip
+        else:
+            step, work = _round(i, axis.value, vector, work, chain)
+            steps.append(step)
+        values.append(axis.value)
+        vectors.append(vector)
+    return steps, values, columns(vectors, a.rows)
+
+
+def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, Any, Any]]) -> tuple[Step, Any]:
+    """One round: the eigenvector u of the deflated matrix, the way back to v, and the next matrix."""
+    down = [vector]
+    for earlier, u, x in chain:
+        down.append((down[-1] - (earlier / value) * (x.T * down[-1])[0] * u).applyfunc(sp.expand))
+    u = down[-1]
+    place = max(range(u.rows), key=lambda j: abs(sp.N(u[j])))
+    x = (work[place, :].T / (value * u[place])).applyfunc(sp.expand)
+    name = "A" if i == 1 else f"B_{i - 1}"
+    numbers = [Equation(f"λ_{i}", value), Equation("v_1" if i == 1 else f"u_{i}", u)]
+    formula = (
+        f"B_{i} = {name} - λ_{i} {'v_1' if i == 1 else f'u_{i}'} x^T,  x = (row {place + 1} of {name}) / "
+        f"(λ_{i} · its entry {place + 1})"
+    )
+    back, remark = u, ""
+    for (earlier, other, weight), above in zip(reversed(chain), reversed(down[:-1]), strict=True):
+        moved = ((value - earlier) * back + earlier * (weight.T * back)[0] * other).applyfunc(sp.expand)
+        back = above if all(abs(sp.N(entry)) < 1e-20 for entry in moved) else moved
+    if chain:
+        numbers.append(Equation(f"v_{i}", back))
+        remark = (
+            f"Back to $A$, stage by stage: $v = (λ_{i} - λ_j) u + λ_j (x_j · u) v_j$. With the signs the "
+            f"other way round "
+        )
+        remark += "the result is no eigenvector."
+        if any(earlier == value for earlier, _, _ in chain):
+            remark += " Where the two eigenvalues are equal that is 0, and $u$ itself is taken."
+    work = (work - value * u * x.T).applyfunc(_clean)
+    chain.append((value, u, x))
+    numbers += [Equation("x", x), Equation(f"B_{i}", work)]
+    return Step(
+        f"Pair {i}: dominant in ${name}$. Choose $x$ with $x · v = 1$ and take the pair out.",
+        formula,
+        tuple(numbers),
+        remark,
+    ), work
+
+
+def _clean(entry: Any) -> Any:
+    entry = sp.expand(entry)
+    return sp.Integer(0) if entry.has(sp.Float) and abs(entry) < sp.Float("1e-30") else entry

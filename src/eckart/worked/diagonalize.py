@@ -1,0 +1,111 @@
+"""Diagonalisation: A = V D V^-1, for symmetric A = V D V^T, and powers through it: A^m = V D^m V^-1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.checks import whole
+from eckart.worked.matrices import square
+from eckart.worked.numerals import is_exact
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.spectrum import Root, Spectrum, spectrum
+from eckart.worked.svd import settled
+
+
+def diagonalize(given: Any, power: int = 3) -> Solution:
+    """V, D and V^-1, or why there are none; and a power of A.
+
+    >>> found = diagonalize("1 2; 0 3", power=2)
+    >>> found["V"], found["D"], found["power"]
+    (Matrix([
+    [1, 1],
+    [1, 0]]), Matrix([
+    [3, 0],
+    [0, 1]]), Matrix([
+    [1, 8],
+    [0, 9]]))
+    """
+    a = square(given, "diagonalize", side=6)
+    whole("power", power, 0, 50)
+    symmetric = bool(a.is_symmetric())
+    found = spectrum(a)
+    title = f"Diagonalisation of a {a.rows} x {a.rows} matrix"
+    steps = (Step("The matrix.", numbers=(Equation("A", a),)), *spectral_steps(a, found, "A"))
+    if len(found.axes) < a.rows:
+        statement = (
+            f"$V$ needs {a.rows} independent eigenvectors and there "
+            f"{'is' if len(found.axes) == 1 else 'are'} {len(found.axes)}: the "
+        )
+        step = Step(statement + "matrix cannot be diagonalised.")
+        return Solution(
+            title, (*steps, step), (Equation("", "The matrix cannot be diagonalised."),), {"diagonalizable": False}
+        )
+    v, d, inverse = factors_of(a, found, symmetric)
+    raised = raised_to(a, found, power, d, v, inverse)
+    last = _power_step(a, raised, power)
+    steps += (_factor_step(v, d, inverse, symmetric), last, *_invertible(found))
+    answer = (
+        Equation("V", v),
+        Equation("D", d),
+        Equation("V^T" if symmetric else "V^{-1}", inverse),
+        Equation(f"A^{power}", raised),
+    )
+    parts = {"V": v, "D": d, "V_inverse": inverse, "power": raised, "diagonalizable": True}
+    return Solution(title, steps, answer, parts)
+
+
+def factors_of(a: Any, found: Spectrum, symmetric: bool) -> tuple[Any, Any, Any]:
+    """V, D and V^-1; V has unit columns if A is symmetric, whole numbers where possible if not."""
+    d = sp.diag(*[axis.value for axis in found.axes])
+    if symmetric:
+        v = columns([axis.unit for axis in found.axes], a.rows)
+        return v, d, v.T
+    v = columns([axis.direction for axis in found.axes], a.rows)
+    left = {root.value: root for root in spectrum(a.T, symmetric=False).roots}
+    return v, d, sp.Matrix.vstack(*[_inverse_rows(root, left[root.value]) for root in found.roots])
+
+
+def _inverse_rows(right: Root, left: Root) -> Any:
+    """The rows of V^-1 for one eigenvalue: left eigenvectors Y with Y X = I."""
+    x = columns([axis.direction for axis in right.axes], 0)
+    y = columns([axis.direction for axis in left.axes], 0).T
+    return ((y * x).applyfunc(_plain).inv() * y).applyfunc(_plain)
+
+
+def _plain(value: Any) -> Any:
+    value = sp.expand(value)
+    return sp.expand(sp.radsimp(value)) if is_exact(value) else value
+
+
+def raised_to(a: Any, found: Spectrum, power: int, d: Any, v: Any, inverse: Any) -> Any:
+    """A^m as ∑ λ^m v y^T; for a symmetric matrix with the squared length of v inside, so that no root is left."""
+    if a.is_symmetric():
+        terms = [axis.outer(axis.entries, axis.entries) * axis.value**power for axis in found.axes]
+    else:
+        terms = [v[:, i] * inverse[i, :] * d[i, i] ** power for i in range(a.rows)]
+    return sum(terms, sp.zeros(*a.shape)).applyfunc(lambda value: settled(_plain(value)))
+
+
+def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:
+    if symmetric:
+        statement = "Put the unit eigenvectors side by side. They are orthogonal, so the inverse is the transpose."
+        return Step(statement, "A = V D V^T,  V^T V = I", (Equation("V", v), Equation("D", d)))
+    statement = "Put eigenvectors side by side (of any length: the inverse makes up for it) and invert."
+    return Step(
+        statement, "A V = V D,  A = V D V^{-1}", (Equation("V", v), Equation("D", d), Equation("V^{-1}", inverse))
+    )
+
+
+def _power_step(a: Any, raised: Any, power: int) -> Step:
+    name = "V^T" if a.is_symmetric() else "V^{-1}"
+    statement = f"Powers are now easy, since inner factors cancel: raise the eigenvalues. Here to the power {power}."
+    return Step(statement, f"A^{power} = V D^{power} {name}", (Equation(f"A^{power}", raised),))
+
+
+def _invertible(found: Spectrum) -> tuple[Step, ...]:
+    if any(value == 0 for value in found.values):
+        return (Step("An eigenvalue is 0, so $A$ is not invertible: $D$ has no inverse."),)
+    return (Step("No eigenvalue is 0, so $A$ is invertible: take the reciprocals in $D$."),)

@@ -1,0 +1,143 @@
+"""Kernel PCA: K~ = K - 1K - K1 + 1K1, K~ v = λ v, a = v / sqrt(λ) so that a^T K~ a = 1, scores K~ a."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.parameters import check_choice
+from eckart.worked.checks import whole
+from eckart.worked.fields import Axis
+from eckart.worked.matrices import matrix, vector
+from eckart.worked.numerals import GUARD, is_exact
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.spectrum import spectrum
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
+FORMULAS = {
+    "linear": "k(x, y) = x · y",
+    "poly": "k(x, y) = (γ x · y + c)^d",
+    "rbf": "k(x, y) = exp(-γ ‖x - y‖^2)",
+    "sigmoid": "k(x, y) = tanh(γ x · y + c)",
+    "cosine": "k(x, y) = x · y / (‖x‖ ‖y‖)",
+}
+
+
+def kernel_pca(
+    given: Any, k: int = 2, *, kernel: str = "poly", gamma: Any = 1, degree: int = 2, coef0: Any = 1, new: Any = None
+) -> Solution:
+    """Kernel matrix, centring term by term, axes, scores, and the scores of a new point.
+
+    >>> found = kernel_pca("1 3; 0 2; 0 0; 3 3", kernel="linear")
+    >>> found["eigenvalues"].T
+    Matrix([[10, 2]])
+    """
+    check_choice("kernel", kernel, KERNELS)
+    table = matrix(given, "kernel_pca", rows=6, columns=12)
+    whole("degree", degree, 1, 6)
+    settings = (kernel, *[matrix([[value]], "kernel_pca", rows=1, columns=1)[0] for value in (gamma, coef0)], degree)
+    points = [table[i, :] for i in range(table.rows)]
+    gram = sp.Matrix(table.rows, table.rows, lambda i, j: between(points[i], points[j], *settings))
+    terms = centring(gram)
+    centred = terms[3]
+    found = spectrum(centred, symmetric=True)
+    axes = [axis for axis in found.axes if sp.N(axis.value) > 1e-25][: whole("k", k, 1, table.rows)]
+    if not axes:
+        raise InputError("All points are the same for this kernel, so no axis is left. Give other points.")
+    squares = [_weight(axis, centred) for axis in axes]
+    weights = columns([axis.scaled(axis.entries, s) for axis, s in zip(axes, squares, strict=True)], 0)
+    scores = columns([axis.scaled(axis.image(centred), s) for axis, s in zip(axes, squares, strict=True)], 0)
+    steps = [
+        Step("The points, one per row.", numbers=(Equation("X", table),)),
+        Step(
+            "The kernel of each pair: a product in a space that is never written down.",
+            FORMULAS[kernel],
+            (Equation("K", gram),),
+            "" if is_exact(gram) else "These are not fractions: numbers to 40 digits from here.",
+        ),
+        _centring_step(terms),
+        *spectral_steps(centred, found, "K~"),
+        _scale_step(weights, scores),
+    ]
+    values = sp.Matrix([axis.value for axis in axes])
+    parts = {"K": gram, "centred": centred, "eigenvalues": values, "weights": weights, "scores": scores}
+    answer = [*[Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)], Equation("T", scores)]
+    if new is not None:
+        point = vector(new, "The new point", table.cols).T
+        step, parts["new_scores"] = _new_step(point, points, gram, axes, squares, settings)
+        steps.append(step)
+        answer.append(Equation("t", parts["new_scores"]))
+    return Solution(f"Kernel PCA of {table.rows} points, {kernel} kernel", tuple(steps), tuple(answer), parts)
+
+
+def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: Any, degree: int) -> Any:
+    """The kernel of two points; exact where it is a fraction or a root, else to 40 digits."""
+    product = sp.expand((x * y.T)[0])
+    if kernel == "linear":
+        return product
+    if kernel == "poly":
+        return sp.expand((gamma * product + coef0) ** degree)
+    if kernel == "cosine":
+        lengths = sp.sqrt((x * x.T)[0] * (y * y.T)[0])
+        if lengths == 0:
+            raise InputError("A point is the origin, which has no direction for the cosine kernel. Leave it out.")
+        return sp.radsimp(product / lengths)
+    if kernel == "rbf":
+        gap = x - y
+        return sp.Integer(1) if gap.is_zero_matrix else sp.N(sp.exp(-gamma * (gap * gap.T)[0]), GUARD)
+    return sp.N(sp.tanh(gamma * product + coef0), GUARD)
+
+
+def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
+    """1K, K1, 1K1 and K - 1K - K1 + 1K1, where 1 is the matrix of entries 1/n.
+
+    >>> centring(sp.Matrix([[2, 0], [0, 2]]))[3]
+    Matrix([
+    [ 1, -1],
+    [-1,  1]])
+    """
+    mean = sp.ones(*gram.shape) / gram.rows
+    left, right, both = mean * gram, gram * mean, mean * gram * mean
+    return left, right, both, (gram - left - right + both).applyfunc(sp.expand)
+
+
+def _weight(axis: Axis, centred: Any) -> Any:
+    """x^T K~ x = λ x^T x."""
+    terms = [x * y for x, y in zip(axis.entries, axis.image(centred), strict=True)]
+    return sum(terms[1:], terms[0])
+
+
+def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
+    names = ("1K", "K1", "1K1", "K~")
+    statement = (
+        "Centre, as if the mean had been taken off in that space: subtract the means of columns and of rows, and add "
+    )
+    statement += "the mean of all, which was subtracted twice."
+    remark = "Two terms are subtracted: with one of them only, rows or columns would not add up to 0."
+    numbers = tuple(Equation(name, term) for name, term in zip(names, terms, strict=True))
+    return Step(statement, "K~ = K - 1K - K1 + 1K1", numbers, remark)
+
+
+def _scale_step(weights: Any, scores: Any) -> Step:
+    statement = (
+        "An axis is $∑ a_i φ(x_i)$, and its squared length is $a^T K~ a$. So that this is 1, divide "
+        "each unit eigenvector by "
+    )
+    statement += "the root of its eigenvalue. The scores of the points are then these."
+    return Step(statement, "a = v / sqrt(λ),  T = K~ a = sqrt(λ) v", (Equation("a", weights), Equation("T", scores)))
+
+
+def _new_step(
+    point: Any, points: list[Any], gram: Any, axes: list[Axis], squares: list[Any], settings: Any
+) -> tuple[Step, Any]:
+    row = sp.Matrix([[between(point, other, *settings) for other in points]])
+    n = gram.rows
+    means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])
+    centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)
+    scores = sp.Matrix([[axis.scaled(axis.image(centred), s)[0] for axis, s in zip(axes, squares, strict=True)]])
+    statement = "A new point: its kernel with each old one, centred with the means of the old ones, times the weights."
+    numbers = (Equation("x", point), Equation("k", row), Equation("k~", centred), Equation("t", scores))
+    return Step(statement, "k~ = k - mean of K - mean of k + mean of all K,  t = k~ a", numbers), scores

@@ -1,0 +1,45 @@
+"""Minor components: the axes of least variance first. They are the principal ones in reverse order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.parameters import check_choice
+from eckart.worked.matrices import matrix
+from eckart.worked.pca import data_steps, variance_step
+from eckart.worked.pca_data import DIVISORS, prepared
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.svd import check_k, settled
+
+
+def minor_components(
+    given: Any, k: int = 1, *, center: bool = True, scale: bool = False, divide: str = "n-1"
+) -> Solution:
+    """The k axes along which the rows vary least.
+
+    >>> minor_components("1 3; 0 2; 0 0; 3 3")["eigenvalues"]
+    Matrix([[2]])
+    """
+    check_choice("divide", divide, DIVISORS)
+    table = matrix(given, "minor_components", rows=40, columns=6)
+    check_k(k, table.cols)
+    data = prepared(table, center=center, scale=scale, divide=divide)
+    axes = tuple(reversed(data.axes))[:k]
+    vectors = columns([axis.unit for axis in axes], table.cols)
+    scores = columns([axis.through(data.seen_by(axis)) for axis in axes], table.rows)
+    statement = (
+        "Read the list from its end: the last principal axis is the first minor one. Among all unit vectors it makes "
+    )
+    statement += "$‖X w‖$ smallest; a zero means a relation between the columns that every row keeps."
+    numbers = [Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)]
+    step = Step(statement, "min w^T S w  for  ‖w‖ = 1", (*numbers, Equation("W", vectors), Equation("X W", scores)))
+    steps = (*data_steps(data, divide), *spectral_steps(data.cross_products, data.found, "S"),
+             variance_step(data, divide), step)  # fmt: skip
+    values = sp.Matrix([axis.value for axis in axes])
+    parts = {"eigenvalues": values, "axes": vectors, "scores": scores,
+             "variances": values.applyfunc(lambda value: settled(value / data.divisor))}  # fmt: skip
+    answer = (*numbers, Equation("W", vectors))
+    return Solution(f"Minor components of a {table.rows} x {table.cols} table", steps, answer, parts)

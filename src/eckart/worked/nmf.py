@@ -1,0 +1,162 @@
+"""Non-negative factors A ~ W H by multiplicative updates, which never raise the objective.
+
+Euclidean   H <- H * (W^T A) / (W^T W H)            W <- W * (A H^T) / (W H H^T)
+KL          H <- H * (W^T (A / WH)) / column sums   W <- W * ((A / WH) H^T) / row sums
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.parameters import check_choice
+from eckart.worked.checks import whole
+from eckart.worked.matrices import matrix
+from eckart.worked.plsa import plsa_steps
+from eckart.worked.solution import Equation, Solution, Step, Table
+
+LOSSES = ("euclidean", "kl")
+_SHOWN = 10
+Array = np.ndarray[Any, np.dtype[Any]]
+
+UPDATES = {
+    "euclidean": "W = W ⊙ (A H^T) / (W H H^T),  H = H ⊙ (W^T A) / (W^T W H)",
+    "kl": "w_{ia} = w_{ia} (∑ (a_{ij} / (W H)_{ij}) h_{aj}) / (∑ h_{aj}),  h_{aj} = h_{aj} (∑ w_{ia} a_{ij} / "
+    "(W H)_{ij}) / (∑ w_{ia})",
+}
+OBJECTIVES = {
+    "euclidean": "D = ∑ (a_{ij} - (W H)_{ij})^2",
+    "kl": "D = ∑ (a_{ij} log(a_{ij} / (W H)_{ij}) - a_{ij} + (W H)_{ij})",
+}
+
+
+def nmf(
+    given: Any,
+    k: int = 2,
+    *,
+    loss: str = "euclidean",
+    iterations: int = 50,
+    seed: int = 0,
+    w: Any = None,
+    h: Any = None,
+) -> Solution:
+    """W and H from a start that is given or drawn; the first round exact, the others as numbers.
+
+    >>> found = nmf("1 2; 2 4", 1, iterations=5, w="1; 1", h="1 1")
+    >>> round(float(found["objective"]), 9)
+    0.0
+    """
+    check_choice("loss", loss, LOSSES)
+    a = matrix(given, "nmf", rows=8, columns=8)
+    _check(a, k, iterations)
+    first, second = _start(a, k, seed, w, h)
+    exact_w, exact_h = step(_objects(a), _objects(first), _objects(second), loss)
+    history, left, right = _run(a, first, second, loss, iterations)
+    shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
+    table = Table(("round", "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
+    wide, final = sp.Matrix(left.tolist()), sp.Matrix(right.tolist())
+    remark = "It never rises, but it may stop at a local optimum: another start may do better."
+    steps = (
+        Step(
+            "The matrix and the start.",
+            "A ≈ W H,  W ≥ 0,  H ≥ 0",
+            (Equation("A", a), Equation("W", first), Equation("H", second)),
+            _saving(a, k),
+        ),
+        Step("What is made small.", OBJECTIVES[loss], (Equation("D", sp.Float(history[0], 17)),)),
+        Step(
+            "First round, exactly: first $W$, then $H$ with the new $W$. Every factor is non-negative, so no "
+            "sign can change.",
+            UPDATES[loss],
+            (Equation("W", sp.Matrix(exact_w.tolist())), Equation("H", sp.Matrix(exact_h.tolist()))),
+        ),
+        Step(f"And so on, {iterations} rounds in all; the objective after each.", numbers=(table,), remark=remark),
+        Step(
+            "The factors, and their product.",
+            numbers=(Equation("W", wide), Equation("H", final), Equation("W H", wide * final)),
+        ),
+        *plsa_steps(wide, final),
+    )
+    parts = {
+        "W": wide,
+        "H": final,
+        "objective": sp.Float(history[-1], 17),
+        "history": [sp.Float(x, 17) for x in history],
+        "first_W": sp.Matrix(exact_w.tolist()),
+        "first_H": sp.Matrix(exact_h.tolist()),
+    }
+    answer = (Equation("W", wide), Equation("H", final), Equation("D", parts["objective"]))
+    return Solution(f"Non-negative factors of a {a.rows} x {a.cols} matrix", steps, answer, parts)
+
+
+def step(a: Array, w: Array, h: Array, loss: str) -> tuple[Array, Array]:
+    """One round. Works on exact numbers and on floating-point ones."""
+    if loss == "euclidean":
+        w = w * _ratio(a @ h.T, w @ h @ h.T)
+        return w, h * _ratio(w.T @ a, w.T @ w @ h)
+    w = w * _ratio(_ratio(a, w @ h) @ h.T, np.ones_like(a) @ h.T)
+    return w, h * _ratio(w.T @ _ratio(a, w @ h), w.T @ np.ones_like(a))
+
+
+def objective(a: Array, w: Array, h: Array, loss: str) -> float:
+    """Squared distance, or Kullback-Leibler divergence with 0 log 0 = 0."""
+    near = w @ h
+    if loss == "euclidean":
+        return float(((a - near) ** 2).sum())
+    full = a > 0
+    return float((a[full] * np.log(a[full] / near[full])).sum() - a.sum() + near.sum())
+
+
+def _ratio(above: Array, below: Array) -> Array:
+    """Entry by entry, 0 where the divisor is 0: such entries stay 0 for ever."""
+    safe = np.where(below == 0, 1, below)
+    return np.where(below == 0, 0, above / safe)
+
+
+def _run(a: Any, w: Any, h: Any, loss: str, iterations: int) -> tuple[list[float], Array, Array]:
+    data, left, right = (np.array(m.tolist(), dtype=float) for m in (a, w, h))
+    history = [objective(data, left, right, loss)]
+    for _ in range(iterations):
+        left, right = step(data, left, right, loss)
+        history.append(objective(data, left, right, loss))
+    return history, left, right
+
+
+def _objects(m: Any) -> Array:
+    return np.array(m.tolist(), dtype=object)
+
+
+def _start(a: Any, k: int, seed: int, w: Any, h: Any) -> tuple[Any, Any]:
+    generator = np.random.Generator(np.random.Philox(seed))
+    first = (
+        sp.Matrix(generator.integers(1, 4, (a.rows, k)).tolist()) if w is None else matrix(w, "nmf", rows=8, columns=8)
+    )
+    second = (
+        sp.Matrix(generator.integers(1, 4, (k, a.cols)).tolist()) if h is None else matrix(h, "nmf", rows=8, columns=8)
+    )
+    if first.shape != (a.rows, k) or second.shape != (k, a.cols):
+        raise InputError(
+            f"The start must be W {a.rows} x {k} and H {k} x {a.cols}; it is {first.shape} and {second.shape}."
+        )
+    if any(entry < 0 for m in (first, second) for entry in m) or (first * second).is_zero_matrix:
+        raise InputError("The start must not be negative, and not zero: zeros stay zeros. Give positive numbers.")
+    return first, second
+
+
+def _check(a: Any, k: Any, iterations: Any) -> None:
+    if any(entry < 0 for entry in a):
+        raise InputError("The matrix has a negative entry, and non-negative factors cannot make one. Use svd.")
+    whole("k", k, 1, min(a.shape))
+    whole("iterations", iterations, 1, 10_000)
+
+
+def _saving(a: Any, k: int) -> str:
+    stored, whole = (a.rows + a.cols) * k, a.rows * a.cols
+    words = "fewer" if stored < whole else "not fewer"
+    return (
+        f"The factors hold {stored} numbers, {words} than the {whole} of the matrix. Many notes put observations in "
+        "columns: then the columns of $W$ are the dictionary and those of $H$ the activations."
+    )

@@ -1,0 +1,52 @@
+"""The probabilistic reading of W H: w_fk = P(t_k) P(m_f | t_k), h_kn = P(d_n | t_k), there and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.solution import Equation, Step
+
+
+def plsa(w: Any, h: Any) -> tuple[Any, Any, Any, Any]:
+    """Topics, terms given topics, documents given topics, and the total: all sums are 1.
+
+    >>> plsa(sp.Matrix([[1, 0], [1, 2]]), sp.Matrix([[1, 1], [0, 3]]))[0]
+    Matrix([[2/5, 3/5]])
+    """
+    down = [sum(w[:, k]) for k in range(w.cols)]
+    across = [sum(h[k, :]) for k in range(h.rows)]
+    total = sum(d * a for d, a in zip(down, across, strict=True))
+    topics = sp.Matrix([[d * a / total for d, a in zip(down, across, strict=True)]])
+    terms = sp.Matrix(w.rows, w.cols, lambda i, k: w[i, k] / down[k] if down[k] else 0)
+    documents = sp.Matrix(h.rows, h.cols, lambda k, j: h[k, j] / across[k] if across[k] else 0)
+    return topics, terms, documents, total
+
+
+def plsa_steps(w: Any, h: Any) -> tuple[Step, ...]:
+    """Both directions, with the sums checked."""
+    topics, terms, documents, total = plsa(w, h)
+    numbers = (Equation("P(t)", topics), Equation("P(m|t)", terms), Equation("P(d|t)", documents))
+    sums = sp.Matrix(
+        [[sum(topics), *[sum(terms[:, k]) for k in range(w.cols)], *[sum(documents[k, :]) for k in range(h.rows)]]]
+    )
+    back_w = terms * sp.diag(*topics)
+    statement = (
+        "As probabilities (rows are terms $m$, columns are documents $d$, factors are topics $t$): divide by the sums."
+    )
+    formula = "P(m, d) = ∑ P(t) P(m|t) P(d|t)"
+    back = "And back: a dictionary and activations with the same product, up to the total that was divided out."
+    return (
+        Step(statement, formula, (*numbers, Equation("sums", sums)), "Each distribution adds up to 1."),
+        Step(
+            back,
+            "w_{fk} = P(t_k) P(m_f|t_k),  h_{kn} = P(d_n|t_k)",
+            (
+                Equation("W", back_w),
+                Equation("H", documents),
+                Equation("total", total),
+                Equation("total · W H", total * back_w * documents),
+            ),
+        ),
+    )

@@ -1,0 +1,152 @@
+"""Power iteration: x <- A x / ‖A x‖ until x settles up to its sign; λ = x^T A x."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.errors import InputError, ParameterError
+from eckart.worked.checks import whole
+from eckart.worked.matrices import square, vector
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.spectrum import Root, Spectrum, spectrum
+
+_SHOWN = 8
+Vector = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The iterates of one run; `change` ignores the sign, `plain` does not."""
+
+    iterates: list[Vector]
+    quotients: list[float]
+    changes: list[float]
+    plain: list[float]
+    settled: bool
+
+
+def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
+    """The dominant eigenpair, iterate by iterate; what goes wrong when it does, and why.
+
+    >>> found = power_iteration("2 1; 3 2")
+    >>> round(float(found["eigenvalue"]), 6), found["settled"]
+    (3.732051, True)
+    """
+    a = square(given, "power_iteration", side=8)
+    whole("most", most, 1, 10_000)
+    if not eps > 0:
+        raise ParameterError(
+            f"eps={eps!r} is not possible: the iteration stops when the change is at most eps, above 0."
+        )
+    first = sp.ones(a.rows, 1) if start is None else vector(start, "start", a.rows)
+    if first.is_zero_matrix:
+        raise InputError("The start is the zero vector, which has no direction. Give any other.")
+    found = spectrum(a, symmetric=False)
+    run = iterate(np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel(), eps, most)
+    steps = (Step("The matrix and the start.", numbers=(Equation("A", a), Equation("x_0", first))),
+             _iteration_step(run, eps), _outcome(a, first, found, run, most), _truth(found))  # fmt: skip
+    value, unit = sp.Float(run.quotients[-1], 17), sp.Matrix([sp.Float(x, 17) for x in run.iterates[-1]])
+    answer = (
+        [Equation("λ", value), Equation("x", unit)] if run.settled else [Equation("", "The iteration did not settle.")]
+    )
+    parts = {"eigenvalue": value, "eigenvector": unit, "iterations": sp.Integer(len(run.iterates) - 1),
+             "settled": run.settled, "dominant": found.roots[0].value}  # fmt: skip
+    return Solution(f"Power iteration on a {a.rows} x {a.rows} matrix", steps, tuple(answer), parts)
+
+
+def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
+    """Multiply and divide by the length until the direction changes by no more than eps."""
+    x = x / np.linalg.norm(x)
+    run = Run([x], [float(x @ a @ x)], [float("nan")], [float("nan")], False)
+    for _ in range(most):
+        y = a @ x
+        length = np.linalg.norm(y)
+        if length == 0:
+            return run
+        y = y / length
+        run.iterates.append(y)
+        run.quotients.append(float(y @ a @ y))
+        run.plain.append(float(np.linalg.norm(y - x)))
+        run.changes.append(min(run.plain[-1], float(np.linalg.norm(y + x))))
+        x = y
+        if run.changes[-1] <= eps:
+            return Run(run.iterates, run.quotients, run.changes, run.plain, True)
+    return run
+
+
+def _iteration_step(run: Run, eps: float) -> Step:
+    size, last = len(run.iterates[0]), len(run.iterates) - 1
+    places = [*range(min(_SHOWN, last) + 1), *[i for i in (last - 1, last) if i > _SHOWN]]
+    rows: list[tuple[Any, ...]] = []
+    for before, i in zip([-1, *places], places, strict=False):
+        if before >= 0 and i > before + 1:
+            rows.append(("$…$",) * (size + 3))
+        entries = [sp.Float(x, 17) for x in run.iterates[i]]
+        change = sp.Float(run.plain[i], 17) if i else ""
+        rows.append((sp.Integer(i), *entries, sp.Float(run.quotients[i], 17), change))
+    headings = ("t", *[f"entry {j}" for j in range(1, size + 1)], "x^T A x", "‖x - previous‖")
+    statement = (
+        f"Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps:g}."
+    )
+    formula = "x_{t+1} = A x_t / ‖A x_t‖,  λ ≈ x^T A x"
+    remark = "$x^T A x$ is the Rayleigh quotient, the estimate of the eigenvalue."
+    return Step(statement, formula, (Table(headings, tuple(rows)),), remark)
+
+
+def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:
+    top = leaders(found)
+    count = len(run.iterates) - 1
+    if run.settled:
+        words = f"After {count} step{'s' if count > 1 else ''} the direction has settled."
+    elif count < most:
+        words = "The iteration stops, because $A x = 0$: there is nothing left to divide by."
+    else:
+        words = f"After {most} steps the direction still changes: the iteration does not settle."
+    return Step(" ".join([words, *_reasons(a, start, top, found)]))
+
+
+def _reasons(a: Any, start: Any, top: list[Root], found: Spectrum) -> list[str]:
+    reasons = []
+    if len(top) > 1:
+        kind = "a complex pair, so the vector goes on turning" if not top[0].real else "of opposite sign, so it swings"
+        reasons.append(f"Two eigenvalues share the largest modulus; they are {kind} and no single direction wins.")
+        return reasons
+    if len(top[0].axes) < top[0].multiplicity:
+        reasons.append("The dominant eigenvalue has too few eigenvectors, so the approach is slow, like $1/t$.")
+    elif top[0].multiplicity > 1:
+        reasons.append(
+            "The dominant eigenvalue is repeated: the limit is one of its many eigenvectors, chosen by the start."
+        )
+    if top[0].real and sp.N(top[0].value) < 0:
+        reasons.append("The dominant eigenvalue is negative, so the vector changes sign at every step: the "
+                       "difference to the "
+                       "vector before stays near 2, and a stop that ignores the sign is needed.")  # fmt: skip
+    if top[0].value != 0 and is_blind(a, start, top[0]):
+        reasons.append("The start has no part along the dominant eigenvector, so the iteration cannot see it and finds "
+                       "another eigenvalue; only rounding could bring it back. Take another start.")  # fmt: skip
+    others = [root for root in found.roots if root is not top[0]]
+    if others and top[0].value != 0:
+        ratio = abs(complex(sp.N(others[0].value))) / abs(complex(sp.N(top[0].value)))
+        reasons.append(f"Each step shrinks the error by about {ratio:.3g}, the ratio of the two largest moduli.")
+    return reasons
+
+
+def leaders(found: Spectrum) -> list[Root]:
+    """The roots of largest modulus."""
+    sizes = [abs(complex(sp.N(root.value, 20))) for root in found.roots]
+    return [root for root, size in zip(found.roots, sizes, strict=True) if size >= max(sizes) * (1 - 1e-12)]
+
+
+def is_blind(a: Any, start: Any, root: Root) -> bool:
+    """No left eigenvector of this eigenvalue meets the start."""
+    same = next(r for r in spectrum(a.T, symmetric=False).roots if abs(complex(sp.N(r.value - root.value))) < 1e-12)
+    return all(abs(complex(sp.N((axis.direction.T * start)[0], 20))) < 1e-15 for axis in same.axes)
+
+
+def _truth(found: Spectrum) -> Step:
+    numbers = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
+    return Step("For comparison, the roots of the characteristic polynomial.", "det(A - λ I) = 0", numbers)

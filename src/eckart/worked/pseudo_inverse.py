@@ -1,0 +1,56 @@
+"""The pseudo-inverse: A = X Σ Y^T gives A^+ = Y Σ^+ X^T, where zeros of Σ stay zeros.
+
+Without roots: A = F G with F the pivot columns of A and G its reduced rows, and for A scaled by diagonal matrices
+
+    (L A R)^+ = R P L,   P = G^T (G R^2 G^T)^-1 (F^T L^2 F)^-1 F^T
+
+so that only the squares of L and R are needed, which are fractions where L and R are roots.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.matrices import matrix
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.svd import factors
+
+
+def pseudo_inverse(given: Any) -> Solution:
+    """A^+ through the singular value decomposition.
+
+    >>> pseudo_inverse("2 0 0 0; 0 0 0 0; 0 0 3 0")["pseudo_inverse"]
+    Matrix([
+    [1/2, 0,   0],
+    [  0, 0,   0],
+    [  0, 0, 1/3],
+    [  0, 0,   0]])
+    """
+    a = matrix(given, "svd", rows=8, columns=8)
+    found = factors(a)
+    inverse = core(a)
+    values = [Equation(f"σ_{i}", value) for i, value in enumerate(found.values, 1)]
+    turned = [Equation(f"1/σ_{i}", sp.radsimp(1 / value)) for i, value in enumerate(found.values, 1)]
+    steps = (
+        Step("The matrix, and its singular values that are not zero.", "A = X Σ Y^T", (Equation("A", a), *values)),
+        Step("Turn them over; zeros stay zeros, and the shape is transposed.", "A^+ = Y Σ^+ X^T",
+             (*turned, Equation("A^+", inverse))),
+        Step("Check: going there, back and there again is going there.", "A A^+ A = A",
+             (Equation("A A^+ A", (a * inverse * a).applyfunc(sp.expand)),)),
+    )  # fmt: skip
+    parts = {"pseudo_inverse": inverse, "singular_values": sp.Matrix(found.values)}
+    return Solution(f"Pseudo-inverse of a {a.rows} x {a.cols} matrix", steps, (Equation("A^+", inverse),), parts)
+
+
+def core(a: Any, left: list[Any] | None = None, right: list[Any] | None = None) -> Any:
+    """P of the formula above; without scaling it is A^+. `left` and `right` hold the squares of the diagonals."""
+    reduced, pivots = a.rref(simplify=True)
+    if not pivots:
+        return sp.zeros(a.cols, a.rows)
+    f, g = a.extract(list(range(a.rows)), list(pivots)), reduced[: len(pivots), :]
+    left_squared = sp.diag(*left) if left is not None else sp.eye(a.rows)
+    right_squared = sp.diag(*right) if right is not None else sp.eye(a.cols)
+    inner = (g * right_squared * g.T).inv() * (f.T * left_squared * f).inv()
+    return (g.T * inner * f.T).applyfunc(lambda value: sp.expand(sp.radsimp(value)))

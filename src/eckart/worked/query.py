@@ -1,0 +1,91 @@
+"""Queries in concept space: q -> q V -> q V V^T, and who is alike by the cosine there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.worked.fields import tidy_root
+from eckart.worked.matrices import matrix, vector
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.svd import check_k, factors, settled
+
+
+def query(given: Any, q: Any, k: int | None = None) -> Solution:
+    """A new row in the concepts of a matrix, back again, what it suggests, and which rows are alike.
+
+    >>> ratings = "1 1 1 0 0; 3 3 3 0 0; 4 4 4 0 0; 5 5 5 0 0; 0 0 0 4 4; 0 0 0 5 5; 0 0 0 2 2"
+    >>> found = query(ratings, "4 0 0 0 0")
+    >>> found["concepts"], found["back"]
+    (Matrix([[4*sqrt(3)/3, 0]]), Matrix([[4/3, 4/3, 4/3, 0, 0]]))
+    """
+    a = matrix(given, "query", rows=12, columns=8)
+    row = vector(q, "The query", a.cols).T
+    parts = factors(a)
+    if not parts.axes:
+        raise InputError("The matrix is zero, so it has no concepts. Check the entries.")
+    check_k(k, len(parts.axes))
+    axes = parts.axes[: k or len(parts.axes)]
+    concepts = sp.Matrix.hstack(*[axis.through(row) for axis in axes])
+    projector = sum((axis.outer(axis.entries, axis.entries) for axis in axes), sp.zeros(a.cols, a.cols)).applyfunc(
+        settled
+    )
+    back = (row * projector).applyfunc(settled)
+    v = sp.Matrix.hstack(*[axis.unit for axis in axes])
+    cosines = [cosine(row, a[i, :], projector) for i in range(a.rows)]
+    steps = (
+        Step("The matrix, and the new row.", numbers=(Equation("A", a), Equation("q", row))),
+        Step(
+            "The right singular vectors connect columns with concepts; the singular values are their strength.",
+            "A = U Σ V^T",
+            (*[Equation(f"σ_{i}", value) for i, value in enumerate(parts.values[: len(axes)], 1)], Equation("V", v)),
+        ),
+        Step("Into concept space.", "q V", (Equation("q V", concepts),)),
+        Step(
+            "And back to the columns: what a row with these tastes would look like.",
+            "q V V^T",
+            (Equation("q V V^T", back),),
+            _suggestion(row, back),
+        ),
+        Step(
+            "Rows that are alike: the cosine of the angle in concept space; 1 means the same direction, and "
+            "the cosine "
+            "distance is 1 less the cosine.",
+            "cos = (q V) · (a V) / (‖q V‖ ‖a V‖)",
+            (_table(cosines),),
+        ),
+    )
+    named = {"concepts": concepts, "back": back, "V": v, "cosines": sp.Matrix([0 if c is None else c for c in cosines])}
+    answer = (Equation("q V", concepts), Equation("q V V^T", back), Equation("", _suggestion(row, back)))
+    return Solution("A query in concept space", steps, answer, named)
+
+
+def cosine(first: Any, second: Any, projector: Any) -> Any:
+    """The cosine between two rows in concept space, where V V^T is the projector; None if one of them is 0 there.
+
+    >>> cosine(sp.Matrix([[4, 0]]), sp.Matrix([[3, 0]]), sp.eye(2))
+    1
+    """
+    product = settled((first * projector * second.T)[0])
+    lengths = [settled((row * projector * row.T)[0]) for row in (first, second)]
+    if any(length == 0 or abs(sp.N(length)) < 1e-25 for length in lengths):
+        return None
+    return settled(sp.radsimp(product / tidy_root(settled(lengths[0] * lengths[1]))))
+
+
+def _suggestion(row: Any, back: Any) -> str:
+    open_places = [j for j in range(row.cols) if row[j] == 0 and sp.N(back[j]) > 1e-9]
+    if not open_places:
+        return "No column without an entry gains anything: there is nothing to suggest."
+    order = sorted(open_places, key=lambda j: -float(sp.N(back[j])))
+    words = ", ".join(str(j + 1) for j in order)
+    return f"Of the columns that are still 0 in the query, suggest {words}."
+
+
+def _table(cosines: list[Any]) -> Table:
+    rows = [
+        (sp.Integer(i), *(("none", "none") if c is None else (c, settled(1 - c)))) for i, c in enumerate(cosines, 1)
+    ]
+    return Table(("row", "cosine", "distance"), tuple(rows))

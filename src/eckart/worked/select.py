@@ -1,0 +1,65 @@
+"""Choosing columns by their correlation with a target: r = s_xy / sqrt(s_xx s_yy)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError, ParameterError
+from eckart.worked.checks import whole
+from eckart.worked.matrices import matrix, vector
+from eckart.worked.solution import Equation, Solution, Step, Table
+
+
+def select(given: Any, target: Any, *, count: int | None = None, threshold: float | None = None) -> Solution:
+    """The columns most correlated with a target: `count` of them, or all with |r| >= `threshold` (0.5 by default).
+
+    >>> select("1 2; 2 1; 3 5; 4 2", "1 2 3 4", count=1)["chosen"]
+    [1]
+    """
+    table = matrix(given, "select", rows=40, columns=12)
+    y = vector(target, "The target", table.rows)
+    if count is not None and threshold is not None:
+        raise ParameterError("count and threshold exclude each other: give one of them.")
+    if count is not None:
+        whole("count", count, 1, table.cols)
+    centred = [_centred(table[:, j]) for j in range(table.cols)]
+    goal = _centred(y)
+    if goal.is_zero_matrix:
+        raise InputError("The target does not vary, so nothing can be correlated with it. Give another.")
+    products = [(x.T * goal)[0] for x in centred]
+    squares = [(x.T * x)[0] for x in centred]
+    own = (goal.T * goal)[0]
+    found = [_correlation(p, s, own) for p, s in zip(products, squares, strict=True)]
+    order = sorted(range(table.cols), key=lambda j: -abs(float(sp.N(found[j]))))
+    limit = 0.5 if threshold is None else threshold
+    chosen = order[:count] if count else [j for j in order if abs(float(sp.N(found[j]))) >= limit]
+    rule = f"the {count} largest" if count and count > 1 else "the largest" if count else f"those of at least {limit:g}"
+    rows = tuple(
+        (sp.Integer(j + 1), squares[j], products[j], found[j], "kept" if j in chosen else "dropped") for j in order
+    )
+    remark = "A column that does not vary has no correlation and counts as 0." if any(s == 0 for s in squares) else ""
+    steps = (
+        Step("The columns and the target.", numbers=(Equation("X", table), Equation("y", y))),
+        Step("Subtract the means.", numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
+        Step(f"Correlate each column with the target and keep, by size, {rule}.", "r_j = x_j^T y / sqrt(x_j^T "
+                                                                                  "x_j · y^T y)",
+             (Equation("y^T y", own), Table(("column", "x^T x", "x^T y", "r", "choice"), rows)), remark),
+        Step("This chooses among the old columns and looks at them one at a time: two columns that say the same "
+             "are both "
+             "kept, and one that helps only together with another is dropped."),
+    )  # fmt: skip
+    words = ", ".join(str(j + 1) for j in sorted(chosen)) or "none"
+    parts = {"correlations": sp.Matrix(found), "chosen": [sp.Integer(j + 1) for j in sorted(chosen)]}
+    return Solution(
+        "Columns chosen by correlation with a target", steps, (Equation("", f"Keep columns: {words}."),), parts
+    )
+
+
+def _centred(column: Any) -> Any:
+    return (column - sp.ones(column.rows, 1) * (sum(column) / column.rows)).applyfunc(sp.expand)
+
+
+def _correlation(product: Any, square: Any, own: Any) -> Any:
+    return sp.Integer(0) if square == 0 else sp.radsimp(product / sp.sqrt(sp.expand(square * own)))

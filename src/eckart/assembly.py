@@ -63,7 +63,7 @@ def assemble(
         row_names=opened.about.row_names,
         column_names=opened.about.column_names,
         rank=numerical_rank(solution, sum(problem.shape)),
-        certificate=certify(solution, problem, settings, unit),
+        certificate=certify(solution, problem, settings, unit, dtype),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.about.notes, *notes_on(problem, settings, opened)),
@@ -81,7 +81,11 @@ def _check_range(values: np.ndarray, dtype: object) -> None:
 
 
 def certify(
-    solution: Solution, problem: Standardized, settings: Settings, unit: Callable[[np.ndarray], np.ndarray]
+    solution: Solution,
+    problem: Standardized,
+    settings: Settings,
+    unit: Callable[[np.ndarray], np.ndarray],
+    dtype: object,
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.moments.total
@@ -92,7 +96,7 @@ def certify(
         lower=unit(np.sqrt(solution.lower[:k])),
         upper=unit(np.sqrt(solution.upper[:k])),
         residuals=solution.residuals / largest if largest else np.zeros(k),
-        angle=angle_bound(solution, settings),
+        angle=angle_bound(solution, settings, _unit_of(dtype)),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
@@ -101,6 +105,10 @@ def certify(
         reads=problem.reads,
         word=word(solution, low, high),
     )
+
+
+def _unit_of(dtype: object) -> float:
+    return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
 
 
 def explained(solution: Solution, total: float, error: float) -> tuple[float, float]:
@@ -114,8 +122,11 @@ def explained(solution: Solution, total: float, error: float) -> tuple[float, fl
     return low, min(1.0, max(low, high))
 
 
-def angle_bound(solution: Solution, settings: Settings) -> float:
-    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1); 1 without a gap, 0 when all axes are kept."""
+def angle_bound(solution: Solution, settings: Settings, unit: float) -> float:
+    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and the rounding of the vectors to their dtype.
+
+    1 without a gap, 0 when all axes are kept.
+    """
     k = len(solution.values)
     if solution.spectrum is not None and k == len(solution.spectrum):
         return 0.0
@@ -128,7 +139,8 @@ def angle_bound(solution: Solution, settings: Settings) -> float:
     else:
         return 1.0
     gap = float(solution.values[-1]) - solution.rounding - beyond
-    return min(1.0, float(np.sqrt(np.sum(solution.residuals**2))) / gap) if gap > 0.0 else 1.0
+    residual = float(np.sqrt(np.sum(solution.residuals**2)))
+    return min(1.0, residual / gap + float(unit * np.sqrt(k))) if gap > 0.0 else 1.0
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:

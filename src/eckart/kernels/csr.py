@@ -72,3 +72,23 @@ def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped
             target = result[indices[p]]
             for q in range(p, indptr[i + 1]):
                 target[indices[q]] += entry * data[q]
+
+
+@njit(nogil=True, cache=True)
+def column_sums(indptr, indices, data, roots, start, stop, sums, weights):  # type: ignore[no-untyped-def]
+    """sums += u^T A and weights += the weight of the stored entries, by column, rows start..stop; no u means ones."""
+    for i in range(start, stop):
+        root = roots[i] if roots.shape[0] else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            sums[indices[p]] += root * data[p]
+            weights[indices[p]] += root * root
+
+
+@njit(nogil=True, cache=True)
+def column_squares(indptr, indices, data, roots, mean, start, stop, squares):  # type: ignore[no-untyped-def]
+    """squares += sum over stored entries of (a - u mean)^2, rows start..stop."""
+    for i in range(start, stop):
+        root = roots[i] if roots.shape[0] else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            rest = data[p] - root * mean[indices[p]]
+            squares[indices[p]] += rest * rest

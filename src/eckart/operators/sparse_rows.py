@@ -104,18 +104,53 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
 
 
 def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
-    """u^T A, sums of squares and a product. The product is a second sweep of memory, not of the disk."""
+    """u^T A, sums of squares about zero and about the mean, and a product. Sweeps of memory, one read of the data."""
+    matrix, columns = op.matrix, op.matrix.shape[1]
+    sums, stored = _over_segments(op, "column_sums", (), 2)
+    weight = float(matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
+    mean = sums / weight
+    (squares,) = _over_segments(op, "column_squares", (np.zeros(columns),), 1)
+    (about_mean,) = _over_segments(op, "column_squares", (mean,), 1)
+    # Entries that are not stored are zeros, each at the distance `mean` from the mean.
+    about_mean += np.maximum(weight - stored, 0.0) * mean**2
+    product = globals()["gram"](op) if gram else None if right is None else normal(op, right)
+    return Survey(sums, squares, weight, product, about_mean)
+
+
+def full_columns(op: RowBlocks) -> np.ndarray:
+    """Columns of which every entry is stored."""
+    counts = np.bincount(op.matrix.indices, minlength=op.matrix.shape[1])
+    return np.flatnonzero(counts == op.matrix.shape[0])
+
+
+def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
+    """A - u c^T where c is zero but on full columns: the pattern stays as it is."""
+    from scipy import sparse
+
     matrix = op.matrix
-    columns = matrix.shape[1]
-    roots = op.weight_roots
-    data = matrix.data.astype(np.float64, copy=False)
-    scaled = data if roots is None else data * np.repeat(roots, np.diff(matrix.indptr))
-    sums = np.bincount(matrix.indices, scaled, minlength=columns)
-    squares = np.bincount(matrix.indices, data * data, minlength=columns)
-    weight = float(matrix.shape[0]) if roots is None else float(np.sum(roots * roots))
-    if gram:
-        return Survey(sums, squares, weight, globals()["gram"](op))
-    return Survey(sums, squares, weight, None if right is None else normal(op, right))
+    offset = shift[matrix.indices]
+    if op.weight_roots is not None:
+        offset *= np.repeat(op.weight_roots, np.diff(matrix.indptr))
+    data = (matrix.data.astype(np.float64) - offset).astype(matrix.dtype)
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...], results: int) -> list[np.ndarray]:
+    """Column sums by a kernel of `kernels.csr`, segment by segment."""
+    from eckart.kernels import csr
+
+    matrix = op.matrix
+    roots = np.zeros(0) if op.weight_roots is None else op.weight_roots
+
+    def step(segment: tuple[int, int]) -> list[np.ndarray]:
+        parts = [np.zeros(matrix.shape[1]) for _ in range(results)]
+        getattr(csr, kernel)(matrix.indptr, matrix.indices, matrix.data, roots, *extra, *segment, *parts)
+        return parts
+
+    def add(first: list[np.ndarray], second: list[np.ndarray]) -> list[np.ndarray]:
+        return [a + b for a, b in zip(first, second, strict=True)]
+
+    return fold(step, segments(matrix), add, workers=op.workers)
 
 
 def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
-from eckart.operators.base import Operator
+from eckart.operators import sparse_rows
+from eckart.operators.base import Operator, Survey
 from eckart.operators.prepare import StandardizeRows
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.transformed import Centered, Scaled
@@ -53,6 +54,8 @@ class Standardized:
         self._operator: Operator | None = None
         self._moments: Moments | None = None
         self._amplification = 1.0
+        self._offset: np.ndarray | None = None
+        self._survey: Survey | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,20 +148,35 @@ class Standardized:
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         """The first read: moments, and B^T B Q or B^T B if asked for."""
-        if not self.turned:
-            return self._first_tall(right, gram=gram)
-        if self._given.sparse:
-            return self._first_wide_sparse(right, gram=gram)
-        return self._first_wide(right, gram=gram)
+        if self.turned and not self._given.sparse:
+            return self._first_wide(right, gram=gram)
+        route = self._first_wide_sparse if self.turned else self._first_tall
+        product = route(right, gram=gram)
+        if self._given.sparse and self.center and self._offset is None and self._shift_full_columns():
+            product = route(right, gram=gram)
+        return product
+
+    def _shift_full_columns(self) -> bool:
+        """Columns without a single zero may hide a small spread behind a large mean: take it out of their entries."""
+        survey = self._survey
+        self._offset = np.zeros(self._given.shape[1])
+        assert survey is not None
+        assert survey.about_mean is not None
+        hidden = np.flatnonzero(survey.squares > 4.0 * survey.about_mean)
+        full = np.intersect1d(hidden, sparse_rows.full_columns(self._given)) if hidden.size else hidden
+        if not full.size:
+            return False
+        self._offset[full] = (survey.sums / survey.weight)[full]
+        self._given = replace(self._given, matrix=sparse_rows.shift_full_columns(self._given, self._offset))
+        return True
 
     def _first_tall(self, right: Array | None, *, gram: bool) -> Array | None:
         base = self._given if self._shift is None else self._given.shifted(self._shift)
         # With scaling, the first product has to wait until the scales are known.
-        survey = base.survey(None if self.scale else right, gram=gram)
+        survey = self._survey = base.survey(None if self.scale else right, gram=gram)
         mean = survey.sums / survey.weight
-        raw = squares = to_numpy(survey.squares)
-        if self.center:
-            squares = np.maximum(squares - survey.weight * to_numpy(mean) ** 2, 0.0)
+        raw = to_numpy(survey.squares)
+        squares = self._centred_squares(survey)
         self._moments = self._describe(to_numpy(mean), squares, survey.weight)
         self._amplification = self._amplify(raw)
         operator: Operator = base
@@ -202,11 +220,9 @@ class Standardized:
         return product
 
     def _first_wide_sparse(self, right: Array | None, *, gram: bool) -> Array | None:
-        survey = self._given.survey()
+        survey = self._survey = self._given.survey()
         mean = survey.sums / survey.weight
-        squares = survey.squares
-        if self.center:
-            squares = np.maximum(squares - survey.weight * mean**2, 0.0)
+        squares = self._centred_squares(survey)
         self._moments = self._describe(mean, squares, survey.weight)
         self._amplification = self._amplify(survey.squares)
         scale = self._moments.scale
@@ -225,6 +241,14 @@ class Standardized:
             return operator.gram()
         return None if right is None else operator.normal(right)
 
+    def _centred_squares(self, survey: Survey) -> np.ndarray:
+        squares = to_numpy(survey.squares)
+        if not self.center:
+            return squares
+        if survey.about_mean is not None:
+            return to_numpy(survey.about_mean)
+        return np.asarray(np.maximum(squares - to_numpy(survey.sums) ** 2 / survey.weight, 0.0))
+
     def _amplify(self, raw: np.ndarray) -> float:
         """Sum of squares before centring over that after: how much of the digits centring costs."""
         assert self._moments is not None
@@ -233,8 +257,8 @@ class Standardized:
 
     def _describe(self, mean: np.ndarray, squares: np.ndarray, weight: float) -> Moments:
         """Moments, with scale 1 for columns whose variance is nothing but the rounding of their mean."""
-        shift = 0.0 if self._shift is None else to_numpy(self._shift).astype(np.float64)
-        whole = mean + shift if not self.turned else mean
+        shift = 0.0 if self._shift is None or self.turned else to_numpy(self._shift).astype(np.float64)
+        whole = mean + shift + (0.0 if self._offset is None else self._offset)
         rounding = np.finfo(self._given.precision).eps * np.abs(whole)
         squares = np.where(squares <= weight * rounding**2, 0.0, squares) if self.center else squares
         scale = None

@@ -98,7 +98,6 @@ class Basis:
         near = self.rows[self.coupled : last, :].T
         coefficients = near.T @ image
         rest = image - near @ coefficients
-        rest = rest - near @ (near.T @ rest)
         self._record(to_numpy(coefficients), first, last)
         self.newest = to_numpy(rest.T @ rest)
         self.coupled = first

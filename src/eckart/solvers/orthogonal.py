@@ -40,6 +40,9 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
         piece = piece[:, : min(room, piece.shape[1])]
         room -= piece.shape[1]
         pieces.append(piece)
+        if piece.shape[1] == left.shape[1]:
+            length = 0.0  # nothing was left out
+            break
         left = left - piece @ (piece.T @ left)
         length = _longest(left)
         if length > floor and room > 0:

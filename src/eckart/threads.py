@@ -11,11 +11,14 @@ from typing import Any
 
 _lock = Lock()
 _users = 0
+_count = 1
 _limit: Any = None  # the setting is one for the whole process: first in sets it, last out takes it back
 
 
 def threads() -> int:
     """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) rules all."""
+    if _users:
+        return _count  # BLAS is held at one thread so that ours can run
     counts = [info["num_threads"] for info in _controller().info() if info["user_api"] == "blas"]
     return max(1, min(counts, default=available_cores()))
 
@@ -31,8 +34,10 @@ def one_blas_thread() -> Iterator[None]:
 
     On a busy machine, BLAS threads that wait for each other cost more than they bring.
     """
-    global _users, _limit  # noqa: PLW0603
+    global _users, _count, _limit  # noqa: PLW0603
     with _lock:
+        if _users == 0:
+            _count = threads()
         _users += 1
         if _users == 1:
             _limit = _controller().limit(limits=1, user_api="blas")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, dtype_name, from_numpy, namespace, to_numpy
 
 
 class Step(Protocol):
@@ -108,15 +108,16 @@ class StandardizeRows:
 
     def apply(self, start: int, block: Array) -> Array:
         stop = start + block.shape[0]
-        means = np.zeros(block.shape[0])
-        if self.center:
-            for _ in range(2):
-                mean = self._mean(block)
-                block = block - self._offset(mean, block)
-                means += to_numpy(mean)
+        means, squares = np.zeros(block.shape[0]), self._squares(block)
+        for _ in range(2 if self.center else 0):
+            mean = self._mean(block)
+            block = block - self._offset(mean, block)
+            means += to_numpy(mean)
+            squares = self._squares(block)
+            unit = float(np.finfo("float32" if dtype_name(block) == "float32" else "float64").eps)
+            if np.all(self.weight * (unit * means) ** 2 <= unit * squares):
+                break
         self.means[start:stop] = means
-        xp = namespace(block)
-        squares = to_numpy(xp.sum(astype(block * block, xp.float64), axis=1))
         self.squares[start:stop] = squares
         if self.scale:
             deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
@@ -124,11 +125,15 @@ class StandardizeRows:
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
 
+    def _squares(self, block: Array) -> np.ndarray:
+        xp = namespace(block)
+        return to_numpy(xp.sum(block * block, axis=1, dtype=xp.float64))
+
     def _mean(self, block: Array) -> Array:
         """u^T row / u^T u: the entries are weighted by u already."""
         xp = namespace(block)
         weighted = block if self.roots is None else block * astype(self.roots, block.dtype)
-        return xp.sum(astype(weighted, xp.float64), axis=1) / self.weight
+        return xp.sum(weighted, axis=1, dtype=xp.float64) / self.weight
 
     def _offset(self, mean: Array, block: Array) -> Array:
         column = astype(mean, block.dtype)[:, None]

@@ -222,7 +222,7 @@ class RowBlocks:
 
     def blocks(self, start: int, stop: int) -> Iterator[tuple[int, Array]]:
         """(first row, prepared block) for the rows start..stop."""
-        size = self._rows_per_block()
+        size = self.rows_per_block
         for first in range(start, stop, size):
             block = self.matrix[first : min(first + size, stop), :]
             for step in self.steps:
@@ -244,7 +244,8 @@ class RowBlocks:
         """A factor in the precision of the products."""
         return astype(factor, getattr(namespace(self.like), self.precision))
 
-    def _rows_per_block(self) -> int:
+    @property
+    def rows_per_block(self) -> int:
         itemsize = 4 if self.precision == "float32" else 8
         return int(np.clip(_BLOCK_BYTES // max(1, itemsize * self.shape[1]), 512, 8192))
 

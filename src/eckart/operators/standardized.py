@@ -94,12 +94,14 @@ class Standardized:
         self._given = self._given.precise()
         self._operator = self._moments = None
 
-    def first_block(self) -> Array:
-        """The first block of rows as the products see it."""
+    def sample_blocks(self) -> tuple[list[Array], int]:
+        """The first, the middle and the last block of rows as the products see them, and how many blocks there are."""
         base = self._given.transposed() if self.turned else self._given
         if not self.turned and self._shift is not None:
             base = base.shifted(self._shift)
-        return next(base.blocks(0, base.shape[0]))[1]
+        rows, size = base.shape[0], base.rows_per_block
+        starts = sorted({0, max(0, (rows - size) // 2), max(0, rows - size)})
+        return [next(base.blocks(start, min(start + size, rows)))[1] for start in starts], -(-rows // size)
 
     def raw_trace(self, trace: float) -> float:
         """The trace before centring, in the units of B: what rounding in the products is relative to."""

@@ -109,7 +109,7 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     k = request.k if request.k is not None else 32
     block = block_width(k, n)
-    capacity = min(n, max(6 * k, 2 * k + 8 * block, 384 if request.k is not None else 1024))
+    capacity = min(n, max(6 * k, 2 * k + 10 * block, 512 if request.k is not None else 1024))
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8

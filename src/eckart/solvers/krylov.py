@@ -16,6 +16,8 @@ from eckart.array_api import Array, empty_rows, from_numpy, namespace, to_numpy
 from eckart.solvers import certificate, orthogonal
 from eckart.solvers.certificate import Compression, Probe
 from eckart.solvers.symmetric import leading_pairs
+from eckart.solvers.tall import inner, times, without
+from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
 _PROBES = 8
@@ -96,10 +98,10 @@ class Basis:
         first, last = self.count, self.count + block.shape[1]
         self._store(first, block)
         near = self.rows[self.coupled : last, :].T
-        coefficients = near.T @ image
-        rest = image - near @ coefficients
+        coefficients = inner(near, image)
+        rest = without(image, near, coefficients)
         self._record(to_numpy(coefficients), first, last)
-        self.newest = to_numpy(rest.T @ rest)
+        self.newest = to_numpy(inner(rest, rest))
         self.coupled = first
         return rest
 
@@ -127,7 +129,7 @@ class Basis:
 
     def compress(self, values: np.ndarray, coefficients: np.ndarray) -> None:
         """Thick restart: keep the Ritz vectors M X; the next block meets them all."""
-        vectors = self.vectors @ from_numpy(coefficients, self.rows)
+        vectors = times(self.vectors, from_numpy(coefficients, self.rows))
         self.matrix[:] = 0.0
         self._store(0, vectors)
         self.matrix[: self.count, : self.count] = np.diag(values)
@@ -152,6 +154,13 @@ def block_lanczos(
     matrix: Matrix, target: Target, *, block: int, capacity: int, rng: np.random.Generator, start: tuple[Array, Array]
 ) -> Pairs:
     """Leading eigenpairs of G. `start` is an orthonormal block and G times it (the first read)."""
+    with one_blas_thread():
+        return _block_lanczos(matrix, target, block, capacity, rng, start)
+
+
+def _block_lanczos(
+    matrix: Matrix, target: Target, block: int, capacity: int, rng: np.random.Generator, start: tuple[Array, Array]
+) -> Pairs:
     rows = empty_rows(capacity, matrix.size, matrix.like)
     basis = Basis(rows, np.zeros((capacity, capacity)))
     run = _Run(matrix, target, basis, block, capacity, rng)
@@ -330,7 +339,7 @@ class _Run:
             self.probes += 1
             self.probed_at = self.steps
             probability = self.target.failure_probability / 2.0**self.probes
-            coordinates = to_numpy(fresh.T @ omega)
+            coordinates = to_numpy(inner(fresh, omega))
             self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
         return xp.concat([following, fresh], axis=1)
 
@@ -369,7 +378,7 @@ class _Run:
         assert state.upper is not None
         return Pairs(
             values=state.values[:k],
-            vectors=self.basis.vectors @ from_numpy(state.coefficients[:, :k], self.matrix.like),
+            vectors=times(self.basis.vectors, from_numpy(state.coefficients[:, :k], self.matrix.like)),
             upper=state.upper + drift,
             residuals=state.residuals[:k] + drift + self.matrix.rounding,
             proved=state.done,

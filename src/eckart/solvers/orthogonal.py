@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.array_api import Array, from_numpy, namespace, to_numpy
+from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -15,7 +16,7 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     Two rounds of Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D.
     """
     for least in (floor, 0.0):
-        block = block @ from_numpy(_whiten(to_numpy(block.T @ block), least), block)
+        block = times(block, from_numpy(_whiten(to_numpy(inner(block, block)), least), block))
     return block
 
 
@@ -32,7 +33,7 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
     floor = max(floor, 1e3 * _UNIT * length)
     room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
     while length > floor and room > 0:
-        piece = left @ from_numpy(_whiten(to_numpy(left.T @ left), floor), left)
+        piece = times(left, from_numpy(_whiten(to_numpy(inner(left, left)), floor), left))
         # Of a unit column that was rounding only, little is left.
         piece = orthonormalize(purge(piece, known), 1e-3)
         if piece.shape[1] == 0:
@@ -43,7 +44,7 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
         if piece.shape[1] == left.shape[1]:
             length = 0.0  # nothing was left out
             break
-        left = left - piece @ (piece.T @ left)
+        left = without(left, piece, inner(piece, left))
         length = _longest(left)
         if length > floor and room > 0:
             known = xp.concat([known, piece], axis=1)
@@ -73,7 +74,7 @@ def _whiten(gram: np.ndarray, floor: float = 0.0) -> np.ndarray:
 def project_out(block: Array, basis: Array) -> Array:
     """Z - M (M^T Z), in two passes."""
     for _ in range(2):
-        block = block - basis @ (basis.T @ block)
+        block = without(block, basis, inner(basis, block))
     return block
 
 
@@ -81,8 +82,8 @@ def purge(block: Array, basis: Array) -> Array:
     """Z - M (M^T Z) for columns of unit length, nearly orthogonal to M already; again if they were not."""
     xp = namespace(block)
     for _ in range(3 if block.shape[1] else 0):
-        coefficients = basis.T @ block
-        block = block - basis @ coefficients
+        coefficients = inner(basis, block)
+        block = without(block, basis, coefficients)
         if float(xp.max(xp.abs(coefficients))) <= 1e-6:
             break
     return block
@@ -91,7 +92,7 @@ def purge(block: Array, basis: Array) -> Array:
 def departure(basis: Array, rng: np.random.Generator) -> float:
     """About ||I - M^T M||_F, from four random vectors, with a margin of three."""
     probes = from_numpy(rng.standard_normal((basis.shape[1], 4)), basis)
-    error = basis.T @ (basis @ probes) - probes
+    error = inner(basis, times(basis, probes)) - probes
     return 3.0 * float(np.sqrt(float(namespace(error).sum(error * error)) / 4.0))
 
 

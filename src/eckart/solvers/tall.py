@@ -1,0 +1,67 @@
+"""Products of tall blocks, rows shared out over our own threads: they sleep when they wait, where BLAS threads spin.
+
+M is kept as rows (d x n), so a tall block is a view of its transpose; the sum over n is taken in fixed pieces.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from eckart.array_api import Array, is_numpy
+from eckart.operators.executors import each, fold
+
+_PIECES = 8
+_SERIAL_WORK = 4_000_000
+
+
+def inner(first: Array, second: Array) -> Array:
+    """A^T B for n x p and n x q."""
+    if not _worth_it(first, second.shape[1]):
+        return first.T @ second
+
+    def step(piece: slice) -> np.ndarray:
+        return np.asarray(first[piece].T @ second[piece])
+
+    def add(total: np.ndarray, part: np.ndarray) -> np.ndarray:
+        total += part
+        return total
+
+    return fold(step, _pieces(first.shape[0]), add)
+
+
+def times(tall: Array, small: Array) -> Array:
+    """A S for n x p and p x q."""
+    if not _worth_it(tall, small.shape[1]):
+        return tall @ small
+    result = np.empty((tall.shape[0], small.shape[1]))
+
+    def step(piece: slice) -> None:
+        np.matmul(tall[piece], small, out=result[piece])
+
+    each(step, _pieces(tall.shape[0]))
+    return result
+
+
+def without(tall: Array, basis: Array, coefficients: Array) -> Array:
+    """Z - M C."""
+    if not _worth_it(basis, coefficients.shape[1]):
+        return tall - basis @ coefficients
+    result = np.empty(tall.shape)
+
+    def step(piece: slice) -> None:
+        np.matmul(basis[piece], coefficients, out=result[piece])
+        np.subtract(tall[piece], result[piece], out=result[piece])
+
+    each(step, _pieces(tall.shape[0]))
+    return result
+
+
+def _worth_it(tall: Array, width: int) -> bool:
+    return is_numpy(tall) and tall.shape[0] * tall.shape[1] * width >= _SERIAL_WORK
+
+
+def _pieces(rows: int) -> list[slice]:
+    edges = np.linspace(0, rows, _PIECES + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in itertools.pairwise(edges)]

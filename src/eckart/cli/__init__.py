@@ -12,6 +12,7 @@ from eckart.cli.app import Application
 from eckart.cli.applying import reconstruct, transform
 from eckart.cli.example import example
 from eckart.cli.fitting import fit, plan, report
+from eckart.cli.worked import exercise, worked
 
 __all__ = ["main"]
 
@@ -31,5 +32,5 @@ def main() -> None:
     """
 
 
-for command in (report, fit, transform, reconstruct, plan, example):
+for command in (report, fit, transform, reconstruct, plan, example, worked, exercise):
     main.add_command(command)

@@ -17,6 +17,7 @@ from eckart.worked.determinant import determinant
 from eckart.worked.diagonalize import diagonalize
 from eckart.worked.eigen import eigen
 from eckart.worked.energy import energy
+from eckart.worked.exercises import Exercise, exercise
 from eckart.worked.kernel_pca import kernel_pca
 from eckart.worked.minor_components import minor_components
 from eckart.worked.nmf import nmf
@@ -31,6 +32,7 @@ from eckart.worked.svd import svd
 
 __all__ = [
     "Equation",
+    "Exercise",
     "Solution",
     "Step",
     "Table",
@@ -40,6 +42,7 @@ __all__ = [
     "diagonalize",
     "eigen",
     "energy",
+    "exercise",
     "kernel_pca",
     "minor_components",
     "nmf",

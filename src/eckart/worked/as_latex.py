@@ -28,7 +28,7 @@ def latex(solution: Solution) -> str:
     lines = [_OPENING + rf"\section*{{{latex_prose(solution.title)}}}", r"\begin{enumerate}"]
     for step in solution.steps:
         lines += _step(step)
-    lines += [r"\end{enumerate}", r"\subsection*{Answer}"]
+    lines += [r"\end{enumerate}", *([r"\subsection*{Answer}"] if solution.answer else [])]
     lines += [_line(equation) for equation in solution.answer]
     return "\n".join([*lines, r"\end{document}", ""])
 

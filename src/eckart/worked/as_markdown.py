@@ -17,7 +17,7 @@ def markdown(solution: Solution) -> str:
         blocks += [_table(item) if isinstance(item, Table) else _block(item) for item in step.numbers]
         if step.remark:
             blocks.append(f"*{markdown_prose(step.remark)}*")
-    blocks.append("**Answer**")
+    blocks += ["**Answer**"] if solution.answer else []
     blocks += [_block(equation) for equation in solution.answer]
     return "\n\n".join(blocks) + "\n"
 

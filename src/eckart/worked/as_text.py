@@ -21,7 +21,7 @@ def text(solution: Solution, width: int = 80) -> str:
     lines = [solution.title, "=" * min(len(solution.title), width), ""]
     for number, step in enumerate(solution.steps, 1):
         lines += [*step_lines(step, number, width), ""]
-    lines += ["Answer"]
+    lines += ["Answer"] if solution.answer else []
     for equation in solution.answer:
         lines += equation_lines(equation, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"

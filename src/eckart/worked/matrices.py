@@ -44,7 +44,8 @@ def matrix(given: Any, task: str, *, rows: int, columns: int) -> Any:
     for place, row in enumerate(cells, 1):
         if len(row) != width:
             raise InputError(
-                f"Row {place} has {len(row)} entries and row 1 has {width}: a matrix needs equally long rows. "
+                f"Row {place} has {len(row)} entr{'y' if len(row) == 1 else 'ies'} and row 1 has {width}: a "
+                f"matrix needs equally long rows. "
                 "Separate rows with ';' and entries with spaces or commas."
             )
     if height > rows or width > columns:

@@ -1,0 +1,102 @@
+"""The options of each worked solution, under the names that the library's functions have for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from eckart.cli.options import Decorator
+
+
+class Numbers(click.ParamType[list[int]]):
+    """Whole numbers separated by commas or spaces."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        words = str(value).replace(",", " ").split()
+        if not words or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
+            self.fail(f"{value!r} is not a list of whole numbers such as 1,3.", param, ctx)
+        return [int(word) for word in words]
+
+
+def _option(name: str, help: str, **more: Any) -> Decorator:
+    return click.option(name, help=help, **more)
+
+
+def _choice(name: str, choices: str, help: str) -> Decorator:
+    words = choices.split()
+    return click.option(name, type=click.Choice(words), help=f"{help}  [default: {words[0]}]")
+
+
+_k = click.option("-k", "k", type=int, metavar="N", help="How many axes.")
+_seed = _option("--seed", "Seed of what is drawn.  [default: 0]", type=click.IntRange(min=0), metavar="N")
+_table = (
+    click.option("--center/--no-center", default=None, help="Subtract the column means.  [default: yes]"),
+    click.option("--scale/--no-scale", default=None, help="Divide by the standard deviations.  [default: no]"),
+    _choice("--divide", "n-1 n 1", "What divides the cross-products."),
+)
+_share = _option("--share", "Share to be reached, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE")
+
+OPTIONS: dict[str, tuple[Decorator, ...]] = {
+    "pca": (
+        _k, *_table, _share, _choice("--route", "variance reconstruction svd", "Derivation to show."),
+        _option("--flip", "Axes to be given the other sign, such as 2.", type=Numbers(), metavar="I,J,..."),
+    ),
+    "minor-components": (_k, *_table),
+    "svd": (_k, _choice("--form", "compact full", "Size of U and V.")),
+    "energy": (_share,),
+    "query": (_k,),
+    "power-iteration": (
+        _option("--start", "Start vector.  [default: ones]", metavar="VECTOR"),
+        _option("--eps", "Stop when the direction changes by at most this.  [default: 1e-6]", type=float),
+        _option("--most", "At most so many steps.  [default: 200]", type=int, metavar="N"),
+    ),
+    "deflation": (_choice("--method", "auto hotelling wielandt", "Whose deflation."),),
+    "diagonalize": (_option("--power", "Which power of the matrix to show.  [default: 3]", type=int, metavar="N"),),
+    "cur": (
+        click.option("-r", "r", type=int, metavar="N", help="How many rows and columns to draw.  [default: 2]"),
+        _option("--rows", "Rows as drawn by you, from 1.", type=Numbers(), metavar="I,J,..."),
+        _option("--columns", "Columns as drawn by you, from 1.", type=Numbers(), metavar="I,J,..."),
+        _seed, _choice("--core", "intersection best", "How U is made."),
+    ),
+    "nmf": (
+        _k, _choice("--loss", "euclidean kl", "What is made small."), _seed,
+        _option("--iterations", "Rounds.  [default: 50]", type=int, metavar="N"),
+        _option("--w", "Start of W.", metavar="MATRIX"), _option("--h", "Start of H.", metavar="MATRIX"),
+    ),
+    "kernel-pca": (
+        _k, _choice("--kernel", "poly linear rbf sigmoid cosine", "Kernel."),
+        _option("--gamma", "Factor of the kernel, such as 1/2.  [default: 1]", metavar="NUMBER"),
+        _option("--degree", "Degree of poly.  [default: 2]", type=int, metavar="N"),
+        _option("--coef0", "Constant of poly and sigmoid.  [default: 1]", metavar="NUMBER"),
+        _option("--new", "A new point to place.", metavar="VECTOR"),
+    ),
+    "select": (
+        _option("--count", "How many columns to keep.", type=int, metavar="N"),
+        _option("--threshold", "Least size of the correlation.  [default: 0.5]", type=float, metavar="R"),
+    ),
+}  # fmt: skip
+
+SECOND = {"query": "QUERY", "select": "TARGET"}
+"""Solutions that need a vector beside the matrix."""
+
+ABOUT = {
+    "rank": "Rank by row reduction, a basis from the rows, coordinates.",
+    "determinant": "Determinant by Chio's condensation.",
+    "eigen": "Eigenvalues and eigenvectors.",
+    "power-iteration": "The dominant eigenpair, iterate by iterate.",
+    "deflation": "All eigenpairs, one after the other.",
+    "diagonalize": "A = V D V^-1, and powers.",
+    "svd": "Singular values and vectors, the best approximation.",
+    "pseudo-inverse": "The pseudo-inverse, zeros left zero.",
+    "pca": "Principal components: axes, scores, shares, errors.",
+    "minor-components": "The axes of least variance.",
+    "energy": "How many singular values to keep.",
+    "query": "A new row in concept space, and back.",
+    "cur": "Real columns and rows: C U R.",
+    "nmf": "Non-negative factors by multiplicative updates.",
+    "kernel-pca": "Kernel, centring, axes, scores.",
+    "select": "Columns by their correlation with a target.",
+}

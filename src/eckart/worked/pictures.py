@@ -1,0 +1,176 @@
+"""Pictures for the blackboard, as matplotlib figures: `figure.savefig("circle.svg")` or `.png`.
+
+What a matrix does to the unit circle, points with their axes and drops, circles and a sphere under kernel PCA, a scree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.errors import InputError
+from eckart.worked.matrices import matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+BLUE, ORANGE, GREEN, GREY = "#1f5a8a", "#c8561b", "#3c7d3f", "#8a8a8a"
+
+
+def unit_circle(given: Any) -> Figure:
+    """A = U Σ V^T as three moves of the unit circle (2 x 2) or sphere (3 x 3): turn, stretch, turn."""
+    a = _numbers(given)
+    if a.shape not in {(2, 2), (3, 3)}:
+        raise InputError(f"The matrix is {a.shape[0]} x {a.shape[1]}; this picture needs 2 x 2 or 3 x 3.")
+    u, s, vt = np.linalg.svd(a)
+    stages = [np.eye(len(a)), vt, np.diag(s) @ vt, u @ np.diag(s) @ vt]
+    titles = ["unit circle" if len(a) == 2 else "unit sphere", r"$V^T$ turns", r"$\Sigma$ stretches", r"$U$ turns: $A$"]
+    figure = _figure(12, 3.6)
+    reach = 1.3 * max(1.0, s[0])
+    for place, (stage, title) in enumerate(zip(stages, titles, strict=True), 1):
+        if len(a) == 2:
+            _flat(figure.add_subplot(1, 4, place), stage, vt, reach, title)
+        else:
+            _deep(figure.add_subplot(1, 4, place, projection="3d"), stage, vt, reach, title)
+    return figure
+
+
+def drops(given: Any, *, center: bool = True) -> Figure:
+    """Points of a two-column table, the principal axes, and the drops to the first one."""
+    x = _numbers(given)
+    if x.shape[1] != 2:
+        raise InputError(f"The table has {x.shape[1]} columns; this picture needs two.")
+    mean = x.mean(axis=0) if center else np.zeros(2)
+    _, s, vt = np.linalg.svd(x - mean)
+    feet = mean + (x - mean) @ np.outer(vt[0], vt[0])
+    figure = _figure(6.5, 4.6)
+    axes = figure.add_subplot()
+    reach = 1.15 * abs((x - mean) @ vt.T).max() + 0.2
+    for vector, color, name in zip(vt, (BLUE, ORANGE), ("first axis", "second axis"), strict=True):
+        ends = mean + np.outer([-reach, reach], vector)
+        axes.plot(*ends.T, color=color, lw=1.6, label=name, zorder=1)
+    for point, foot in zip(x, feet, strict=True):
+        axes.plot(*np.array([point, foot]).T, color=GREY, ls="--", lw=1, zorder=2)
+    axes.scatter(feet[:, 0], feet[:, 1], s=28, facecolor="white", edgecolor=BLUE, zorder=3, label="feet")
+    axes.scatter(x[:, 0], x[:, 1], s=42, color="black", zorder=4, label="points")
+    axes.set(aspect="equal", xlabel="column 1", ylabel="column 2")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    lost = float((s[1:] ** 2).sum())
+    axes.set_title(f"Points and their feet on the first axis\nsum of squared drops: {lost:.4g}", fontsize=11)
+    return figure
+
+
+def scree(given: Any, *, center: bool = True, scale: bool = False) -> Figure:
+    """The share of variance of each axis, and the running total."""
+    x = _numbers(given)
+    x = x - x.mean(axis=0) if center else x
+    x = x / x.std(axis=0, ddof=1) if scale else x
+    squares = np.linalg.svd(x, compute_uv=False) ** 2
+    if not squares.sum() > 0:
+        raise InputError("The table does not vary, so there is nothing to share out. Check the entries.")
+    share = squares / squares.sum()
+    places = np.arange(1, len(share) + 1)
+    figure = _figure(5, 3.6)
+    axes = figure.add_subplot()
+    bars = axes.bar(places, 100 * share, color=BLUE, width=0.6)
+    axes.bar_label(bars, [f"{100 * value:.1f} %" for value in share], fontsize=9, padding=7)
+    axes.plot(places, 100 * share.cumsum(), color=ORANGE, marker="o", label="running total")
+    axes.set(xticks=places, xlabel="axis", ylabel="share of variance, %", ylim=(0, 118), title="Scree")
+    axes.legend(frameon=False, loc="center right")
+    return figure
+
+
+def circles(*, points: int = 200, gamma: float = 4.0, seed: int = 0) -> Figure:
+    """Two concentric circles: PCA cannot part them, kernel PCA with the RBF kernel does."""
+    rng = np.random.Generator(np.random.Philox(seed))
+    angle = rng.uniform(0, 2 * np.pi, points)
+    radius = np.where(np.arange(points) < points // 2, 0.35, 1.0) + 0.03 * rng.standard_normal(points)
+    x = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    color = np.where(np.arange(points) < points // 2, ORANGE, BLUE)
+    figure = _figure(11, 3.8)
+    panels = (("the points", x), ("PCA", _pca(x)), (f"kernel PCA (RBF, $\\gamma$ = {gamma:g})", rbf_scores(x, gamma)))
+    for place, (title, scores) in enumerate(panels, 1):
+        axes = figure.add_subplot(1, 3, place)
+        axes.scatter(scores[:, 0], scores[:, 1], c=color, s=14)
+        names = ("column 1", "column 2") if place == 1 else ("axis 1", "axis 2")
+        axes.set(title=title, xlabel=names[0], ylabel=names[1], aspect="equal" if place < 3 else "auto")
+    return figure
+
+
+def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
+    """A ball inside a sphere, in three dimensions: PCA shows one disc, kernel PCA parts core and shell."""
+    rng = np.random.Generator(np.random.Philox(seed))
+    direction = rng.standard_normal((points, 3))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    inner = np.arange(points) < points // 3
+    x = direction * np.where(inner, 0.3, 1.0)[:, None]
+    color = np.where(inner, ORANGE, BLUE)
+    figure = _figure(11, 3.8)
+    first: Any = figure.add_subplot(1, 3, 1, projection="3d")
+    first.scatter(*x.T, c=color, s=6)
+    first.set(title="the points", box_aspect=(1, 1, 1), xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
+    for place, title, scores in (
+        (2, "PCA", _pca(x)),
+        (3, f"kernel PCA (RBF, $\\gamma$ = {gamma:g})", rbf_scores(x, gamma)),
+    ):
+        axes = figure.add_subplot(1, 3, place)
+        axes.scatter(scores[:, 0], scores[:, 1], c=color, s=8)
+        axes.set(title=title, xlabel="axis 1", ylabel="axis 2", aspect="equal" if place == 2 else "auto")
+    return figure
+
+
+def rbf_scores(x: Array, gamma: float, k: int = 2) -> Array:
+    """Scores of kernel PCA: K~ = K - 1K - K1 + 1K1, T = V sqrt(λ).
+
+    >>> rbf_scores(np.array([[0.0], [1.0], [2.0]]), 1.0).shape
+    (3, 2)
+    """
+    gaps = ((x[:, None, :] - x[None, :, :]) ** 2).sum(axis=2)
+    gram = np.exp(-gamma * gaps)
+    means = gram.mean(axis=0)
+    values, vectors = np.linalg.eigh(gram - means - means[:, None] + means.mean())
+    scores: Array = vectors[:, ::-1][:, :k] * np.sqrt(np.maximum(values[::-1][:k], 0))
+    return scores
+
+
+def _pca(x: Array) -> Array:
+    centred = x - x.mean(axis=0)
+    scores: Array = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+    return scores
+
+
+def _flat(axes: Axes, stage: Array, vt: Array, reach: float, title: str) -> None:
+    angle = np.linspace(0, 2 * np.pi, 200)
+    axes.plot(*(stage @ np.array([np.cos(angle), np.sin(angle)])), color=BLUE)
+    for vector, color, name in zip(vt, (ORANGE, GREEN), ("v_1", "v_2"), strict=True):
+        tip = stage @ vector
+        axes.annotate("", xy=tip, xytext=(0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2})
+        axes.annotate(f"${name}$", tip, color=color, xytext=(4, 4), textcoords="offset points")
+    axes.axhline(0, color=GREY, lw=0.5)
+    axes.axvline(0, color=GREY, lw=0.5)
+    axes.set(aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach), title=title)
+
+
+def _deep(axes: Any, stage: Array, vt: Array, reach: float, title: str) -> None:
+    around, down = np.meshgrid(np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13))
+    ball = np.array([np.cos(around) * np.sin(down), np.sin(around) * np.sin(down), np.cos(down)])
+    moved = np.einsum("ij,jkl->ikl", stage, ball)
+    axes.plot_wireframe(*moved, color=BLUE, lw=0.4, alpha=0.7)
+    for vector, color in zip(vt, (ORANGE, GREEN, "black"), strict=True):
+        axes.quiver(0, 0, 0, *(stage @ vector), color=color, lw=2)
+    limits = {f"{axis}lim": (-reach, reach) for axis in "xyz"}
+    axes.set(title=title, box_aspect=(1, 1, 1), **limits)
+    axes.tick_params(labelsize=6)
+
+
+def _numbers(given: Any) -> Array:
+    return np.array(matrix(given, "pca", rows=2000, columns=50).tolist(), dtype=float)
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.array_api import Array, astype, dtype_name, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 
 
 class Step(Protocol):
@@ -114,9 +114,8 @@ class StandardizeRows:
             block = block - self._offset(mean, block)
             means += to_numpy(mean)
             squares = self._squares(block)
-            unit = float(np.finfo("float32" if dtype_name(block) == "float32" else "float64").eps)
-            if np.all(self.weight * (unit * means) ** 2 <= unit * squares):
-                break
+            if np.all(self.weight * means**2 <= squares):
+                break  # the rounding of a mean within the spread is rounding of the entries
         self.means[start:stop] = means
         self.squares[start:stop] = squares
         if self.scale:

@@ -11,6 +11,7 @@ Each function takes a matrix as text ("1 2; 2 1"), lists, an array or a SymPy ma
 
 from __future__ import annotations
 
+from eckart.worked import pictures
 from eckart.worked.cur import cur
 from eckart.worked.deflation import deflation
 from eckart.worked.determinant import determinant
@@ -47,6 +48,7 @@ __all__ = [
     "minor_components",
     "nmf",
     "pca",
+    "pictures",
     "power_iteration",
     "pseudo_inverse",
     "query",

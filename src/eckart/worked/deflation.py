@@ -29,7 +29,8 @@ def deflation(given: Any, *, method: str = "auto") -> Solution:
     symmetric = bool(a.is_symmetric())
     if method == "hotelling" and not symmetric:
         raise ParameterError(
-            "The matrix is not symmetric, and A - λ v v^T then changes the other eigenvalues. Use method='wielandt'."
+            "The matrix is not symmetric: A - λ v v^T keeps its other eigenvalues, but not their eigenvectors. "
+            "Use method='wielandt', which finds the way back."
         )
     found = spectrum(a, symmetric=False) if not symmetric else _by_modulus(spectrum(a))
     hotelling = symmetric and method != "wielandt"

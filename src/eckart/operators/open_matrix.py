@@ -178,7 +178,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 def _largest(data: Any) -> float:
     """Largest modulus: of a sample first, of all only when the sample is out of the safe range."""
-    stride = max(1, data.shape[0] // 256)
+    stride = -(-data.shape[0] // max(1, min(256, 500_000 // data.shape[1])))
     sample = np.abs(to_numpy(data[::stride, :]).astype(np.float64, copy=False))
     with np.errstate(invalid="ignore"):
         largest = float(np.fmax.reduce(sample, axis=None, initial=0.0))

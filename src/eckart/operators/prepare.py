@@ -108,15 +108,17 @@ class StandardizeRows:
 
     def apply(self, start: int, block: Array) -> Array:
         stop = start + block.shape[0]
-        means, squares = np.zeros(block.shape[0]), self._squares(block)
+        means = np.zeros(block.shape[0])
+        squares = None if self.center else self._squares(block)
         for _ in range(2 if self.center else 0):
-            mean = self._mean(block)
+            mean = astype(self._mean(block), block.dtype)
             block = block - self._offset(mean, block)
-            means += to_numpy(mean)
+            means += to_numpy(mean).astype(np.float64)  # what was subtracted, not what was meant
             squares = self._squares(block)
             if np.all(self.weight * means**2 <= squares):
                 break  # the rounding of a mean within the spread is rounding of the entries
         self.means[start:stop] = means
+        assert squares is not None
         self.squares[start:stop] = squares
         if self.scale:
             deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
@@ -125,17 +127,19 @@ class StandardizeRows:
         return block
 
     def _squares(self, block: Array) -> np.ndarray:
+        if isinstance(block, np.ndarray):
+            return np.asarray(np.einsum("ij,ij->i", block, block), dtype=np.float64)
         xp = namespace(block)
         return to_numpy(xp.sum(block * block, axis=1, dtype=xp.float64))
 
     def _mean(self, block: Array) -> Array:
-        """u^T row / u^T u: the entries are weighted by u already."""
+        """u^T row / u^T u: the entries are weighted by u already. A second one mends the rounding of the first."""
         xp = namespace(block)
-        weighted = block if self.roots is None else block * astype(self.roots, block.dtype)
-        return xp.sum(weighted, axis=1, dtype=xp.float64) / self.weight
+        roots = xp.ones_like(block[0, :]) if self.roots is None else astype(self.roots, block.dtype)
+        return astype(block @ roots, xp.float64) / self.weight
 
     def _offset(self, mean: Array, block: Array) -> Array:
-        column = astype(mean, block.dtype)[:, None]
+        column = mean[:, None]
         return column if self.roots is None else column * astype(self.roots, block.dtype)
 
     def transposed(self) -> Step:

@@ -13,7 +13,7 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators import sparse_rows
 from eckart.operators.base import Operator, Survey
-from eckart.operators.prepare import StandardizeRows
+from eckart.operators.prepare import ScaleRows, ShiftRows, StandardizeRows, Step
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.transformed import Centered, Scaled
 
@@ -95,12 +95,12 @@ class Standardized:
         self._operator = self._moments = None
 
     def sample_blocks(self) -> tuple[list[Array], int]:
-        """The first, the middle and the last block of rows as the products see them, and how many blocks there are."""
+        """The first and the last block of rows as the products see them, and how many blocks there are."""
         base = self._given.transposed() if self.turned else self._given
         if not self.turned and self._shift is not None:
             base = base.shifted(self._shift)
         rows, size = base.shape[0], base.rows_per_block
-        starts = sorted({0, max(0, (rows - size) // 2), max(0, rows - size)})
+        starts = sorted({0, max(0, rows - size)})
         return [next(base.blocks(start, min(start + size, rows)))[1] for start in starts], -(-rows // size)
 
     def raw_trace(self, trace: float) -> float:
@@ -218,8 +218,25 @@ class Standardized:
         if product is None:
             operator.normal(_ones(base.shape[1], base.like)[:, None])
         self._moments = self._describe(means, squares, weight)
-        self._operator = operator
+        self._operator = operator if roots is not None else replace(base, steps=(*base.steps, *self._known_steps()))
         return product
+
+    def _known_steps(self) -> list[Step]:
+        """What standardises rows once their means and scales are known: cheaper than finding them again.
+
+        A mean that exceeds the spread is subtracted in two parts, so that its rounding is gone as well.
+        """
+        moments, dtype = self.moments, getattr(namespace(self.like), self.precision)
+        steps: list[Step] = []
+        if moments.mean is not None:
+            first = astype(from_numpy(moments.mean, self.like), dtype)
+            steps.append(ShiftRows(first))
+            if np.any(moments.weight * moments.mean**2 > moments.squares):
+                rest = moments.mean - to_numpy(first).astype(np.float64)
+                steps.append(ShiftRows(astype(from_numpy(rest, self.like), dtype)))
+        if moments.scale is not None:
+            steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.like)))
+        return steps
 
     def _first_wide_sparse(self, right: Array | None, *, gram: bool) -> Array | None:
         survey = self._survey = self._given.survey()

@@ -124,3 +124,12 @@ def test_a_decimal_stands_beside_what_is_not_whole() -> None:
     text = worked.eigen("2 1; 3 2").text()
     assert "λ_1 = 2 + √3 ≈ 3.73205" in text
     assert "tr(M) = 4\n" in text
+
+
+@pytest.mark.parametrize("side", [6, 8])
+def test_wide_matrices_keep_to_the_width_too(side: int) -> None:
+    wide = sp.Matrix(side, side, lambda i, j: (i * 7 + j * j * 3) % 11 - 5)
+    for solution in (worked.eigen(wide), worked.power_iteration(wide), worked.kernel_pca(wide[:6, :])):
+        assert max(map(len, solution.text().splitlines())) <= 80
+    large = sp.Matrix(12, 12, lambda i, j: 10**8 + i * j)
+    assert max(map(len, worked.rank(large).text().splitlines())) <= 80

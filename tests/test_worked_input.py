@@ -130,7 +130,7 @@ def test_entries_may_hold_spaces_in_parentheses_or_between_commas() -> None:
 @pytest.mark.parametrize(
     ("given", "kind", "words"),
     [
-        ("1 2; 3", InputError, "Row 2 has 1 entries and row 1 has 2"),
+        ("1 2; 3", InputError, "Row 2 has 1 entry and row 1 has 2"),
         ("1 a; 3 4", InputError, "'a' is not a number"),
         ("", InputError, "empty"),
         ([], InputError, "empty"),

@@ -400,3 +400,27 @@ class TestSelect:
         found = worked.select("1 2 5; 2 1 5; 3 5 5; 4 2 5", "1 2 3 4")
         assert list(found["correlations"]) == [1, 2 * sqrt(5) / 15, 0]
         assert found["chosen"] == [1]
+
+
+class TestRoots:
+    """Entries with roots, also where the cross-products have none."""
+
+    @pytest.mark.parametrize(
+        "text", ["sqrt(2) 0; 0 sqrt(2)", "1 sqrt(2); 2 1", "1 sqrt(2); sqrt(3) 1", "sqrt(3) sqrt(3); 1 1"]
+    )
+    def test_svd(self, text: str) -> None:
+        found = worked.svd(text)
+        a = np.array(worked.matrices.matrix(text, "svd", rows=9, columns=9).evalf().tolist(), float)
+        u, s, v = (np.array(found[name].evalf().tolist(), float) for name in ("U", "S", "V"))
+        assert np.allclose(u @ s @ v.T, a, atol=1e-12)
+        assert np.allclose(u.T @ u, np.eye(len(s)), atol=1e-12)
+
+    @pytest.mark.parametrize("scale", [False, True])
+    def test_pca(self, scale: bool) -> None:
+        found = worked.pca("sqrt(2) 0; 0 sqrt(2); 0 0", scale=scale, route="svd")
+        assert same(found["scores"], found["centred"] * found["axes"])
+
+    def test_query_and_new_point(self) -> None:
+        assert same(worked.query("1 2; 2 1", "1 sqrt(2)")["back"], [[1, sqrt(2)]])
+        found = worked.kernel_pca("1 2; 2 1; 3 5", kernel="linear", new="sqrt(2) 1")
+        assert found["new_scores"].shape == (1, 2)

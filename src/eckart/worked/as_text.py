@@ -64,8 +64,7 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
 
 
 def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
-    short = not is_exact(value) and not value.free_symbols
-    if short:
+    if not is_exact(value) and not value.free_symbols:
         return _beside([f"{name} ≈"], _decimals(value, room - len(name) - 3))
     exact = matrix_lines(value, text_number)
     fits = len(name) + 3 + len(exact[0]) <= room
@@ -73,7 +72,7 @@ def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
         return (
             _beside([f"{name} ="], exact)
             if fits
-            else [f"{name} ="] + (exact if len(exact[0]) <= room else _listed(value))
+            else [f"{name} ="] + (exact if len(exact[0]) <= room else _in_blocks(value, text_number, room))
         )
     near = _decimals(value, room - 2)
     if fits and len(name) + 6 + len(exact[0]) + len(near[0]) <= room:
@@ -84,12 +83,30 @@ def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
         )
     if len(exact[0]) <= room:
         return [f"{name} =", *exact, "≈", *near]
-    return [f"{name} ≈", *near, "exactly, entry by entry:", *_listed(value)]
+    return [f"{name} ≈", *near, "exactly, entry by entry:", *_listed(value, room)]
 
 
-def _listed(value: Any) -> list[str]:
-    """Each entry in a line of its own."""
-    return [f"  ({i + 1},{j + 1}): {text_number(value[i, j])}" for i in range(value.rows) for j in range(value.cols)]
+def _listed(value: Any, room: int) -> list[str]:
+    """Each entry in a line of its own, or in several."""
+    lines = []
+    for i in range(value.rows):
+        for j in range(value.cols):
+            lines += textwrap.wrap(f"  ({i + 1},{j + 1}): {text_number(value[i, j])}", room, subsequent_indent=" " * 9)
+    return lines
+
+
+def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
+    """A matrix too wide for the page, some columns at a time."""
+    if value.cols == 1:
+        return textwrap.wrap(matrix_lines(value, show)[0], room)
+    lines, start = [], 0
+    while start < value.cols:
+        stop = start + 1
+        while stop < value.cols and len(matrix_lines(value[:, start : stop + 1], show)[0]) <= room:
+            stop += 1
+        lines += [f"columns {start + 1} to {stop}:", *matrix_lines(value[:, start:stop], show)]
+        start = stop
+    return lines
 
 
 def _decimals(value: Any, room: int) -> list[str]:
@@ -99,7 +116,7 @@ def _decimals(value: Any, room: int) -> list[str]:
         lines = matrix_lines(value, partial(decimal, digits=digits))
         if len(lines[0]) <= room:
             return lines
-    return matrix_lines(value, partial(decimal, digits=2))
+    return _in_blocks(value, partial(decimal, digits=3), room)
 
 
 def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
@@ -128,21 +145,21 @@ def _beside(*blocks: Sequence[str]) -> list[str]:
     return [" ".join(parts) for parts in zip(*columns, strict=True)]
 
 
-def cell(value: Any) -> str:
+def cell(value: Any, digits: int) -> str:
     """A cell of a table: words as they are, numbers exact if short."""
     if isinstance(value, str):
         return text_prose(value)
-    shown = text_number(value)
-    return shown if len(shown) <= 12 else decimal(value)
+    shown = text_number(value) if is_exact(value) else ""
+    return shown if shown and len(shown) <= 12 else decimal(value, digits)
 
 
 def table_lines(table: Table, width: int) -> list[str]:
-    """Headings, a rule, rows."""
-    rows = [
-        [text_formula(heading) for heading in table.headings],
-        *[[cell(value) for value in row] for row in table.rows],
-    ]
-    wide = [max(len(row[j]) for row in rows) for j in range(len(table.headings))]
-    gap = "  " if sum(wide) + 2 * len(wide) + _INDENT <= width else " "
-    lines = [" " * _INDENT + gap.join(c.rjust(w) for c, w in zip(row, wide, strict=True)) for row in rows]
+    """Headings, a rule, rows; fewer digits and narrower gaps where the page is too narrow."""
+    for digits, gap in ((6, "  "), (6, " "), (4, " "), (3, " "), (2, " ")):
+        heads = [text_formula(heading) for heading in table.headings]
+        rows = [heads, *[[cell(value, digits) for value in row] for row in table.rows]]
+        wide = [max(len(row[j]) for row in rows) for j in range(len(heads))]
+        lines = [" " * _INDENT + gap.join(c.rjust(w) for c, w in zip(row, wide, strict=True)) for row in rows]
+        if len(lines[0]) <= width:
+            break
     return [lines[0], " " * _INDENT + "─" * (len(lines[0]) - _INDENT), *lines[1:]]

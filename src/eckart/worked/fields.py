@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import sympy as sp
+from sympy.polys.polyerrors import CoercionFailed
 
 from eckart.worked.numerals import GUARD
 
@@ -85,6 +86,15 @@ class Axis:
         inverse = reciprocal(self.squared_length if squared is None else squared)
         return sp.Matrix([[self.at_root(a * b * inverse) for b in right] for a in left])
 
+    def suited(self, matrix: Any) -> Axis:
+        """The axis for work with this matrix: in expressions, if the matrix has entries that the field lacks."""
+        try:
+            for entry in matrix:
+                self.lift(entry)
+        except CoercionFailed:
+            return replace(self, entries=tuple(self.direction), at_root=_settled_root, lift=_itself)
+        return self
+
     def turned(self) -> Axis:
         """The same axis with the other sign."""
         return replace(self, entries=tuple(-entry for entry in self.entries))
@@ -92,6 +102,14 @@ class Axis:
     def _dot(self, row: Any) -> Element:
         zero = self.entries[0] - self.entries[0]
         return sum((x * self.lift(a) for a, x in zip(row, self.entries, strict=True)), zero)
+
+
+def _itself(number: Any) -> Any:
+    return number
+
+
+def _settled_root(value: Any) -> Any:
+    return sp.expand(sp.radsimp(sp.expand(value)))
 
 
 def reciprocal(element: Element) -> Element:

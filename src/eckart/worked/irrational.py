@@ -14,7 +14,7 @@ from eckart.worked.fields import Axis, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
 
-_LARGEST_FIELD = 8
+_LARGEST_FIELD = 4
 
 
 def irrational_spectrum(matrix: Any, symmetric: bool) -> Spectrum:

@@ -67,6 +67,8 @@ def kernel_pca(
     answer = [*[Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)], Equation("T", scores)]
     if new is not None:
         point = vector(new, "The new point", table.cols).T
+        axes = [axis.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for axis in axes]
+        squares = [_weight(axis, centred) for axis in axes]
         step, parts["new_scores"] = _new_step(point, points, gram, axes, squares, settings)
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))

@@ -49,11 +49,12 @@ class Prepared:
     def found(self) -> Spectrum:
         """Eigenpairs of the cross-products, signs as asked."""
         found, roots, place = self._spectrum(), [], 0
+        data = sp.Matrix.vstack(self.centred, self.used) if self.variances is None else self.centred
         for root in found.roots:
             signs = [place + i in self.flip for i in range(1, len(root.axes) + 1)]
             place += len(root.axes)
             axes = (axis.turned() if turn else axis for axis, turn in zip(root.axes, signs, strict=True))
-            roots.append(replace(root, axes=tuple(axes)))
+            roots.append(replace(root, axes=tuple(axis.suited(data) for axis in axes)))
         return replace(found, roots=tuple(roots))
 
     @property

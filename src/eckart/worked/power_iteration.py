@@ -88,12 +88,12 @@ def _iteration_step(run: Run, eps: float) -> Step:
         entries = [sp.Float(x, 17) for x in run.iterates[i]]
         change = sp.Float(run.plain[i], 17) if i else ""
         rows.append((sp.Integer(i), *entries, sp.Float(run.quotients[i], 17), change))
-    headings = ("t", *[f"entry {j}" for j in range(1, size + 1)], "x^T A x", "‖x - previous‖")
+    headings = ("t", *[f"[{j}]" for j in range(1, size + 1)], "x^T A x", "change")
     statement = (
         f"Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps:g}."
     )
-    formula = "x_{t+1} = A x_t / ‖A x_t‖,  λ ≈ x^T A x"
-    remark = "$x^T A x$ is the Rayleigh quotient, the estimate of the eigenvalue."
+    formula = "x_{t+1} = A x_t / ‖A x_t‖,  change = ‖x_{t+1} - x_t‖,  λ ≈ x^T A x"
+    remark = "Columns [1], [2], ... are the entries of $x_t$; $x^T A x$ is the Rayleigh quotient, which estimates $λ$."
     return Step(statement, formula, (Table(headings, tuple(rows)),), remark)
 
 

@@ -27,7 +27,7 @@ def query(given: Any, q: Any, k: int | None = None) -> Solution:
     if not parts.axes:
         raise InputError("The matrix is zero, so it has no concepts. Check the entries.")
     check_k(k, len(parts.axes))
-    axes = parts.axes[: k or len(parts.axes)]
+    axes = [axis.suited(row) for axis in parts.axes[: k or len(parts.axes)]]
     concepts = sp.Matrix.hstack(*[axis.through(row) for axis in axes])
     projector = sum((axis.outer(axis.entries, axis.entries) for axis in axes), sp.zeros(a.cols, a.cols)).applyfunc(
         settled

@@ -51,7 +51,7 @@ class Factors:
 def factors(a: Any) -> Factors:
     """The SVD of an exact matrix."""
     found = spectrum(a.T * a, symmetric=True)
-    return Factors(a, found, tuple(axis for axis in found.axes if axis.value != 0))
+    return Factors(a, found, tuple(axis.suited(a) for axis in found.axes if axis.value != 0))
 
 
 def settled(value: Any) -> Any:

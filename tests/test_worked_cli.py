@@ -46,7 +46,7 @@ def test_pca_of_the_notes() -> None:
 def test_every_solution_is_a_command(name: str) -> None:
     more = ["1 1"] if name == "query" else ["1 2"] if name in SECOND else []
     for spelled in (name, name.replace("-", "_")):
-        assert run("worked", spelled, "2 1; 1 2", *more).exit_code == 0
+        assert run("worked", spelled, "2 1; 1 2", *more, "--as", "latex").stdout.startswith("\\documentclass")
     shown = run("worked", name, "--help").stdout
     assert f"eckart worked {name} " in shown
     assert max(map(len, shown.splitlines())) <= 80
@@ -74,6 +74,9 @@ def test_forms_and_files(folder: Path) -> None:
     for name, start in (("a.tex", "\\documentclass"), ("a.md", "## "), ("a.txt", "Eigen")):
         assert run("worked", "eigen", "2 1; 3 2", "-o", name).exit_code == 0
         assert (folder / name).read_text(encoding="utf-8").startswith(start)
+    full = run("worked", "svd", POINTS, "--form", "full", "--as", "latex").stdout
+    assert "full form" in full
+    assert full.startswith("\\documentclass")
     assert "--force" in refused("eigen", "2 1; 3 2", "-o", "a.tex")
     assert ".txt .md .tex" in refused("eigen", "2 1; 3 2", "-o", "a.docx")
 

@@ -29,8 +29,8 @@ def simple(value: sp.Expr) -> bool:
 @pytest.mark.parametrize("task", list(KINDS))
 def test_no_two_seeds_give_the_same(task: str) -> None:
     for rows, columns in sizes(task)[:3]:
-        seen = {tuple(_problem(task, seed, rows, columns, False)[0]) for seed in range(300)}
-        assert len(seen) == 300
+        seen = {tuple(_problem(task, seed, rows, columns, False)[0]) for seed in range(200)}
+        assert len(seen) == 200
 
 
 @pytest.mark.parametrize("task", ["eigen", "determinant", "pca", "rank"])

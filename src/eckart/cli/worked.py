@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMS = {".txt": "text", ".md": "markdown", ".tex": "latex"}
 _LARGEST_FILE = 1_000_000
 _form = click.option(
-    "--as", "form", type=click.Choice(["text", "markdown", "latex"]), help="Form of the output.  [default: text]"
+    "--as", "style", type=click.Choice(["text", "markdown", "latex"]), help="Form of the output.  [default: text]"
 )
 
 
@@ -52,14 +52,14 @@ def _task(name: str) -> click.Command:
     """One solution as a command: its matrix, perhaps a second argument, its own options, and the form."""
 
     @talking
-    def run(talk: Talk, matrix: str, form: str | None, output: Output, **given: Any) -> None:
+    def run(talk: Talk, matrix: str, style: str | None, output: Output, **given: Any) -> None:
         from eckart import worked as solutions
 
         second = [_text(given.pop(SECOND[name].lower()))] if name in SECOND else []
         arguments = {key: value for key, value in given.items() if value is not None}
         _check(output)
         solution = getattr(solutions, name.replace("-", "_"))(_text(matrix), *second, **arguments)
-        _give(talk, solution, form, output)
+        _give(talk, solution, style, output)
 
     command: Any = run
     for option in reversed([*OPTIONS.get(name, ()), _form, output("Write to FILE (.txt, .md, .tex).")]):
@@ -87,7 +87,7 @@ for _name in ABOUT:
 @_form
 @output("Write to FILE (.txt, .md, .tex).")
 @talking
-def exercise(talk: Talk, task: str, seed: int, size: str | None, key: bool, form: str | None, output: Output) -> None:
+def exercise(talk: Talk, task: str, seed: int, size: str | None, key: bool, style: str | None, output: Output) -> None:
     """Make a new exercise whose answer is clean: whole numbers and simple roots. Each seed gives another one.
 
     \b
@@ -99,7 +99,7 @@ def exercise(talk: Talk, task: str, seed: int, size: str | None, key: bool, form
 
     _check(output)
     made = make(task.replace("-", "_"), seed=seed, size=_size(size))
-    _give(talk, made if key else made.question(), form, output)
+    _give(talk, made if key else made.question(), style, output)
 
 
 def _size(text: str | None) -> tuple[int, int] | None:
@@ -128,9 +128,9 @@ def _check(output: Output) -> None:
         outputs.check(output, tuple(FORMS))
 
 
-def _give(talk: Talk, solution: Solution, form: str | None, output: Output) -> None:
+def _give(talk: Talk, solution: Solution, style: str | None, output: Output) -> None:
     to_file = bool(output.path) and output.path != "-"
-    form = form or (FORMS[Path(output.path).suffix.lower()] if to_file else "text")
+    style = style or (FORMS[Path(output.path).suffix.lower()] if to_file else "text")
     if talk.json:
         talk.document(solution=solution.document())
     if to_file:
@@ -138,11 +138,11 @@ def _give(talk: Talk, solution: Solution, form: str | None, output: Output) -> N
         from eckart.newfile import new_file
 
         with outputs.writing(), new_file(output.path, overwrite=output.force) as file:
-            file.write(getattr(solution, form)().encode())
+            file.write(getattr(solution, style)().encode())
         talk.say(f"Written to {output.path}.")
-    elif not talk.json and form == "text":
+    elif not talk.json and style == "text":
         from eckart.worked.terminal import show
 
         show(solution, file=sys.stdout)
     elif not talk.json:
-        click.echo(getattr(solution, form)(), nl=False)
+        click.echo(getattr(solution, style)(), nl=False)

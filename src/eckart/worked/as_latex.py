@@ -19,6 +19,7 @@ _OPENING = r"""\documentclass[11pt]{article}
 \newcommand{\fit}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
   \ifdim\wd\fitbox>\linewidth\resizebox{\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
 \setlength{\parindent}{0pt}
+\renewcommand{\arraystretch}{1.3}
 \begin{document}
 """
 

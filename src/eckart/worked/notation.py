@@ -10,7 +10,7 @@ import re
 _SIGNS = {
     "λ": r"\lambda ", "σ": r"\sigma ", "Σ": r"\Sigma ", "μ": r"\mu ", "ε": r"\varepsilon ", "γ": r"\gamma ",
     "φ": r"\varphi ", "∑": r"\sum ", "≈": r"\approx ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "·": r"\cdot ",
-    "√": r"\sqrt ", "×": r"\times ", "→": r"\to ", "±": r"\pm ", "‖": r"\| ", "…": r"\dots ", "∈": r"\in ",
+    "×": r"\times ", "→": r"\to ", "±": r"\pm ", "‖": r"\| ", "…": r"\dots ", "∈": r"\in ",
     "⟂": r"\perp ", "⊙": r"\odot ", "%": r"\%", "#": r"\#", "&": r"\&",
 }  # fmt: skip
 _WORDS = ("det", "cos", "max", "min", "log", "exp")
@@ -25,6 +25,7 @@ def latex_formula(formula: str) -> str:
     >>> latex_formula("λ_12 = ‖A v‖^2 / sqrt(n - 1)")
     '\\lambda_{12} = \\| A v\\|^{2} / \\sqrt{n - 1}'
     """
+    formula = re.sub(r"√(\w+)", r"sqrt(\1)", formula).replace("√(", "sqrt(")
     text = _roots(formula.replace(",  ", r", \quad ").replace("  ", r" \quad "))
     text = re.sub(r"(\w)~", r"\\tilde{\1}", text)
     text = re.sub(r"([_^])(-?\w+|\+)", lambda m: f"{m[1]}{{{m[2]}}}", text)
@@ -32,9 +33,14 @@ def latex_formula(formula: str) -> str:
         text = re.sub(rf"(?<![\\\w]){word}(?![\w])", rf"\\{word} ", text)
     for word in _OPERATORS:
         text = re.sub(rf"(?<![\\\w]){word}(?![\w])", rf"\\operatorname{{{word}}}", text)
-    text = re.sub(r"(?<![\\\w{])[A-Za-z]{3,}(?![\w}])", lambda m: rf"\text{{{m[0]}}}", text)
+    text = re.sub(r"(?<![\\\w{])([A-Za-z]{3,})(?![\w}])( ?)", _word, text)
     text = "".join(_SIGNS.get(sign, sign) for sign in text)
     return re.sub(r" +(?=[_^{}|,.)])", "", re.sub(r"  +", " ", text)).strip()
+
+
+def _word(found: re.Match[str]) -> str:
+    """Mathematics swallows spaces, so the one after a word is written out."""
+    return rf"\text{{{found[1]}}}" + (r"\ " if found[2] else "")
 
 
 def text_formula(formula: str) -> str:

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import sympy as sp
-
 from eckart.errors import ParameterError
 from eckart.parameters import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.clean_matrices import low_rank, symmetric, table, triangular_product
-from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.solution import Equation, Solution, Step, Table
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ KINDS = {
     "kernel_pca": Kind("Do kernel PCA with the linear kernel, and compare with PCA.", *_TABLE),
     "select": Kind("Which column is most correlated with the target $y$?", *_TABLE),
     "cur": Kind("Make a CUR decomposition with the rows and columns 1 and 2.", (3, 4), None, (3, 3)),
-    "nmf": Kind("Do the first rounds of multiplicative updates from a start of ones.", (2, 4), (2, 4), (3, 3)),
+    "nmf": Kind("Do the first rounds of multiplicative updates from the start shown.", (2, 4), (2, 4), (3, 3)),
 }  # fmt: skip
 
 
@@ -74,10 +72,10 @@ def exercise(task: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
     matrix, arguments = _problem(task, seed, rows, columns, degenerate)
     solve = getattr(import_module("eckart.worked"), task)
     solution = solve(matrix, **arguments)
-    vectors = [Equation(*pair) for pair in (("q", arguments.get("q")), ("y", arguments.get("target"))) if pair[1]]
-    shown = [Equation(one.name, sp.Matrix([one.value])) for one in vectors]
-    ask = Step(KINDS[task].question, numbers=(Equation("A", matrix), *shown))
-    steps = (ask, *solution.steps[1:])
+    first = solution.steps[0]
+    shown = tuple(item for item in first.numbers if item is first.numbers[0] or _is_given(item))
+    ask = Step(KINDS[task].question, numbers=shown)
+    steps = (ask, *(solution.steps[1:] if shown == first.numbers else solution.steps))
     return Exercise(
         f"Exercise {seed}. {solution.title}",
         steps,
@@ -88,6 +86,11 @@ def exercise(task: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
     )
 
 
+def _is_given(item: Equation | Table) -> bool:
+    """What belongs to the question beside the matrix: a query, a target, a start."""
+    return isinstance(item, Equation) and item.name in {"q", "y", "x_0", "W", "H"}
+
+
 def _problem(task: str, seed: int, rows: int, columns: int, degenerate: bool) -> tuple[Any, dict[str, Any]]:
     if task in {"eigen", "power_iteration", "deflation", "diagonalize"}:
         return symmetric(seed, rows, degenerate), {}
@@ -96,9 +99,8 @@ def _problem(task: str, seed: int, rows: int, columns: int, degenerate: bool) ->
     if task == "rank":
         return low_rank(seed, rows, columns, positive=False), {}
     if task == "nmf":
-        ones = {"k": min(rows, columns) - 1 or 1, "iterations": 20}
-        start = {"w": sp.ones(rows, ones["k"]), "h": sp.ones(ones["k"], columns)}
-        return low_rank(seed, rows, columns, positive=True), {**ones, **start}
+        rank = min(rows, columns) - 1 or 1
+        return low_rank(seed, rows, columns, positive=True), {"k": rank, "iterations": 20, "seed": seed}
     if task == "cur":
         return triangular_product(seed, rows, degenerate), {"rows": [1, 2], "columns": [1, 2]}
     centred = task in {"pca", "minor_components", "kernel_pca", "select"}

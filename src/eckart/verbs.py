@@ -210,7 +210,7 @@ def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
 def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Standardized:
     matrix = opened.matrix if weights is None else opened.matrix.weighted(weights)
     shift = None
-    if settings.center and not matrix.sparse and matrix.shape[0] >= matrix.shape[1]:
+    if settings.center and not matrix.sparse:
         shift = _near_mean(opened, scale=settings.scale)
     return Standardized(matrix, center=settings.center, scale=settings.scale, shift=shift)
 
@@ -221,7 +221,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
     loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
     """
-    sample = opened.matrix.sample()
+    sample = opened.matrix.sample(min(64, max(4, 1_000_000 // opened.matrix.shape[1])))
     xp = namespace(sample)
     mean = xp.mean(sample, axis=0)
     squares, spread = to_numpy(mean * mean), to_numpy(xp.var(sample, axis=0))

@@ -93,6 +93,30 @@ class ScaleColumns:
 
 
 @dataclass(frozen=True)
+class RecordRows:
+    """Each row as it is; its mean and its sum of squares are written down."""
+
+    means: np.ndarray
+    squares: np.ndarray
+
+    def apply(self, start: int, block: Array) -> Array:
+        xp = namespace(block)
+        stop = start + block.shape[0]
+        self.means[start:stop] = to_numpy(block @ xp.ones_like(block[0, :])) / block.shape[1]
+        self.squares[start:stop] = row_squares(block)
+        return block
+
+    def transposed(self) -> Step:
+        raise TypeError("Rows are recorded last.")
+
+
+def row_squares(block: Array) -> np.ndarray:
+    """Sum of squares of each row, by a product with ones: fast in either order of storage."""
+    xp = namespace(block)
+    return to_numpy((block * block) @ xp.ones_like(block[0, :])).astype(np.float64)
+
+
+@dataclass(frozen=True)
 class StandardizeRows:
     """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are written down.
 
@@ -109,12 +133,12 @@ class StandardizeRows:
     def apply(self, start: int, block: Array) -> Array:
         stop = start + block.shape[0]
         means = np.zeros(block.shape[0])
-        squares = None if self.center else self._squares(block)
+        squares = None if self.center else row_squares(block)
         for _ in range(2 if self.center else 0):
             mean = astype(self._mean(block), block.dtype)
             block = block - self._offset(mean, block)
             means += to_numpy(mean).astype(np.float64)  # what was subtracted, not what was meant
-            squares = self._squares(block)
+            squares = row_squares(block)
             if np.all(self.weight * means**2 <= squares):
                 break  # the rounding of a mean within the spread is rounding of the entries
         self.means[start:stop] = means
@@ -125,12 +149,6 @@ class StandardizeRows:
             factors = 1.0 / np.where(deviation > np.finfo(np.float64).eps * np.abs(means), deviation, 1.0)
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
-
-    def _squares(self, block: Array) -> np.ndarray:
-        if isinstance(block, np.ndarray):
-            return np.asarray(np.einsum("ij,ij->i", block, block), dtype=np.float64)
-        xp = namespace(block)
-        return to_numpy(xp.sum(block * block, axis=1, dtype=xp.float64))
 
     def _mean(self, block: Array) -> Array:
         """u^T row / u^T u: the entries are weighted by u already. A second one mends the rounding of the first."""

@@ -187,7 +187,7 @@ class RowBlocks:
             image = block if factor is None else block @ factor
             return image.T @ image
 
-        return self._sum(product, width=width, result_bytes=8 * width * width)
+        return self._sum(product, width=width, result_bytes=8 * width * width, size=self.rows_per_gram)
 
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
         """u^T A, sums of squares, and A^T (A Q) or A^T A, in one read."""
@@ -200,7 +200,7 @@ class RowBlocks:
 
         def step(segment: tuple[int, int]) -> list[Array]:
             parts: list[Array] = []
-            for start, block in self.blocks(*segment):
+            for start, block in self.blocks(*segment, self.rows_per_gram if gram else None):
                 count = block.shape[0]
                 ones = _ones_like(block) if roots is None else astype(roots[start : start + count], block.dtype)
                 product = _product(block, factor, gram=gram)
@@ -220,21 +220,23 @@ class RowBlocks:
 
     # Blocks and sums
 
-    def blocks(self, start: int, stop: int) -> Iterator[tuple[int, Array]]:
+    def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """(first row, prepared block) for the rows start..stop."""
-        size = self.rows_per_block
+        size = self.rows_per_block if size is None else size
         for first in range(start, stop, size):
             block = self.matrix[first : min(first + size, stop), :]
             for step in self.steps:
                 block = step.apply(first, block)
             yield first, block
 
-    def _sum(self, product: Callable[[int, Array], Array], *, width: int, result_bytes: int) -> Array:
+    def _sum(
+        self, product: Callable[[int, Array], Array], *, width: int, result_bytes: int, size: int | None = None
+    ) -> Array:
         """Sum of product(start, block) over all blocks, in float64, in a fixed order."""
 
         def step(segment: tuple[int, int]) -> list[Array]:
             parts: list[Array] = []
-            for start, block in self.blocks(*segment):
+            for start, block in self.blocks(*segment, size):
                 parts = _accumulate(parts, [product(start, block)])
             return parts
 
@@ -243,6 +245,11 @@ class RowBlocks:
     def _operand(self, factor: Array) -> Array:
         """A factor in the precision of the products."""
         return astype(factor, getattr(namespace(self.like), self.precision))
+
+    @property
+    def rows_per_gram(self) -> int:
+        """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little beside."""
+        return max(self.rows_per_block, min(4 * self.shape[1], 8192))
 
     @property
     def rows_per_block(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators import sparse_rows
 from eckart.operators.base import Operator, Survey
-from eckart.operators.prepare import ScaleRows, ShiftRows, StandardizeRows, Step
+from eckart.operators.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.transformed import Centered, Scaled
 
@@ -95,13 +95,13 @@ class Standardized:
         self._operator = self._moments = None
 
     def sample_blocks(self) -> tuple[list[Array], int]:
-        """The first and the last block of rows as the products see them, and how many blocks there are."""
+        """The first and the last block that a Gram matrix is made of, and how many there are."""
         base = self._given.transposed() if self.turned else self._given
         if not self.turned and self._shift is not None:
             base = base.shifted(self._shift)
-        rows, size = base.shape[0], base.rows_per_block
+        rows, size = base.shape[0], base.rows_per_gram
         starts = sorted({0, max(0, rows - size)})
-        return [next(base.blocks(start, min(start + size, rows)))[1] for start in starts], -(-rows // size)
+        return [next(base.blocks(start, min(start + size, rows), size))[1] for start in starts], -(-rows // size)
 
     def raw_trace(self, trace: float) -> float:
         """The trace before centring, in the units of B: what rounding in the products is relative to."""
@@ -119,7 +119,7 @@ class Standardized:
         """
         moments = self.moments
         if self.turned and not self._given.sparse:
-            return self.operator, 0.0
+            return self._with_known_steps() if self._given.weight_roots is None else self.operator, 0.0
         if self._given.sparse or moments.mean is None:
             raw = self.raw_trace(moments.total)
             return self.operator, self.sum_error(max(raw - moments.total, 0.0))
@@ -207,6 +207,8 @@ class Standardized:
 
     def _first_wide(self, right: Array | None, *, gram: bool) -> Array | None:
         """Each row of A^T is whole in its block, so it is standardised there: exact, and still one read."""
+        if gram and self.center and not self.scale and self._shift is None and self._given.weight_roots is None:
+            return self._first_wide_gram()
         base = self._given.transposed()
         rows = base.shape[0]
         means, squares = np.zeros(rows), np.zeros(rows)
@@ -218,11 +220,25 @@ class Standardized:
         if product is None:
             operator.normal(_ones(base.shape[1], base.like)[:, None])
         self._moments = self._describe(means, squares, weight)
-        self._operator = operator if roots is not None else replace(base, steps=(*base.steps, *self._known_steps()))
+        self._operator = operator if roots is not None else self._with_known_steps()
         return product
 
-    def _known_steps(self) -> list[Step]:
-        """What standardises rows once their means and scales are known: cheaper than finding them again.
+    def _first_wide_gram(self) -> Array:
+        """A A^T of data whose means are not far beyond their spread: centred afterwards, which saves a pass."""
+        base = self._given.transposed()
+        count = base.shape[1]
+        means, raw = np.zeros(base.shape[0]), np.zeros(base.shape[0])
+        gram = replace(base, steps=(*base.steps, RecordRows(means, raw))).gram()
+        self._moments = self._describe(means, np.maximum(raw - count * means**2, 0.0), float(count))
+        self._amplification = self._amplify(raw)
+        ones, left = _ones(count, base.like), from_numpy(means, base.like)
+        sums = gram @ ones / count
+        centred = Centered(base, left, ones, sums, float(means @ means))
+        self._operator = centred
+        return centred.correct_gram(gram)
+
+    def _with_known_steps(self) -> RowBlocks:
+        """A^T with its rows standardised by means and scales that are known: cheaper than finding them again.
 
         A mean that exceeds the spread is subtracted in two parts, so that its rounding is gone as well.
         """
@@ -236,7 +252,8 @@ class Standardized:
                 steps.append(ShiftRows(astype(from_numpy(rest, self.like), dtype)))
         if moments.scale is not None:
             steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.like)))
-        return steps
+        base = self._given.transposed()
+        return replace(base, steps=(*base.steps, *steps))
 
     def _first_wide_sparse(self, right: Array | None, *, gram: bool) -> Array | None:
         survey = self._survey = self._given.survey()

@@ -79,7 +79,10 @@ class Centered(Wrapped):
         )
 
     def gram(self, right: Array | None = None) -> Array:
-        gram = self.base.gram(right)
+        return self.correct_gram(self.base.gram(right), right)
+
+    def correct_gram(self, gram: Array, right: Array | None = None) -> Array:
+        """B^T B, or (B Q)^T (B Q), from that of A."""
         r, s = (self.right, self.sums) if right is None else (self.right @ right, self.sums @ right)
         return gram - _outer(s, r) - _outer(r, s) + self.weight * _outer(r, r)
 

@@ -7,6 +7,7 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators.standardized import Standardized
 from eckart.solvers.solution import Solution
+from eckart.solvers.tall import inner, times
 
 _SMALL = 0.1
 """Singular values below this share of the largest have long vectors that need another orthogonalisation."""
@@ -36,6 +37,13 @@ def _long_vectors(problem: Standardized, short: Array, values: np.ndarray) -> Ar
     image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
     if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
         return image
+    if good.all() and float(values.min(initial=largest)) > 1e-6 * largest:
+        # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
+        order = np.argsort(-values, kind="stable")
+        triangle = np.linalg.cholesky(to_numpy(inner(image, image))[np.ix_(order, order)])
+        mend = np.empty_like(triangle)
+        mend[np.ix_(order, order)] = np.linalg.inv(triangle).T
+        return times(image, from_numpy(mend, image))
     return from_numpy(_orthonormal(to_numpy(image), values, good), image)
 
 

@@ -206,12 +206,12 @@ class _Run:
         return self.complete or full or self.steps >= self.next_look or self.steps >= self.target.max_reads
 
     def _schedule(self, worst: float, goal: float) -> None:
-        """Look again some way before the step at which the residual, falling as it did, reaches its goal."""
+        """Look again before the step at which the residual, falling as it did, reaches its goal; skip one at most."""
         self.next_look = self.steps + 1
         if self.last_look is not None and worst > goal > 0.0:
             step, before = self.last_look
             rate = np.log(max(before / worst, 1.2)) / max(self.steps - step, 1)
-            self.next_look = self.steps + max(1, int(0.6 * np.log(worst / goal) / rate))
+            self.next_look = self.steps + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
         self.last_look = (self.steps, worst)
 
     @property

@@ -75,13 +75,15 @@ def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def column_sums(indptr, indices, data, roots, start, stop, sums, weights):  # type: ignore[no-untyped-def]
-    """sums += u^T A and weights += the weight of the stored entries, by column, rows start..stop; no u means ones."""
+def column_sums(indptr, indices, data, roots, start, stop, sums, squares, weights):  # type: ignore[no-untyped-def]
+    """sums += u^T A, squares += squares, weights += weight of the stored entries, by column; no u means ones."""
     for i in range(start, stop):
         root = roots[i] if roots.shape[0] else 1.0
         for p in range(indptr[i], indptr[i + 1]):
-            sums[indices[p]] += root * data[p]
-            weights[indices[p]] += root * root
+            j, entry = indices[p], np.float64(data[p])
+            sums[j] += root * entry
+            squares[j] += entry * entry
+            weights[j] += root * root
 
 
 @njit(nogil=True, cache=True)

@@ -23,8 +23,8 @@ class Survey:
     squares: Array
     weight: float
     product: Array | None = None
-    about_mean: Array | None = None
-    """Sums of squares about the column means, where they were computed without a difference of large numbers."""
+    stored: Array | None = None
+    """Weight of the stored entries of each column, for sparse data."""
 
 
 class Operator(Protocol):

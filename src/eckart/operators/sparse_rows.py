@@ -104,17 +104,20 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
 
 
 def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
-    """u^T A, sums of squares about zero and about the mean, and a product. Sweeps of memory, one read of the data."""
-    matrix, columns = op.matrix, op.matrix.shape[1]
-    sums, stored = _over_segments(op, "column_sums", (), 2)
-    weight = float(matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
-    mean = sums / weight
-    (squares,) = _over_segments(op, "column_squares", (np.zeros(columns),), 1)
-    (about_mean,) = _over_segments(op, "column_squares", (mean,), 1)
-    # Entries that are not stored are zeros, each at the distance `mean` from the mean.
-    about_mean += np.maximum(weight - stored, 0.0) * mean**2
+    """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
+    sums, squares, stored = _over_segments(op, "column_sums", (), 3)
+    weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = globals()["gram"](op) if gram else None if right is None else normal(op, right)
-    return Survey(sums, squares, weight, product, about_mean)
+    return Survey(sums, squares, weight, product, stored)
+
+
+def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
+    """Sum of (a - mean)^2 by column, without a difference of large numbers."""
+    mean = survey.sums / survey.weight
+    (about,) = _over_segments(op, "column_squares", (mean,), 1)
+    # Entries that are not stored are zeros, each at the distance `mean` from the mean.
+    absent = np.maximum(survey.weight - np.asarray(survey.stored), 0.0)
+    return np.asarray(about + absent * mean**2)
 
 
 def full_columns(op: RowBlocks) -> np.ndarray:

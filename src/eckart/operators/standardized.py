@@ -163,8 +163,7 @@ class Standardized:
         survey = self._survey
         self._offset = np.zeros(self._given.shape[1])
         assert survey is not None
-        assert survey.about_mean is not None
-        hidden = np.flatnonzero(survey.squares > 4.0 * survey.about_mean)
+        hidden = np.flatnonzero(survey.squares > 4.0 * self.moments.squares)
         full = np.intersect1d(hidden, sparse_rows.full_columns(self._given)) if hidden.size else hidden
         if not full.size:
             return False
@@ -281,8 +280,8 @@ class Standardized:
         squares = to_numpy(survey.squares)
         if not self.center:
             return squares
-        if survey.about_mean is not None:
-            return to_numpy(survey.about_mean)
+        if survey.stored is not None:
+            return sparse_rows.squares_about_mean(self._given, survey)
         return np.asarray(np.maximum(squares - to_numpy(survey.sums) ** 2 / survey.weight, 0.0))
 
     def _amplify(self, raw: np.ndarray) -> float:

@@ -23,7 +23,7 @@ _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
 
 
-_SAMPLED = 64
+_SAMPLED = 16
 """Columns of a block on which the error of float32 products is measured."""
 
 

@@ -103,11 +103,14 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     return np.asarray(upper + np.triu(upper, 1).T)
 
 
+_gram_of = gram  # `survey` has an argument of that name
+
+
 def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
     """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
     sums, squares, stored = _over_segments(op, "column_sums", (), 3)
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
-    product = globals()["gram"](op) if gram else None if right is None else normal(op, right)
+    product = _gram_of(op) if gram else None if right is None else normal(op, right)
     return Survey(sums, squares, weight, product, stored)
 
 

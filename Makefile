@@ -28,7 +28,7 @@ demo: $(STAMPS)/package
 	$(BIN)/eckart report $(VENV)/usarrests.csv --scale -o report.html --force
 
 test: lint $(if $(WITH_TORCH),$(STAMPS)/torch)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: $(STAMPS)/test
 	$(BIN)/ruff check

@@ -139,13 +139,13 @@ def test_bounds_hold(solver, kind):
 def test_bounds_hold_in_float32(solver, kind):
     """The truth is that of the rounded data; the axes are rounded to float32, and the angle knows it."""
     false = []
-    for seed in range(200, 208):
+    for seed in range(200, 230):
         matrix, center, k = example(kind, seed)
         data, matrix = stored(matrix.astype(np.float32), seed)
         d = ek.decompose(data, "pca" if center else "svd", k=k, solver=solver, rng=seed)
         found = false_statements(d, Truth(matrix, center, k))
         false += [f"seed {seed}: {', '.join(found)}"] if found else []
-    assert not false, f"{len(false)} of 8 certificates are false: {'; '.join(false[:4])}"
+    assert not false, f"{len(false)} of 30 certificates are false: {'; '.join(false[:4])}"
 
 
 @pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])

@@ -126,6 +126,8 @@ class Decomposition:
     info: SolveInfo | None = None
     notes: tuple[str, ...] = ()
     """What a reader must know: columns set aside, units that differ, components not determined."""
+    parts: dict[str, Any] = field(default_factory=dict)
+    """What a method has beside these: arrays, numbers and words by name (CUR's columns and rows, NMF's losses, ...)."""
 
     @property
     def k(self) -> int:

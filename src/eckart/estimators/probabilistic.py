@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace
+from eckart.axes import null_level
 from eckart.decomposition import Decomposition
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.operators.open_matrix import Opened, open_matrix
-from eckart.verbs import null_level
 
 _ROWS = 4096
 

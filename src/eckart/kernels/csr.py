@@ -75,22 +75,22 @@ def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def column_sums(indptr, indices, data, roots, start, stop, sums, squares, weights):  # type: ignore[no-untyped-def]
-    """sums += u^T A, squares += squares, weights += weight of the stored entries, by column; no u means ones."""
+def column_sums(indptr, indices, data, roots, start, stop, result):  # type: ignore[no-untyped-def]
+    """result[j] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones."""
     for i in range(start, stop):
         root = roots[i] if roots.shape[0] else 1.0
         for p in range(indptr[i], indptr[i + 1]):
-            j, entry = indices[p], np.float64(data[p])
-            sums[j] += root * entry
-            squares[j] += entry * entry
-            weights[j] += root * root
+            entry, target = np.float64(data[p]), result[indices[p]]
+            target[0] += root * entry
+            target[1] += entry * entry
+            target[2] += root * root
 
 
 @njit(nogil=True, cache=True)
-def column_squares(indptr, indices, data, roots, mean, start, stop, squares):  # type: ignore[no-untyped-def]
-    """squares += sum over stored entries of (a - u mean)^2, rows start..stop."""
+def column_squares(indptr, indices, data, roots, mean, start, stop, result):  # type: ignore[no-untyped-def]
+    """result[j, 0] += sum over stored entries of (a - u mean)^2, rows start..stop."""
     for i in range(start, stop):
         root = roots[i] if roots.shape[0] else 1.0
         for p in range(indptr[i], indptr[i + 1]):
             rest = data[p] - root * mean[indices[p]]
-            squares[indices[p]] += rest * rest
+            result[indices[p], 0] += rest * rest

@@ -108,7 +108,7 @@ _gram_of = gram  # `survey` has an argument of that name
 
 def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
     """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
-    sums, squares, stored = _over_segments(op, "column_sums", (), 3)
+    sums, squares, stored = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
     return Survey(sums, squares, weight, product, stored)
@@ -117,7 +117,7 @@ def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
 def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     """Sum of (a - mean)^2 by column, without a difference of large numbers."""
     mean = survey.sums / survey.weight
-    (about,) = _over_segments(op, "column_squares", (mean,), 1)
+    about = _over_segments(op, "column_squares", (mean,))[0]
     # Entries that are not stored are zeros, each at the distance `mean` from the mean.
     absent = np.maximum(survey.weight - np.asarray(survey.stored), 0.0)
     return np.asarray(about + absent * mean**2)
@@ -141,22 +141,20 @@ def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...], results: int) -> list[np.ndarray]:
-    """Column sums by a kernel of `kernels.csr`, segment by segment."""
+def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Column sums by a kernel of `kernels.csr`, segment by segment; a column's sums share a cache line."""
     from eckart.kernels import csr
 
     matrix = op.matrix
     roots = np.zeros(0) if op.weight_roots is None else op.weight_roots
 
-    def step(segment: tuple[int, int]) -> list[np.ndarray]:
-        parts = [np.zeros(matrix.shape[1]) for _ in range(results)]
-        getattr(csr, kernel)(matrix.indptr, matrix.indices, matrix.data, roots, *extra, *segment, *parts)
-        return parts
+    def step(segment: tuple[int, int]) -> np.ndarray:
+        result = np.zeros((matrix.shape[1], 4))
+        getattr(csr, kernel)(matrix.indptr, matrix.indices, matrix.data, roots, *extra, *segment, result)
+        return result
 
-    def add(first: list[np.ndarray], second: list[np.ndarray]) -> list[np.ndarray]:
-        return [a + b for a, b in zip(first, second, strict=True)]
-
-    return fold(step, segments(matrix), add, workers=op.workers)
+    sums = fold(step, segments(matrix), np.add, workers=op.workers)
+    return np.ascontiguousarray(sums[:, :3].T)
 
 
 def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:
@@ -186,11 +184,17 @@ def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
     def step(segment: tuple[int, int]) -> np.ndarray:
         result = np.zeros((matrix.shape[1], factor.shape[1]), matrix.dtype)
         kernel(matrix.indptr, matrix.indices, matrix.data, factor, *segment, result)
-        return result.astype(np.float64, copy=False)
+        return result
 
     def add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        first = first.astype(np.float64, copy=False)
         first += second
         return first
 
-    total: np.ndarray = fold(step, segments(matrix), add, workers=op.workers)
-    return total
+    total: np.ndarray = fold(step, segments(matrix, _accumulators(matrix)), add, workers=op.workers)
+    return total.astype(np.float64, copy=False)
+
+
+def _accumulators(matrix: Any) -> int:
+    """How many segments have a sum of their own: as many as have work enough to pay for clearing and adding it."""
+    return max(2, min(32, int(matrix.nnz) // (64 * max(int(matrix.shape[1]), 1))))

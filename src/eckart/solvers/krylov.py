@@ -61,6 +61,8 @@ class Pairs:
     settled: bool
     failure_probability: float
     noise: float
+    crowding: np.ndarray
+    """What rounding may do to each value beyond `noise`, because it has near neighbours."""
     steps: int
     restarts: int
     basis: int
@@ -108,7 +110,7 @@ class Basis:
     def continue_from(self, rest: Array) -> Array:
         """The next block; what it leaves out of Z counts as noise."""
         floor = 10 * _UNIT * float(np.abs(self.matrix[: self.count, : self.count]).max(initial=0.0))
-        following, dropped = orthogonal.next_block(rest, self.vectors, floor)
+        following, dropped = orthogonal.next_block(rest, self.newest, self.vectors, floor)
         self.noise = max(self.noise, dropped / float(self.rows.shape[1]) ** 0.5)
         return following
 
@@ -330,18 +332,17 @@ class _Run:
         width = min(room, max(lacking, _PROBES if due else 0))
         if width <= 0:
             return following
-        xp = namespace(following)
-        known = xp.concat([self.basis.vectors, following], axis=1)
+        known = (self.basis.vectors, following)
         omega = orthogonal.gaussian(self.rng, self.matrix.size, width, self.matrix.like)
-        omega = orthogonal.project_out(omega, known)
-        fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(omega), known))
+        omega = orthogonal.project_out(omega, *known)
+        fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(omega), *known))
         if due:
             self.probes += 1
             self.probed_at = self.steps
             probability = self.target.failure_probability / 2.0**self.probes
             coordinates = to_numpy(inner(fresh, omega))
             self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
-        return xp.concat([following, fresh], axis=1)
+        return namespace(following).concat([following, fresh], axis=1)
 
     def _probe_due(self, state: Assessment) -> bool:
         """Probe once the wanted pairs begin to settle; again when old probes see more than the last wanted value."""
@@ -376,17 +377,32 @@ class _Run:
         k = state.k
         drift = orthogonal.departure(self.basis.vectors, self.rng) * max(float(state.values[0]), 0.0)
         assert state.upper is not None
+        crowding = self._crowding(state.values)
         return Pairs(
             values=state.values[:k],
             vectors=times(self.basis.vectors, from_numpy(state.coefficients[:, :k], self.matrix.like)),
-            upper=state.upper + drift,
+            upper=state.upper + drift + crowding[: len(state.upper)],
             residuals=state.residuals[:k] + drift + self.matrix.rounding,
             proved=state.done,
             settled=state.settled,
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
             noise=self.basis.noise + drift,
+            crowding=crowding[:k],
             steps=self.steps,
             restarts=self.restarts,
             basis=self.basis.count,
             history=tuple(self.history),
         )
+
+    def _crowding(self, values: np.ndarray) -> np.ndarray:
+        """Rounding moves a value among m near ones by up to 2 sqrt(m) times the noise of an entry of T, not by one.
+
+        Near means within the norm of the noise, twice its size times the root of the size of T; we take twice that.
+        """
+        noise, size = self.basis.noise, self.basis.count
+        most = 4.0 * noise * size**0.5
+        if most <= 0.1 * self.target.tolerance * max(float(values[-1]), 0.0):
+            return np.full(len(values), most)
+        spectrum = np.linalg.eigvalsh(self.basis.matrix[:size, :size])
+        near = np.searchsorted(spectrum, values + most, "right") - np.searchsorted(spectrum, values - most, "left")
+        return np.asarray(4.0 * noise * (np.sqrt(np.maximum(near, 1)) - 1.0))

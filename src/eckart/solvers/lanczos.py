@@ -50,7 +50,7 @@ def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rou
     # Products in float32 round symmetrically as well, where the skew part does not show it.
     unseen = float(np.finfo(problem.precision).eps) * float(pairs.values[0]) if problem.precision != "float64" else 0.0
     slack = 8.0 * pairs.noise + 2.0 * unseen + rounding
-    lower, upper = pairs.values - slack, pairs.upper + 2.0 * unseen
+    lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + 2.0 * unseen
     values = pairs.values
     if shift:
         values, lower, upper = shift - values, shift - upper[: len(values)], shift - lower
@@ -65,6 +65,7 @@ def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rou
         settled=pairs.settled,
         failure_probability=pairs.failure_probability,
         rounding=slack,
+        crowding=float(np.sum(pairs.crowding)),
         steps=pairs.steps,
         block=block,
         basis=pairs.basis,

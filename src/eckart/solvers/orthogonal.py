@@ -8,20 +8,28 @@ from eckart.array_api import Array, from_numpy, namespace, to_numpy
 from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
+_WELL_CONDITIONED = 4.0
+"""Below this condition of Z^T Z one round leaves Q orthonormal to a few units of rounding."""
 
 
 def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     """Q with Q^T Q = I and span Q = span Z, less columns shorter than `floor` and directions dependent to about 1e-6.
 
-    Two rounds of Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D.
+    Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D; a second round mends what
+    rounding did to the first, unless Z was nearly orthogonal already.
     """
     for least in (floor, 0.0):
-        block = times(block, from_numpy(_whiten(to_numpy(inner(block, block)), least), block))
+        whitening, condition = _whiten(to_numpy(inner(block, block)), least)
+        block = times(block, from_numpy(whitening, block))
+        if condition < _WELL_CONDITIONED:
+            break
     return block
 
 
-def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
+def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tuple[Array, float]:
     """(Q, dropped): an orthonormal basis of Z, orthogonal to M, and the length of what it leaves out of a column of Z.
+
+    `gram` is Z^T Z.
 
     Directions much shorter than others come in a later round: first what is long, then what that leaves. Stretching a
     short direction to unit length stretches its rounding too, so the result is cleared of M once more.
@@ -29,13 +37,13 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
     xp = namespace(rest)
     known = basis
     pieces: list[Array] = []
-    left, length = rest, _longest(rest)
+    left, length = rest, _longest(gram)
     floor = max(floor, 1e3 * _UNIT * length)
     room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
     while length > floor and room > 0:
-        piece = times(left, from_numpy(_whiten(to_numpy(inner(left, left)), floor), left))
+        piece = times(left, from_numpy(_whiten(gram, floor)[0], left))
         # Of a unit column that was rounding only, little is left.
-        piece = orthonormalize(purge(piece, known), 1e-3)
+        piece = orthonormalize(project_out(piece, known), 1e-3)
         if piece.shape[1] == 0:
             break
         piece = piece[:, : min(room, piece.shape[1])]
@@ -45,7 +53,8 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
             length = 0.0  # nothing was left out
             break
         left = without(left, piece, inner(piece, left))
-        length = _longest(left)
+        gram = to_numpy(inner(left, left))
+        length = _longest(gram)
         if length > floor and room > 0:
             known = xp.concat([known, piece], axis=1)
     if not pieces:
@@ -53,38 +62,35 @@ def next_block(rest: Array, basis: Array, floor: float) -> tuple[Array, float]:
     return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), length
 
 
-def _longest(block: Array) -> float:
-    xp = namespace(block)
-    return float(xp.max(xp.sum(block * block, axis=0))) ** 0.5 if block.shape[1] else 0.0
+def _longest(gram: np.ndarray) -> float:
+    return float(np.sqrt(np.diagonal(gram).max(initial=0.0)))
 
 
-def _whiten(gram: np.ndarray, floor: float = 0.0) -> np.ndarray:
+def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, float]:
+    """(W, condition of the scaled Gram matrix) with Z W orthonormal."""
     lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     used = np.flatnonzero(lengths > floor)
     if not used.size:
-        return np.zeros((gram.shape[0], 0))
+        return np.zeros((gram.shape[0], 0)), 1.0
     scaled = gram[np.ix_(used, used)] / np.outer(lengths[used], lengths[used])
     values, vectors = np.linalg.eigh(scaled)
     good = values > 100 * used.size * _UNIT
     result = np.zeros((gram.shape[0], int(good.sum())))
     result[used] = vectors[:, good] / np.sqrt(values[good]) / lengths[used, None]
-    return result
+    return result, float(values[-1] / values[good][0]) if np.any(good) else 1.0
 
 
-def project_out(block: Array, basis: Array) -> Array:
-    """Z - M (M^T Z), in two passes."""
-    for _ in range(2):
-        block = without(block, basis, inner(basis, block))
-    return block
-
-
-def purge(block: Array, basis: Array) -> Array:
-    """Z - M (M^T Z) for columns of unit length, nearly orthogonal to M already; again if they were not."""
+def project_out(block: Array, *bases: Array) -> Array:
+    """Z less its parts along bases that are orthogonal to each other; again until a pass finds next to nothing."""
     xp = namespace(block)
     for _ in range(3 if block.shape[1] else 0):
-        coefficients = inner(basis, block)
-        block = without(block, basis, coefficients)
-        if float(xp.max(xp.abs(coefficients))) <= 1e-6:
+        found = 0.0
+        for basis in bases:
+            if basis.shape[1]:
+                coefficients = inner(basis, block)
+                block = without(block, basis, coefficients)
+                found = max(found, float(xp.max(xp.abs(coefficients))))
+        if found <= 1e-6:
             break
     return block
 

@@ -41,6 +41,8 @@ class Solution:
     failure_probability: float = 0.0
     rounding: float = 0.0
     """Allowance for rounding in one squared singular value, contained in the bounds."""
+    crowding: float = 0.0
+    """The same for the sum of them, where near neighbours are all moved one way."""
     steps: int = 0
     block: int = 0
     basis: int = 0

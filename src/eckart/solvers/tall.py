@@ -1,6 +1,7 @@
 """Products of tall blocks, rows shared out over our own threads: they sleep when they wait, where BLAS threads spin.
 
-M is kept as rows (d x n), so a tall block is a view of its transpose; the sum over n is taken in fixed pieces.
+M is kept as rows (d x n), so a tall block is a view of its transpose, and so are the results: BLAS is half as fast
+again when all operands are stored alike. The sum over n is taken in fixed pieces.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def times(tall: Array, small: Array) -> Array:
     """A S for n x p and p x q."""
     if not _worth_it(tall, small.shape[1]):
         return tall @ small
-    result = np.empty((tall.shape[0], small.shape[1]))
+    result = _tall(tall.shape[0], small.shape[1])
 
     def step(piece: slice) -> None:
         np.matmul(tall[piece], small, out=result[piece])
@@ -48,7 +49,7 @@ def without(tall: Array, basis: Array, coefficients: Array) -> Array:
     """Z - M C."""
     if not _worth_it(basis, coefficients.shape[1]):
         return tall - basis @ coefficients
-    result = np.empty(tall.shape)
+    result = _tall(*tall.shape)
 
     def step(piece: slice) -> None:
         np.matmul(basis[piece], coefficients, out=result[piece])
@@ -56,6 +57,10 @@ def without(tall: Array, basis: Array, coefficients: Array) -> Array:
 
     each(step, _pieces(tall.shape[0]))
     return result
+
+
+def _tall(rows: int, columns: int) -> np.ndarray:
+    return np.empty((columns, rows)).T
 
 
 def _worth_it(tall: Array, width: int) -> bool:

@@ -1,0 +1,244 @@
+"""PCA and SVD of every kind of matrix: find_axes, plan_axes, and the way to the axes and back.
+
+B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+
+from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.assembly import as_plan, assemble
+from eckart.decomposition import Decomposition, Plan, Which
+from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.operators.finite import refuse_not_finite
+from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.standardized import Standardized
+from eckart.parameters import near_match
+from eckart.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
+from eckart.solvers.choose import Choice, Shape, choose
+from eckart.solvers.direct import solve_direct
+from eckart.solvers.gram import solve_gram
+from eckart.solvers.lanczos import solve_lanczos
+from eckart.solvers.solution import Request, Solution
+
+Method = Literal["pca", "svd"]
+
+
+def find_axes(
+    data: Any,
+    method: Method = "pca",
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    center: bool | None = None,
+    scale: bool = False,
+    which: Which = "largest",
+    sample_weight: Any = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    left: bool = False,
+    rng: Any = None,
+    memory: str | int | None = None,
+    max_reads: int = 200,
+) -> Decomposition:
+    """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
+    opened = open_matrix(data)
+    settings = check_settings(
+        min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
+        which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
+    )  # fmt: skip
+    weights = check_weights(sample_weight, opened.matrix.shape[0])
+    if weights is not None:
+        opened, weights = without_zero_weights(opened, weights)
+        settings = settings.at_most(min(opened.matrix.shape))
+    request, choice = _prepare(opened, settings)
+    seed, random = generator(rng)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        problem = _problem(opened, settings, weights)
+        solution = _solve(problem, request, choice, random, opened)
+        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+    _speak_up(result, solution)
+    return result
+
+
+def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
+    """What `find_axes` would do with the same arguments; reads nothing but the shape."""
+    known = {
+        name: p.default for name, p in inspect.signature(find_axes).parameters.items() if name not in ("data", "method")
+    }
+    for name in options:
+        if name not in known:
+            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
+    given = {**known, **options}
+    opened = open_matrix(data)
+    run_only = ("sample_weight", "left", "rng")
+    asked = {name: value for name, value in given.items() if name not in run_only}
+    settings = check_settings(min(opened.matrix.shape), method=method, **asked)
+    _, choice = _prepare(opened, settings)
+    return as_plan(opened, settings, choice)
+
+
+def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
+    """Scores of rows on the axes: (A - mean) / scale right, in one read."""
+    opened = open_matrix(data)
+    d = decomposition
+    if opened.matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            "Give the same columns in the same order."
+        )
+    right = astype(d.right, namespace(d.right).float64)
+    if d.scale is not None:
+        right = right / astype(d.scale, right.dtype)[:, None]
+    if whiten:
+        right = right / whitening(d)
+    matrix = opened.matrix
+    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
+    shifted = d.mean is not None and not matrix.sparse and not opened.exponent
+    if shifted:
+        matrix = matrix.shifted(_beside(d.mean, matrix.like))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = matrix.matmat(_beside(right, matrix.like))
+        if opened.exponent:
+            scores = namespace(scores).astype(
+                _power(astype(scores, namespace(scores).float64), -opened.exponent), scores.dtype
+            )
+        if d.mean is not None and not shifted:
+            offset = _beside(d.mean, scores) @ astype(_beside(right, scores), _beside(d.mean, scores).dtype)
+            scores = scores - astype(offset, scores.dtype)
+    if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
+        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+    return scores
+
+
+def reconstruct_from_axes(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
+    """Rows from scores: (scores right^T) scale + mean."""
+    d = decomposition
+    scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
+    if scores.ndim != 2 or scores.shape[1] != d.k:
+        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+    right = _beside(d.right, scores)
+    if whiten:
+        right = right * astype(_beside(whitening(d), scores), right.dtype)
+    result = scores @ right.T
+    if d.scale is not None:
+        result = result * astype(_beside(d.scale, result), result.dtype)
+    if d.mean is not None:
+        result = result + astype(_beside(d.mean, result), result.dtype)
+    return result
+
+
+def whitening(d: Decomposition) -> Array:
+    """Standard deviation of the scores on each axis; 1 on axes without variance, which then stay at zero."""
+    xp = namespace(d.values)
+    deviation = astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5
+    return xp.where(deviation > null_level(d), deviation, xp.ones_like(deviation))
+
+
+def null_level(d: Decomposition) -> float:
+    """Deviations at or below this are rounding, not variance."""
+    eps = float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
+    return float(d.norm * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
+
+
+# The steps of find_axes, in order
+
+
+def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
+    matrix = opened.matrix
+    rows, columns = matrix.shape
+    entries = int(matrix.matrix.nnz) if matrix.sparse else rows * columns
+    shape = Shape(rows, columns, entries, matrix.sparse, matrix.precision)
+    tolerance = settings.tolerance or TOLERANCE[matrix.precision]
+    request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
+    solver = settings.solver
+    if solver == "exact":
+        solver = "direct" if choose(shape, request).solver == "direct" else "gram"
+    return request, choose(shape, request, solver=solver, memory=settings.memory)
+
+
+def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Standardized:
+    matrix = opened.matrix if weights is None else opened.matrix.weighted(weights)
+    shift = None
+    if settings.center and not matrix.sparse:
+        shift = _near_mean(opened, scale=settings.scale)
+    return Standardized(matrix, center=settings.center, scale=settings.scale, shift=shift)
+
+
+def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
+    """A row close to the column means, from a sample, where the means are large beside the spread; else None.
+
+    Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
+    loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
+    """
+    sample = opened.matrix.sample(min(64, max(4, 1_000_000 // opened.matrix.shape[1])))
+    xp = namespace(sample)
+    mean = xp.mean(sample, axis=0)
+    squares, spread = to_numpy(mean * mean), to_numpy(xp.var(sample, axis=0))
+    together, alone = (4.0, 100.0) if opened.matrix.precision == "float32" else (100.0, 1e4)
+    if scale:
+        alone = together
+    needed = np.sum(squares) > together * np.sum(spread) or np.any(squares > alone * spread)
+    return mean if needed and np.isfinite(np.sum(squares)) else None
+
+
+def _solve(
+    problem: Standardized, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
+) -> Solution:
+    try:
+        if choice.solver == "direct":
+            solution = solve_direct(problem, request)
+        elif choice.solver == "gram":
+            solution = solve_gram(problem, request)
+        else:
+            solution = solve_lanczos(problem, request, block=choice.block, capacity=choice.capacity, rng=rng)
+        finite = np.isfinite(problem.moments.total) and np.isfinite(solution.values).all()
+    except (np.linalg.LinAlgError, ValueError):
+        # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
+        if np.isfinite(_total(opened)):
+            raise
+        finite = False
+    if not finite:
+        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+    return solution
+
+
+def _total(opened: Opened) -> float:
+    matrix = opened.matrix.matrix
+    values = matrix.data if is_sparse(matrix) else to_numpy(matrix)
+    return float(np.sum(values, dtype=np.float64))
+
+
+def _speak_up(result: Decomposition, solution: Solution) -> None:
+    if not solution.proved and not solution.settled:
+        assert result.certificate is not None
+        warnings.warn(
+            f"The asked accuracy was not reached in {result.certificate.reads} reads: {result.certificate.word} "
+            "Allow more reads with max_reads, or ask for less with tol.",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+    if result.norm == 0.0 and result.method == "pca":
+        warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
+
+
+def _power(array: Array, exponent: int) -> Array:
+    return from_numpy(np.ldexp(to_numpy(array), exponent), array)
+
+
+def _beside(array: Array, like: Array) -> Array:
+    """`array` in the library of `like`; a mix of libraries is refused."""
+    if type(array) is type(like) or (isinstance(array, np.ndarray) and isinstance(like, np.ndarray)):
+        return array
+    if isinstance(array, np.ndarray):
+        return from_numpy(array, like)
+    raise InputError(
+        f"The decomposition holds arrays of {type(array).__module__.partition('.')[0]} and the data are of "
+        f"{type(like).__module__.partition('.')[0]}: use data of the library and device that it was fitted on."
+    )

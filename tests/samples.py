@@ -68,6 +68,10 @@ def same(first: Any, second: Any) -> bool:
         return type(first) is type(second) and all(same(*pair) for pair in pairs)
     if isinstance(first, np.ndarray):
         return first.dtype == second.dtype and first.shape == second.shape and first.tobytes() == second.tobytes()
+    if isinstance(first, dict):
+        return (
+            type(first) is type(second) and list(first) == list(second) and same([*first.values()], [*second.values()])
+        )
     if isinstance(first, tuple | list):
         return type(first) is type(second) and len(first) == len(second) and all(map(same, first, second))
     return type(first) is type(second) and (first == second or (first != first and second != second))

@@ -67,7 +67,19 @@ def assemble(
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.about.notes, *notes_on(problem, settings, opened)),
+        parts={name: unit(numbers) for name, numbers in norms(problem, rows=keep_left).items()}
+        | ({"row_weights": problem.weights} if keep_left and problem.weights is not None else {}),
     )
+
+
+def norms(problem: Standardized, *, rows: bool) -> dict[str, np.ndarray]:
+    """Lengths of the columns of B, and of its rows (each times the root of its weight) where those are known."""
+    moments = problem.moments
+    columns = np.sqrt(moments.squares)
+    found = {"column_norms": columns if moments.scale is None else columns / moments.scale}
+    if rows and problem.row_squares is not None:
+        found["row_norms"] = np.sqrt(problem.row_squares)
+    return found
 
 
 def _check_range(values: np.ndarray, dtype: object) -> None:

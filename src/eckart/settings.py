@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,9 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     if kept.all():
         return opened, weights
     matrix = replace(opened.matrix, matrix=opened.matrix.matrix[np.flatnonzero(kept)])
-    return replace(opened, matrix=matrix), weights[kept]
+    names = opened.about.row_names
+    about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
+    return replace(opened, matrix=matrix, about=about), weights[kept]
 
 
 def generator(rng: Any) -> tuple[int | None, np.random.Generator]:

@@ -13,8 +13,10 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators import sparse_rows
 from eckart.operators.base import Operator, Survey
+from eckart.operators.measured import image_and_squares
 from eckart.operators.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
 from eckart.operators.row_blocks import RowBlocks
+from eckart.operators.stacked import StackedBlocks
 from eckart.operators.transformed import Centered, Scaled
 
 
@@ -45,7 +47,7 @@ _UNIT = float(np.finfo(np.float64).eps)
 class Standardized:
     """B, as above; `moments` and the products other than the first are there after `first`."""
 
-    def __init__(self, base: RowBlocks, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+    def __init__(self, base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None) -> None:
         rows, columns = base.shape
         self.center, self.scale = center, scale
         self.turned = columns > rows
@@ -56,6 +58,8 @@ class Standardized:
         self._amplification = 1.0
         self._offset: np.ndarray | None = None
         self._survey: Survey | None = None
+        self.row_squares: np.ndarray | None = None
+        """Sum of squares of each row of A, as in B; there after `materialize`, or `image` with `measure`."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,6 +93,24 @@ class Standardized:
     def precision(self) -> str:
         return self._given.precision
 
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of A's rows; None when each counts once."""
+        roots = self._given.weight_roots
+        return None if roots is None else to_numpy(roots) ** 2
+
+    def image(self, right: Array, *, measure: bool) -> Array:
+        """B Q; with `measure` the same read gives `row_squares` too."""
+        if not measure or not self._given.resident:
+            return self.operator.matmat(right)
+        product, self.row_squares = image_and_squares(self.operator, right, across=self.turned)
+        return product
+
+    def note(self, step: int, lower: float, upper: float) -> None:
+        """A solver's word on the share that is certified so far."""
+        if isinstance(self._given, StackedBlocks):
+            self._given.reading.note(step, lower, upper)
+
     def sharpen(self) -> None:
         """From here on form products in float64; the first read is to come (again)."""
         self._given = self._given.precise()
@@ -118,9 +140,9 @@ class Standardized:
         Sparse rows cannot be shifted: their centring is a difference of sums.
         """
         moments = self.moments
-        if self.turned and not self._given.sparse:
+        if isinstance(self._given, RowBlocks) and self.turned and not self._given.sparse:
             return self._with_known_steps() if self._given.weight_roots is None else self.operator, 0.0
-        if self._given.sparse or moments.mean is None:
+        if self._given.sparse or moments.mean is None or self.turned:
             raw = self.raw_trace(moments.total)
             return self.operator, self.sum_error(max(raw - moments.total, 0.0))
         operator: Operator = self._given.shifted(from_numpy(moments.mean, self.like))
@@ -146,13 +168,14 @@ class Standardized:
             matrix = matrix / self._moments.scale
         if self.center:
             matrix[:, self._moments.constant] = 0.0
+        self.row_squares = np.einsum("ij,ij->i", matrix, matrix)
         return np.ascontiguousarray(matrix.T) if self.turned else matrix
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         """The first read: moments, and B^T B Q or B^T B if asked for."""
-        if self.turned and not self._given.sparse:
+        if self.turned and not self._given.sparse and self._given.resident:
             return self._first_wide(right, gram=gram)
-        route = self._first_wide_sparse if self.turned else self._first_tall
+        route = self._first_wide_by_rows if self.turned else self._first_tall
         product = route(right, gram=gram)
         if self._given.sparse and self.center and self._offset is None and self._shift_full_columns():
             product = route(right, gram=gram)
@@ -164,12 +187,18 @@ class Standardized:
         self._offset = np.zeros(self._given.shape[1])
         assert survey is not None
         hidden = np.flatnonzero(survey.squares > 4.0 * self.moments.squares)
-        full = np.intersect1d(hidden, sparse_rows.full_columns(self._given)) if hidden.size else hidden
+        full = np.intersect1d(hidden, self._full_columns(survey)) if hidden.size else hidden
         if not full.size:
             return False
         self._offset[full] = (survey.sums / survey.weight)[full]
-        self._given = replace(self._given, matrix=sparse_rows.shift_full_columns(self._given, self._offset))
+        self._given = self._given.full_columns_shifted(self._offset)
         return True
+
+    def _full_columns(self, survey: Survey) -> np.ndarray:
+        """Columns of which every entry is stored."""
+        if isinstance(self._given, RowBlocks):
+            return sparse_rows.full_columns(self._given)
+        return np.flatnonzero(survey.stored == survey.weight) if self._given.weights is None else np.zeros(0, int)
 
     def _first_tall(self, right: Array | None, *, gram: bool) -> Array | None:
         base = self._given if self._shift is None else self._given.shifted(self._shift)
@@ -183,7 +212,7 @@ class Standardized:
         operator: Operator = base
         if self.center:
             roots = base.weight_roots
-            left = _ones(base.shape[0], base.like) if roots is None else roots
+            left = _ones(base.shape[0], base.like, whole=base.resident) if roots is None else roots
             operator = Centered(operator, left, mean, survey.sums, survey.weight)
         if self._moments.scale is not None:
             operator = Scaled(operator, from_numpy(self._moments.scale, base.like))
@@ -254,14 +283,15 @@ class Standardized:
         base = self._given.transposed()
         return replace(base, steps=(*base.steps, *steps))
 
-    def _first_wide_sparse(self, right: Array | None, *, gram: bool) -> Array | None:
-        survey = self._survey = self._given.survey()
+    def _first_wide_by_rows(self, right: Array | None, *, gram: bool) -> Array | None:
+        """A^T whose rows are not at hand: sparse, or read in blocks of A's rows."""
+        given = self._given if self._shift is None or self._given.sparse else self._given.shifted(self._shift)
+        survey = self._survey = given.survey()
         mean = survey.sums / survey.weight
         squares = self._centred_squares(survey)
         self._moments = self._describe(mean, squares, survey.weight)
         self._amplification = self._amplify(survey.squares)
         scale = self._moments.scale
-        given = self._given
         if scale is not None:
             given = given.scaled_columns(1.0 / scale)
             mean = mean / scale
@@ -280,7 +310,7 @@ class Standardized:
         squares = to_numpy(survey.squares)
         if not self.center:
             return squares
-        if survey.stored is not None:
+        if survey.stored is not None and isinstance(self._given, RowBlocks):
             return sparse_rows.squares_about_mean(self._given, survey)
         return np.asarray(np.maximum(squares - to_numpy(survey.sums) ** 2 / survey.weight, 0.0))
 
@@ -292,7 +322,8 @@ class Standardized:
 
     def _describe(self, mean: np.ndarray, squares: np.ndarray, weight: float) -> Moments:
         """Moments, with scale 1 for columns whose variance is nothing but the rounding of their mean."""
-        shift = 0.0 if self._shift is None or self.turned else to_numpy(self._shift).astype(np.float64)
+        unused = self._shift is None or (self.turned and self._given.resident)
+        shift = 0.0 if unused else to_numpy(self._shift).astype(np.float64)
         whole = mean + shift + (0.0 if self._offset is None else self._offset)
         rounding = np.finfo(self._given.precision).eps * np.abs(whole)
         squares = np.where(squares <= weight * rounding**2, 0.0, squares) if self.center else squares
@@ -303,6 +334,9 @@ class Standardized:
         return Moments(whole if self.center else None, squares, scale, weight)
 
 
-def _ones(count: int, like: Array) -> Array:
+def _ones(count: int, like: Array, *, whole: bool = True) -> Array:
+    """A vector of ones; not `whole`: one number, seen `count` times."""
     xp = namespace(like)
+    if not whole:
+        return np.broadcast_to(np.ones(1), (count,))
     return np.ones(count) if xp is np else xp.ones(count, dtype=xp.float64, device=like.device)

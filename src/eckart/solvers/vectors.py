@@ -20,17 +20,17 @@ def both_sides(
     short, long = solution.vectors, solution.long_vectors
     if problem.turned:
         if long is None:
-            long = _long_vectors(problem, short, values)
+            long = _long_vectors(problem, short, values, measure=keep_left)
         return long, short if keep_left else None
     if keep_left and long is None:
-        long = _long_vectors(problem, short, values)
+        long = _long_vectors(problem, short, values, measure=True)
     return short, long if keep_left else None
 
 
-def _long_vectors(problem: Standardized, short: Array, values: np.ndarray) -> Array:
+def _long_vectors(problem: Standardized, short: Array, values: np.ndarray, *, measure: bool) -> Array:
     """B v / ||B v||. Where s is small, B v carries rounding along the leading vectors: QR takes it out."""
     xp = namespace(short)
-    image = astype(problem.operator.matmat(short), xp.float64)
+    image = astype(problem.image(short, measure=measure), xp.float64)
     lengths = xp.sqrt(xp.sum(image * image, axis=0))
     largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest

@@ -1,0 +1,87 @@
+"""B Q and, in the same read, the squared norms of the rows of the data: sum_j b_ij^2.
+
+B is a `RowBlocks`, or one centred by l r^T and scaled. Distances of rows from the axes follow without another read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import Array, astype, namespace, to_numpy
+from eckart.operators.base import Operator
+from eckart.operators.row_blocks import RowBlocks
+from eckart.operators.transformed import Centered, Scaled
+
+
+def image_and_squares(operator: Operator, right: Array, *, across: bool) -> tuple[Array, np.ndarray]:
+    """B Q, and the sums of squares along each row of B; with `across` (B holds A^T) down each column of B."""
+    base, left, row, scale = _unwrapped(operator)
+    if base.sparse:
+        return operator.matmat(right), _stored_squares(base.matrix, left, row, scale, across=across)
+    record = RecordSquares(left, row, scale, across)
+    image = _with_base(operator, replace(base, steps=(*base.steps, record))).matmat(right)
+    parts = [record.found[start] for start in sorted(record.found)]
+    return image, np.sum(parts, axis=0) if across else np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class RecordSquares:
+    """Each block as it is; the squares of (block - l r^T) / scale are summed and written down under its first row."""
+
+    left: Array | None
+    right: Array | None
+    scale: Array | None
+    across: bool
+    found: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def apply(self, start: int, block: Array) -> Array:
+        xp = namespace(block)
+        whole = astype(block, xp.float64)
+        if self.left is not None:
+            whole = whole - self.left[start : start + block.shape[0], None] * self.right
+        if self.scale is not None:
+            whole = whole / self.scale
+        self.found[start] = to_numpy(xp.sum(whole * whole, axis=0 if self.across else 1))
+        return block
+
+    def transposed(self) -> RecordSquares:
+        raise TypeError("Squares are recorded last.")
+
+
+def _unwrapped(operator: Operator) -> tuple[RowBlocks, Array | None, Array | None, Array | None]:
+    """The data, and l, r, scale of B = (A - l r^T) diag(1/scale)."""
+    scale = operator.scale if isinstance(operator, Scaled) else None
+    inner = operator.base if isinstance(operator, Scaled) else operator
+    if isinstance(inner, Centered):
+        assert isinstance(inner.base, RowBlocks)
+        return inner.base, inner.left, inner.right, scale
+    assert isinstance(inner, RowBlocks)
+    return inner, None, None, scale
+
+
+def _with_base(operator: Operator, base: RowBlocks) -> Operator:
+    if isinstance(operator, Scaled | Centered):
+        inner = base if isinstance(operator.base, RowBlocks) else _with_base(operator.base, base)
+        return replace(operator, base=inner)
+    return base
+
+
+def _stored_squares(
+    matrix: Any, left: Array | None, right: Array | None, scale: Array | None, *, across: bool
+) -> np.ndarray:
+    """sum (g - l r)^2 / scale^2 over all entries = sum over stored ones of g (g - 2 l r) / scale^2, and l^2 r^2."""
+    from scipy import sparse
+
+    rows, columns = matrix.shape
+    factor = np.ones(columns) if scale is None else 1.0 / to_numpy(scale) ** 2
+    left_, right_ = (np.zeros(n) if v is None else to_numpy(v) for v, n in ((left, rows), (right, columns)))
+    data, places = matrix.data.astype(np.float64), matrix.indices
+    entries = data * (data - 2.0 * np.repeat(left_, np.diff(matrix.indptr)) * right_[places]) * factor[places]
+    if across:
+        sums = np.bincount(places, weights=entries, minlength=columns)
+        return np.asarray(np.maximum(sums + float(left_ @ left_) * right_**2 * factor, 0.0))
+    sums = sparse.csr_array((entries, places, matrix.indptr), shape=matrix.shape).sum(axis=1)
+    return np.asarray(np.maximum(sums + left_**2 * float(right_**2 @ factor), 0.0))

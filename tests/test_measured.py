@@ -1,0 +1,67 @@
+"""Norms of rows and columns come with the left vectors, without another read, and weights of zero drop their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import eckart as ek
+
+
+def standardized(data: np.ndarray, weights: np.ndarray, *, center: bool, scale: bool) -> np.ndarray:
+    """sqrt(w) (A - mean) / scale by its definition."""
+    if center:
+        data = data - weights @ data / weights.sum()
+    if scale:
+        data = data / np.sqrt(weights @ data**2 / (weights.sum() - 1))
+    return np.sqrt(weights)[:, None] * data
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (900, 40), (40, 900)], ids=["small", "tall", "wide"])
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_norms_of_rows_and_columns(
+    shape: Any, thin: bool, method: Any, scale: bool, weighted: bool, dtype: str
+) -> None:
+    random = np.random.default_rng(0)
+    data = random.normal(size=shape) + (0 if thin else 5)
+    data[random.random(shape) > (0.25 if thin else 2)] = 0
+    data = data.astype(dtype)
+    weights = random.integers(1, 4, shape[0]).astype(float) if weighted else np.ones(shape[0])
+    expected = standardized(data.astype(float), weights, center=method == "pca", scale=scale)
+    for solver in ("auto", "gram", "lanczos"):
+        d = ek.decompose(
+            sparse.csr_array(data) if thin else data, method, k=2, scale=scale, solver=solver, left=True,
+            sample_weight=weights if weighted else None,
+        )  # fmt: skip
+        tolerance = {"rtol": 1e-9 if dtype == "float64" else 3e-5}
+        np.testing.assert_allclose(d.parts["row_norms"], np.linalg.norm(expected, axis=1), **tolerance)
+        np.testing.assert_allclose(d.parts["column_norms"], np.linalg.norm(expected, axis=0), **tolerance)
+        assert ("row_weights" in d.parts) == weighted
+
+
+def test_norms_take_no_read_and_are_made_only_when_asked_for() -> None:
+    data = np.random.default_rng(0).normal(size=(900, 40))
+    d = ek.decompose(data, k=2, solver="gram", left=True)
+    assert d.info is not None
+    assert d.info.reads == 2
+    assert "row_norms" not in ek.decompose(data, k=2, solver="gram").parts
+
+
+def test_norms_of_very_small_numbers() -> None:
+    data = np.random.default_rng(0).normal(size=(900, 40))
+    small, plain = (ek.decompose(data * size, "svd", k=2, solver="gram", left=True) for size in (2.0**-700, 1.0))
+    np.testing.assert_allclose(small.parts["row_norms"] * 2.0**700, plain.parts["row_norms"], rtol=1e-12)
+
+
+def test_rows_without_weight_lose_their_names() -> None:
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2, 4, 9], "b": [0.0, 1, 5, 7]}, index=list("wxyz"))
+    d = ek.decompose(frame, k=1, sample_weight=[1, 0, 2, 1], left=True)
+    assert d.row_names == ("w", "y", "z")
+    np.testing.assert_array_equal(d.parts["row_weights"].round(12), [1, 2, 1])

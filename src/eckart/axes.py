@@ -6,7 +6,9 @@ B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,9 +18,11 @@ from eckart.assembly import as_plan, assemble
 from eckart.decomposition import Decomposition, Plan, Which
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.operators.finite import refuse_not_finite
+from eckart.operators.journal import Journal, key_of
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.reading import Watch
 from eckart.operators.standardized import Standardized
-from eckart.parameters import near_match
+from eckart.parameters import memory_bytes, near_match
 from eckart.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
 from eckart.solvers.choose import Choice, Shape, choose
 from eckart.solvers.direct import solve_direct
@@ -46,9 +50,12 @@ def find_axes(
     rng: Any = None,
     memory: str | int | None = None,
     max_reads: int = 200,
+    stream: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    watch: Watch | None = None,
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
-    opened = open_matrix(data)
+    opened = _open(data, memory, stream, checkpoint)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
@@ -59,10 +66,14 @@ def find_axes(
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
     seed, random = generator(rng)
+    run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
+    journal = _start_reading(opened, choice, watch, checkpoint, run)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+    if journal is not None:
+        journal.close()
     _speak_up(result, solution)
     return result
 
@@ -76,8 +87,8 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
         if name not in known:
             raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
     given = {**known, **options}
-    opened = open_matrix(data)
-    run_only = ("sample_weight", "left", "rng")
+    opened = _open(data, given["memory"], given["stream"], given["checkpoint"])
+    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch")
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
@@ -113,7 +124,7 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
             offset = _beside(d.mean, scores) @ astype(_beside(right, scores), _beside(d.mean, scores).dtype)
             scores = scores - astype(offset, scores.dtype)
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
-        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+        refuse_not_finite(_stored(opened), opened.about.column_names)
     return scores
 
 
@@ -150,14 +161,56 @@ def null_level(d: Decomposition) -> float:
 # The steps of find_axes, in order
 
 
+def _open(data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any) -> Opened:
+    if stream is None and checkpoint is not None:
+        stream = True
+    return open_matrix(data, memory=memory_bytes(memory), stream=stream)
+
+
+def _describe_run(
+    opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
+) -> dict[str, Any]:
+    """All that the result depends on."""
+    return {
+        "data": opened.matrix.source.fingerprint(),
+        "settings": asdict(settings),
+        "solver": asdict(replace(choice, why="", peak_bytes=0)),
+        "blocks": key_of("edges", np.asarray(opened.matrix.edges)),
+        "weights": None if weights is None else key_of("weights", weights),
+        "seed": str(rng.bit_generator.state),
+    }
+
+
+def _start_reading(
+    opened: Opened, choice: Choice, watch: Watch | None, checkpoint: Any, run: dict[str, Any] | None
+) -> Journal | None:
+    if opened.matrix.resident:
+        return None
+    reading = opened.matrix.reading
+    reading.watch, reading.expected = watch, choice.reads
+    if run is not None:
+        reading.journal = Journal.open(checkpoint, run)
+    journal: Journal | None = reading.journal
+    return journal
+
+
+def _largest_block(matrix: Any) -> int:
+    """Bytes of the largest block that will be in memory."""
+    rows = int(np.diff(matrix.edges).max())
+    itemsize = matrix.source.dtype.itemsize + (4 if matrix.sparse else 0)
+    return int(rows * max(matrix.entries / max(matrix.shape[0], 1), 1.0) * itemsize) + 1
+
+
 def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
-    entries = int(matrix.matrix.nnz) if matrix.sparse else rows * columns
-    shape = Shape(rows, columns, entries, matrix.sparse, matrix.precision)
+    size = 0 if matrix.resident else _largest_block(matrix)
+    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver
+    if solver == "exact" and size:
+        solver = "gram"
     if solver == "exact":
         solver = "direct" if choose(shape, request).solver == "direct" else "gram"
     return request, choose(shape, request, solver=solver, memory=settings.memory)
@@ -205,12 +258,22 @@ def _solve(
             raise
         finite = False
     if not finite:
-        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+        refuse_not_finite(_stored(opened), opened.about.column_names)
     return solution
 
 
+def _stored(opened: Opened) -> Any:
+    """The numbers as they were given."""
+    return opened.matrix.matrix if opened.matrix.resident else opened.matrix
+
+
 def _total(opened: Opened) -> float:
-    matrix = opened.matrix.matrix
+    if not opened.matrix.resident:
+        return sum(_sum(block) for _, block in opened.matrix.read_all())
+    return _sum(opened.matrix.matrix)
+
+
+def _sum(matrix: Any) -> float:
     values = matrix.data if is_sparse(matrix) else to_numpy(matrix)
     return float(np.sum(values, dtype=np.float64))
 

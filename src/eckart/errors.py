@@ -6,7 +6,8 @@ EckartError
 │   └── NotFiniteError                   infinite entries, or values that overflow
 ├── ParameterError (ValueError)          an argument is outside its range
 ├── FileError (ValueError)               a file is broken, unsafe or of an unknown kind
-│   └── ModelFileError                   a saved model is broken, newer or not a model
+│   ├── ModelFileError                   a saved model is broken, newer or not a model
+│   └── CheckpointError                  a checkpoint cannot be written, is damaged, or belongs to another run
 ├── MemoryBudgetError (MemoryError)      the work cannot be done within the memory allowed
 └── MissingDependencyError (ImportError) an optional package is not installed
 
@@ -47,6 +48,10 @@ class FileError(EckartError, ValueError):
 
 class ModelFileError(FileError):
     """A saved model is broken, written by a newer version, or not a model."""
+
+
+class CheckpointError(FileError):
+    """A checkpoint cannot be written, is damaged, or belongs to another run."""
 
 
 class MemoryBudgetError(EckartError, MemoryError):

@@ -106,7 +106,7 @@ def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
 def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, np.ndarray]:
     """Rows of weight zero do not count, not even in the shape."""
     kept = weights > 0
-    if kept.all():
+    if kept.all() or not opened.matrix.resident:
         return opened, weights
     matrix = replace(opened.matrix, matrix=opened.matrix.matrix[np.flatnonzero(kept)])
     names = opened.about.row_names

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,8 +15,11 @@ _ROWS = 65536
 
 
 def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
-    """Say how many entries are missing or infinite, and where the first is."""
+    """Say how many entries are missing or infinite, and where the first is; `matrix` may be read in blocks."""
     missing, infinite, first = _count(matrix)
+    if hasattr(matrix, "edges"):
+        block = int(np.searchsorted(matrix.edges, first[0], side="right"))
+        name = f"{matrix.source.about.name} (block {block} of {len(matrix.edges) - 1})"
     if missing:
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
@@ -35,8 +40,7 @@ def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
     """(missing, infinite, place of the first missing, else of the first infinite)."""
     missing = infinite = 0
     places: dict[bool, tuple[int, int]] = {}
-    for start in range(0, matrix.shape[0], _ROWS):
-        piece = matrix[start : min(start + _ROWS, matrix.shape[0]), :]
+    for start, piece in _pieces(matrix):
         if is_sparse(piece):
             coordinates = piece.tocoo()
             data, rows, columns = coordinates.data, coordinates.row, coordinates.col
@@ -51,6 +55,15 @@ def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
         missing += int(np.isnan(data).sum())
         infinite += int(np.isinf(data).sum())
     return missing, infinite, places.get(True, places.get(False, (0, 0)))
+
+
+def _pieces(matrix: Any) -> Iterator[tuple[int, Any]]:
+    if hasattr(matrix, "edges"):
+        for start, stop in itertools.pairwise(matrix.edges):
+            yield start, matrix.source.read(start, stop)
+        return
+    for start in range(0, matrix.shape[0], _ROWS):
+        yield start, matrix[start : min(start + _ROWS, matrix.shape[0]), :]
 
 
 def _place(place: tuple[int, int], column_names: tuple[str, ...] | None) -> str:

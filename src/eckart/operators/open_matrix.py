@@ -1,4 +1,7 @@
-"""Anything that holds a matrix -> RowBlocks, with names: arrays, sparse matrices, frames, files."""
+"""Anything that holds a matrix -> RowBlocks, with names: arrays, sparse matrices, frames, files.
+
+What does not fit into memory becomes StackedBlocks.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.operators import sparse_rows
 from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
-from eckart.sources.base import About, Source
+from eckart.operators.stacked import StackedBlocks
+from eckart.sources.base import About, RowSource, Source
+from eckart.sources.limits import free_memory
+from eckart.sources.rows import MemoryRows, edges_for
 
 _SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
 """Sizes whose squares, summed, stay in range, and in the range where LAPACK does not rescale by factors of its own."""
@@ -24,26 +30,53 @@ _SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
 class Opened:
     """A matrix ready for products, what is known beside its numbers, and the power of two that it was scaled by."""
 
-    matrix: RowBlocks
+    matrix: Any
+    """RowBlocks or StackedBlocks."""
     about: About
     exponent: int = 0
 
 
-def open_matrix(data: Any, *, name: str = "X") -> Opened:
-    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read."""
+def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
+    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read.
+
+    Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
+    """
     about = About(name=name)
     if isinstance(data, str | os.PathLike):
-        from eckart.sources.open_source import open_source
+        from eckart.sources.open_rows import open_table
 
-        data = open_source(data)
+        data = open_table(data, memory=memory, stream=stream)
+    if isinstance(data, RowSource):
+        return open_blocks(data, memory)
     if isinstance(data, Source):
         about = data.about
         data = _whole(data)
     elif not is_array(data) and not is_sparse(data):
         data, about = _from_frame_or_list(data, about)
+    if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
+        opened = _open_sparse(data, about) if is_sparse(data) else _open_dense(data, about)
+        return open_blocks(MemoryRows(opened.matrix.matrix if is_sparse(data) else data, about), memory)
     if is_sparse(data):
         return _open_sparse(data, about)
     return _open_dense(data, about)
+
+
+_BLOCK_BYTES = (2**20, 2**26)
+
+
+def block_bytes(memory: int | None) -> int:
+    """Size of the blocks: a sixteenth of the memory allowed, 1 to 64 MiB."""
+    return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
+
+
+def open_blocks(source: RowSource, memory: int | None = None, *, size: int | None = None) -> Opened:
+    """A matrix whose rows are read in blocks of about `size` bytes."""
+    _check_shape(source.shape)
+    precision = str(source.dtype)
+    edges = edges_for(source, block_bytes(memory) if size is None else size)
+    matrix = StackedBlocks(source, edges, precision)
+    exponent = _exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
+    return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
 
 
 def _whole(source: Source) -> Any:

@@ -17,7 +17,7 @@ from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, nam
 from eckart.operators import sparse_rows
 from eckart.operators.base import Survey
 from eckart.operators.executors import each, fold
-from eckart.operators.prepare import Convert, ScaleRows, ShiftColumns, Step
+from eckart.operators.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
 _SEGMENTS = 8
 _BLOCK_BYTES = 2**20
@@ -49,9 +49,17 @@ class RowBlocks:
         rows, columns = self.matrix.shape
         return int(rows), int(columns)
 
+    resident = True
+    """All rows are in memory."""
+
     @property
     def sparse(self) -> bool:
         return is_sparse(self.matrix)
+
+    @property
+    def entries(self) -> int:
+        """Stored entries."""
+        return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
 
     @property
     def like(self) -> Array:
@@ -95,8 +103,14 @@ class RowBlocks:
         return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
 
     def scaled_columns(self, factors: np.ndarray) -> RowBlocks:
-        """A diag(f) for sparse rows; the pattern is shared."""
+        """A diag(f); the pattern of sparse rows is shared."""
+        if not self.sparse:
+            return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.like))))
         return replace(self, matrix=sparse_rows.scale_columns(self.matrix, factors))
+
+    def full_columns_shifted(self, shift: np.ndarray) -> RowBlocks:
+        """Sparse A - u c^T where c is zero but on full columns."""
+        return replace(self, matrix=sparse_rows.shift_full_columns(self, shift))
 
     def transposed(self) -> RowBlocks:
         """A^T. Its rows are the columns of A; the weights of A's rows are already in its entries."""

@@ -47,7 +47,9 @@ _UNIT = float(np.finfo(np.float64).eps)
 class Standardized:
     """B, as above; `moments` and the products other than the first are there after `first`."""
 
-    def __init__(self, base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+    def __init__(
+        self, base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None
+    ) -> None:
         rows, columns = base.shape
         self.center, self.scale = center, scale
         self.turned = columns > rows
@@ -80,6 +82,11 @@ class Standardized:
             self.first()
         assert self._moments is not None
         return self._moments
+
+    @property
+    def _in_memory(self) -> RowBlocks:
+        assert isinstance(self._given, RowBlocks)
+        return self._given
 
     @property
     def reads(self) -> int:
@@ -118,7 +125,7 @@ class Standardized:
 
     def sample_blocks(self) -> tuple[list[Array], int]:
         """The first and the last block that a Gram matrix is made of, and how many there are."""
-        base = self._given.transposed() if self.turned else self._given
+        base = self._in_memory.transposed() if self.turned else self._given
         if not self.turned and self._shift is not None:
             base = base.shifted(self._shift)
         rows, size = base.shape[0], base.rows_per_gram
@@ -237,7 +244,7 @@ class Standardized:
         """Each row of A^T is whole in its block, so it is standardised there: exact, and still one read."""
         if gram and self.center and not self.scale and self._shift is None and self._given.weight_roots is None:
             return self._first_wide_gram()
-        base = self._given.transposed()
+        base = self._in_memory.transposed()
         rows = base.shape[0]
         means, squares = np.zeros(rows), np.zeros(rows)
         roots = None if self._given.weight_roots is None else self._given.weight_roots
@@ -253,7 +260,7 @@ class Standardized:
 
     def _first_wide_gram(self) -> Array:
         """A A^T of data whose means are not far beyond their spread: centred afterwards, which saves a pass."""
-        base = self._given.transposed()
+        base = self._in_memory.transposed()
         count = base.shape[1]
         means, raw = np.zeros(base.shape[0]), np.zeros(base.shape[0])
         gram = replace(base, steps=(*base.steps, RecordRows(means, raw))).gram()
@@ -280,7 +287,7 @@ class Standardized:
                 steps.append(ShiftRows(astype(from_numpy(rest, self.like), dtype)))
         if moments.scale is not None:
             steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.like)))
-        base = self._given.transposed()
+        base = self._in_memory.transposed()
         return replace(base, steps=(*base.steps, *steps))
 
     def _first_wide_by_rows(self, right: Array | None, *, gram: bool) -> Array | None:

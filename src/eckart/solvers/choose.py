@@ -5,9 +5,9 @@ The rates are those of a two-core machine; only their ratios matter for the choi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from eckart.errors import MemoryBudgetError
+from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.solvers.solution import Request
 
 _RATE = {"float32": 1.6e11, "float64": 8e10}
@@ -20,6 +20,10 @@ _REFINE = 6.0e-10
 _DIRECT_RATE = 2.5e10
 _DIRECT_WORK = 1e7
 _GRAM_SIZE = 20_000
+_READ_RATE = 1.5e9
+"""Bytes a second from a disk."""
+_BLOCKS_HELD = 4
+"""Blocks in memory at a time: the one that is worked on, those read ahead, and what is made of them."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Shape:
     entries: int
     sparse: bool
     precision: str
+    block_bytes: int = 0
+    """Size of the blocks that the data are read in; 0 when they are in memory."""
 
     @property
     def long(self) -> int:
@@ -54,6 +60,8 @@ class Choice:
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
     """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
     options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request)}
+    if shape.block_bytes:
+        return _choose_for_blocks(shape, options, solver, memory)
     if solver != "auto":
         choice = options[solver][1]
         _check_memory(choice, memory)
@@ -67,6 +75,32 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         candidates = sorted(names, key=lambda name: options[name][0])
     fitting = [name for name in candidates if memory is None or options[name][1].peak_bytes <= memory]
     choice = options[fitting[0] if fitting else candidates[0]][1]
+    _check_memory(choice, memory)
+    return choice
+
+
+def _choose_for_blocks(
+    shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
+) -> Choice:
+    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory beside the work."""
+    size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))
+    wide = shape.columns > shape.rows
+    costs: dict[str, float] = {}
+    for name in ("lanczos",) if wide or shape.short > _GRAM_SIZE else ("gram", "lanczos"):
+        cost, choice = options[name]
+        reads = 2 * choice.reads if wide else choice.reads
+        costs[name] = max(cost, reads * size / _READ_RATE)
+        peak = choice.peak_bytes + _BLOCKS_HELD * shape.block_bytes
+        why = f"{choice.why} Read in blocks of {shape.block_bytes / 1e6:.3g} MB."
+        options[name] = (cost, replace(choice, reads=reads, peak_bytes=peak, why=why))
+    if solver not in ("auto", *costs):
+        raise ParameterError(
+            f"solver={solver!r} needs all rows in memory{' when there are more columns than rows' if wide else ''}, "
+            f"and these are read in blocks. Use {' or '.join(map(repr, costs))}, or 'auto'."
+        )
+    names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
+    fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
+    choice = options[fitting[0] if fitting else names[0]][1]
     _check_memory(choice, memory)
     return choice
 

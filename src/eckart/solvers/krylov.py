@@ -36,6 +36,8 @@ class Target:
     max_reads: int = 200
     patience: int = 12
     """Further reads spent on a proof after the pairs have settled."""
+    note: Callable[[int, float, float], None] | None = None
+    """Told (steps, certified lower share, upper share) whenever they are known."""
 
 
 @dataclass(frozen=True)
@@ -248,6 +250,8 @@ class _Run:
             self.history.append((self.steps, self._share(values[:k]), self._share(upper[:k])))
         else:
             self.history.append((self.steps, self._share(values[:k]), 1.0))
+        if self.target.note is not None:
+            self.target.note(*self.history[-1])
         return Assessment(k, values, coefficients, residuals, upper, settled, done)
 
     def _wanted(self) -> int | None:

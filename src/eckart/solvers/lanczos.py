@@ -41,6 +41,7 @@ def solve_lanczos(
         request.tolerance,
         request.failure_probability,
         request.max_reads,
+        note=problem.note,
     )
     pairs = block_lanczos(matrix, target, block=block, capacity=capacity, rng=rng, start=(start, image))
     return _solution(pairs, problem, shift, block, rounding)

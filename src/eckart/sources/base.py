@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -30,6 +30,45 @@ class Source(Protocol):
 
     def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
         """All rows in order, once; may be called again for another read."""
+        ...
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """A table on disk (or elsewhere) whose rows can be read in any order, again and again, from any process.
+
+    It is a small value that can be pickled: a path and what its header says; files are opened when rows are read.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64: what `read` gives."""
+        ...
+
+    @property
+    def sparse(self) -> bool: ...
+
+    @property
+    def about(self) -> About: ...
+
+    @property
+    def entries(self) -> int:
+        """Stored entries: rows x columns, or those that are not zero."""
+        ...
+
+    def read(self, start: int, stop: int) -> Block:
+        """The rows start..stop: a 2-D array of `dtype`, or a CSR array."""
+        ...
+
+    def cuts(self) -> Sequence[int]:
+        """Rows at which reading may start at little cost (row groups, chunks); empty when any row will do."""
+        ...
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What tells this table, in this state, from another: path, size and time of change."""
         ...
 
 

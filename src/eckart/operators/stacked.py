@@ -1,0 +1,298 @@
+"""StackedBlocks: a matrix of many row blocks that are read one after the other, never all in memory.
+
+A = (A_1; A_2; ...): A^T A Q = sum of A_i^T A_i Q. Each A_i is a RowBlocks while it is in memory, so every product is
+the one text of `row_blocks`; here they are only added up, in the order of the blocks, in float64.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import Array
+from eckart.errors import MemoryBudgetError
+from eckart.operators.base import Survey
+from eckart.operators.journal import key_of
+from eckart.operators.prepare import Convert
+from eckart.operators.reading import Reading, ahead
+from eckart.operators.row_blocks import RowBlocks
+from eckart.operators.sparse_rows import as_csr
+from eckart.operators.transformed import Transposed
+from eckart.sources.base import RowSource
+
+_JOURNALLED = 2**28
+"""Products of rows up to this many bytes are written down; longer ones are formed again."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A method of RowBlocks and its argument: how a block that was read is seen."""
+
+    method: str
+    argument: Any = None
+    by_row: bool = False
+
+    def apply(self, block: RowBlocks, start: int, stop: int) -> RowBlocks:
+        view = getattr(block, self.method)
+        if self.argument is None:
+            seen: RowBlocks = view()
+        else:
+            seen = view(self.argument[start:stop] if self.by_row else self.argument)
+        return seen
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
+
+    kind: str
+    factor: np.ndarray | None = None
+    by_row: bool = False
+    gram: bool = False
+
+    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
+        factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
+        if self.kind == "survey":
+            found = block.survey(factor, gram=self.gram)
+            parts = [found.sums, found.squares, np.array([found.weight])]
+            return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
+        if self.kind == "gram":
+            return [block.gram(factor)]
+        return [np.asarray(getattr(block, self.kind)(factor))]
+
+    @property
+    def key(self) -> str:
+        return key_of(f"{self.kind} {self.gram}", self.factor)
+
+
+@dataclass(frozen=True)
+class StackedBlocks:
+    """The rows of a source between `edges`, seen through `views`."""
+
+    source: RowSource
+    edges: tuple[int, ...]
+    precision: str
+    exponent: int = 0
+    views: tuple[View, ...] = ()
+    weights: np.ndarray | None = None
+    reading: Reading = field(default_factory=Reading, compare=False)
+
+    resident = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape
+
+    @property
+    def sparse(self) -> bool:
+        return self.source.sparse
+
+    @property
+    def entries(self) -> int:
+        return self.source.entries
+
+    @property
+    def like(self) -> Array:
+        return np.empty((0, 0))
+
+    @property
+    def dtype(self) -> Any:
+        return self.source.dtype
+
+    @property
+    def reads(self) -> int:
+        return self.reading.reads
+
+    @property
+    def weight_roots(self) -> np.ndarray | None:
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    @property
+    def rows_per_gram(self) -> int:
+        return self._block(np.empty((1, self.shape[1]), self.dtype), 0, 1).rows_per_gram
+
+    # Views
+
+    def _seen(self, method: str, argument: Any = None, *, by_row: bool = False) -> StackedBlocks:
+        return replace(self, views=(*self.views, View(method, argument, by_row)))
+
+    def precise(self) -> StackedBlocks:
+        return self if self.precision == "float64" else replace(self._seen("precise"), precision="float64")
+
+    def shifted(self, shift: np.ndarray) -> StackedBlocks:
+        return self._seen("shifted", shift)
+
+    def weighted(self, weights: np.ndarray) -> StackedBlocks:
+        return replace(self._seen("weighted", weights, by_row=True), weights=weights, precision="float64")
+
+    def scaled_columns(self, factors: np.ndarray) -> StackedBlocks:
+        return self._seen("scaled_columns", factors)
+
+    def full_columns_shifted(self, shift: np.ndarray) -> StackedBlocks:
+        return self._seen("full_columns_shifted", shift)
+
+    def transposed(self) -> Transposed:
+        """A^T; a product with A A^T takes two reads."""
+        return Transposed(self)
+
+    # Rows
+
+    def rows(self, index: Any) -> Any:
+        """Some rows, as they are stored: each block is read once."""
+        wanted = np.arange(self.shape[0])[index]
+        order = np.argsort(wanted, kind="stable")
+        pieces = [
+            block[wanted[order[first:last]] - start] for start, block, first, last in self._blocks_with(wanted[order])
+        ]
+        whole = _stack(pieces)
+        return whole[np.argsort(order, kind="stable")]
+
+    def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Any, int, int]]:
+        for start, stop in itertools.pairwise(self.edges):
+            first, last = np.searchsorted(rows, (start, stop))
+            if last > first:
+                yield start, self.source.read(start, stop), int(first), int(last)
+
+    def columns(self, index: Any) -> Any:
+        """Some columns, as they are stored, in one read."""
+        self.reading.reads += 1
+        return _stack([block[:, index] for _, block in self.read_all()])
+
+    def sample(self, count: int = 64) -> np.ndarray:
+        """Some rows of the first and of the last block, prepared, in float64."""
+        spans = sorted({(self.edges[0], self.edges[1]), (self.edges[-2], self.edges[-1])})
+        samples = []
+        for start, end in spans:
+            stop = min(end, start + max(count, 4096))
+            samples.append(self._block(self.source.read(start, stop), start, stop).sample(max(2, count // len(spans))))
+        return np.concatenate(samples)
+
+    def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
+        """(first row, prepared block) for the rows start..stop."""
+        for first, block in self._block(self.source.read(start, stop), start, stop).blocks(0, stop - start, size):
+            yield start + first, block
+
+    def pieces(self) -> Iterator[tuple[int, RowBlocks]]:
+        """(first row, block as it is seen), one after the other: one read."""
+        self.reading.reads += 1
+        for (start, stop), block in self.read_all():
+            yield start, self._block(block, start, stop)
+
+    def dense(self) -> np.ndarray:
+        raise MemoryBudgetError(
+            f"A matrix of {self.shape[0]:,} x {self.shape[1]:,} that is read in blocks is not decomposed directly. "
+            "Use solver='auto'."
+        )
+
+    # Products, one read each
+
+    def matmat(self, right: Array) -> np.ndarray:
+        """A Q, kept whole: rows x b."""
+        task = Task("matmat", np.ascontiguousarray(right))
+        result = np.empty((self.shape[0], right.shape[1]), self.dtype)
+        keep = result.nbytes <= _JOURNALLED
+        number = self._begin()
+        known = self._known(number, task) if keep else None
+        if known is not None:
+            return known[0]
+
+        def put(_total: list[np.ndarray], part: list[np.ndarray], start: int) -> list[np.ndarray]:
+            result[start : start + part[0].shape[0]] = part[0]
+            return _total
+
+        self._each(number, task, put)
+        self._finish(number, task, [result] if keep else None)
+        return result
+
+    def rmatmat(self, left: Array) -> np.ndarray:
+        return self._sum(Task("rmatmat", np.ascontiguousarray(left), by_row=True))[0]
+
+    def normal(self, right: Array) -> np.ndarray:
+        return self._sum(Task("normal", np.ascontiguousarray(right)))[0]
+
+    def gram(self, right: Array | None = None) -> np.ndarray:
+        return self._sum(Task("gram", None if right is None else np.ascontiguousarray(right)))[0]
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        task = Task("survey", None if right is None else np.ascontiguousarray(right), gram=gram)
+        sums, squares, weight, *rest = self._sum(task)
+        product = rest.pop(0) if gram or right is not None else None
+        return Survey(sums, squares, float(weight[0]), product, rest[0] if rest else None)
+
+    # Reading
+
+    def _sum(self, task: Task) -> list[np.ndarray]:
+        number = self._begin()
+        known = self._known(number, task)
+        if known is not None:
+            return known
+        total = self._each(number, task, _add)
+        self._finish(number, task, total)
+        return total
+
+    def _each(self, number: int, task: Task, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
+        """Fold the parts of all blocks, in their order, from where the journal left off."""
+        journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
+        summed = combine is _add
+        done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
+        blocks = ahead(lambda span: self.source.read(*span), spans[done:])
+        try:
+            for (start, stop), matrix in blocks:
+                part = task(self._block(matrix, start, stop), start, stop)
+                total = combine(total, part, start)
+                done += 1
+                if journal is not None and summed and done < len(spans):
+                    journal.advance(number, task.key, done, total)
+                self.reading.tell(done, len(spans), self.shape[0])
+        finally:
+            blocks.close()  # type: ignore[attr-defined]
+        return total
+
+    def _begin(self) -> int:
+        self.reading.reads += 1
+        return self.reading.reads
+
+    def _known(self, number: int, task: Task) -> list[np.ndarray] | None:
+        journal = self.reading.journal
+        return None if journal is None else journal.result(number, task.key)
+
+    def _finish(self, number: int, task: Task, result: list[np.ndarray] | None) -> None:
+        if self.reading.journal is not None and result is not None:
+            self.reading.journal.finish(number, task.key, result)
+
+    def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
+        return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
+
+    def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
+        """Rows start..stop as every other matrix in memory."""
+        precision = str(self.source.dtype)
+        if self.source.sparse:
+            matrix = as_csr(matrix)
+            if self.exponent:
+                matrix.data = np.ldexp(matrix.data, self.exponent)
+            block = RowBlocks(matrix, precision=precision)
+        else:
+            block = RowBlocks(matrix, precision=precision, steps=(Convert(self.source.dtype, self.exponent),))
+        for view in self.views:
+            block = view.apply(block, start, stop)
+        return block
+
+
+def _add(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
+    if not total:
+        return [np.array(array, dtype=np.float64) for array in part]
+    for sum_, array in zip(total, part, strict=True):
+        np.add(sum_, array, out=sum_)
+    return total
+
+
+def _stack(pieces: list[Any]) -> Any:
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    from scipy import sparse
+
+    return sparse.vstack(pieces, format="csr")

@@ -17,6 +17,7 @@ from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to
 from eckart.assembly import as_plan, assemble
 from eckart.decomposition import Decomposition, Plan, Which
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.operators.cluster import find_cluster
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.journal import Journal, key_of
 from eckart.operators.open_matrix import Opened, open_matrix
@@ -29,6 +30,7 @@ from eckart.solvers.direct import solve_direct
 from eckart.solvers.gram import solve_gram
 from eckart.solvers.lanczos import solve_lanczos
 from eckart.solvers.solution import Request, Solution
+from eckart.sources.dask_rows import DaskRows
 
 Method = Literal["pca", "svd"]
 
@@ -53,9 +55,10 @@ def find_axes(
     stream: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
+    executor: Any = None,
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
-    opened = _open(data, memory, stream, checkpoint)
+    opened = _open(data, memory, stream, checkpoint, executor)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
@@ -68,6 +71,7 @@ def find_axes(
     seed, random = generator(rng)
     run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
     journal = _start_reading(opened, choice, watch, checkpoint, run)
+    _find_workers(opened, executor)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
@@ -87,8 +91,8 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
         if name not in known:
             raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
     given = {**known, **options}
-    opened = _open(data, given["memory"], given["stream"], given["checkpoint"])
-    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch")
+    opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"])
+    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor")
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
@@ -161,8 +165,8 @@ def null_level(d: Decomposition) -> float:
 # The steps of find_axes, in order
 
 
-def _open(data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any) -> Opened:
-    if stream is None and checkpoint is not None:
+def _open(data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any, executor: Any) -> Opened:
+    if stream is None and (checkpoint is not None or executor is not None):
         stream = True
     return open_matrix(data, memory=memory_bytes(memory), stream=stream)
 
@@ -192,6 +196,13 @@ def _start_reading(
         reading.journal = Journal.open(checkpoint, run)
     journal: Journal | None = reading.journal
     return journal
+
+
+def _find_workers(opened: Opened, executor: Any) -> None:
+    """Blocks are worked on by a cluster when one was named, or when the data are Dask's and a client is active."""
+    matrix = opened.matrix
+    if not matrix.resident and (executor is not None or isinstance(matrix.source, DaskRows)):
+        matrix.reading.cluster = find_cluster(executor, wanted=True)
 
 
 def _largest_block(matrix: Any) -> int:

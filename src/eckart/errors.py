@@ -8,6 +8,7 @@ EckartError
 ├── FileError (ValueError)               a file is broken, unsafe or of an unknown kind
 │   ├── ModelFileError                   a saved model is broken, newer or not a model
 │   └── CheckpointError                  a checkpoint cannot be written, is damaged, or belongs to another run
+├── ClusterError (RuntimeError)          a cluster is not there, or was lost
 ├── MemoryBudgetError (MemoryError)      the work cannot be done within the memory allowed
 └── MissingDependencyError (ImportError) an optional package is not installed
 
@@ -52,6 +53,10 @@ class ModelFileError(FileError):
 
 class CheckpointError(FileError):
     """A checkpoint cannot be written, is damaged, or belongs to another run."""
+
+
+class ClusterError(EckartError, RuntimeError):
+    """A cluster is not there, or was lost."""
 
 
 class MemoryBudgetError(EckartError, MemoryError):

@@ -23,6 +23,8 @@ from eckart.newfile import new_file
 
 _VERSION = 1
 _MAGIC = b"eckart journal\n"
+_EVERY_SECONDS = 20.0
+"""Partial sums are written when this much time has passed since the last."""
 
 
 @dataclass
@@ -30,8 +32,6 @@ class Journal:
     """A folder with `run.json` (whose run this is), `read-N` (its results) and `partial` (sums of the present read)."""
 
     folder: Path
-    every_seconds: float = 20.0
-    """Partial sums are written when this much time has passed since the last."""
     written: float = field(default_factory=time.monotonic)
 
     @staticmethod
@@ -74,12 +74,13 @@ class Journal:
 
     def advance(self, number: int, key: str, blocks: int, arrays: list[np.ndarray]) -> None:
         """Blocks 0..blocks-1 of read `number` add up to `arrays`."""
-        if time.monotonic() - self.written >= self.every_seconds:
+        if time.monotonic() - self.written >= _EVERY_SECONDS:
             self._save("partial", f"{number}:{key}", [*arrays, np.array([blocks])])
 
     def close(self) -> None:
         """The work is done: the journal is not needed any more."""
-        for path in [*self.folder.glob("read-*"), self.folder / "partial", self.folder / "run.json"]:
+        drafts = self.folder.glob(".*.tmp")  # of runs that were killed while they wrote
+        for path in [*drafts, *self.folder.glob("read-*"), self.folder / "partial", self.folder / "run.json"]:
             path.unlink(missing_ok=True)
         if not any(self.folder.iterdir()):
             self.folder.rmdir()

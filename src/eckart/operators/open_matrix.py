@@ -19,6 +19,7 @@ from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
 from eckart.sources.base import About, RowSource, Source
+from eckart.sources.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.sources.limits import free_memory
 from eckart.sources.rows import MemoryRows, edges_for
 
@@ -46,6 +47,8 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
         from eckart.sources.open_rows import open_table
 
         data = open_table(data, memory=memory, stream=stream)
+    elif is_dask(data):
+        data = dask_rows(data)
     if isinstance(data, RowSource):
         return open_blocks(data, memory)
     if isinstance(data, Source):
@@ -73,7 +76,8 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     """A matrix whose rows are read in blocks of about `size` bytes."""
     _check_shape(source.shape)
     precision = str(source.dtype)
-    edges = edges_for(source, block_bytes(memory) if size is None else size)
+    whole_chunks = source.edges if isinstance(source, DaskRows) else None
+    edges = whole_chunks or edges_for(source, block_bytes(memory) if size is None else size)
     matrix = StackedBlocks(source, edges, precision)
     exponent = _exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
     return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from eckart.operators.journal import Journal
 
@@ -40,6 +40,8 @@ class Reading:
     """Shared by all views of one matrix."""
 
     journal: Journal | None = None
+    cluster: Any = None
+    """Where blocks are worked on (`cluster.Cluster`); None means here."""
     watch: Watch | None = None
     expected: int = 1
     reads: int = 0

@@ -238,12 +238,13 @@ class StackedBlocks:
         """Fold the parts of all blocks, in their order, from where the journal left off."""
         journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
         summed = combine is _add
+        if self.reading.cluster is not None:
+            return self._on_cluster(task, spans, combine)
         done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
         blocks = ahead(lambda span: self.source.read(*span), spans[done:])
         try:
             for (start, stop), matrix in blocks:
-                part = task(self._block(matrix, start, stop), start, stop)
-                total = combine(total, part, start)
+                total = combine(total, self.part(task, start, stop, matrix), start)
                 done += 1
                 if journal is not None and summed and done < len(spans):
                     journal.advance(number, task.key, done, total)
@@ -251,6 +252,23 @@ class StackedBlocks:
         finally:
             blocks.close()  # type: ignore[attr-defined]
         return total
+
+    def _on_cluster(
+        self, task: Task, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
+    ) -> list[np.ndarray]:
+        cluster = self.reading.cluster
+        if combine is _add:
+            total: list[np.ndarray] = cluster.total(self, task, spans)
+        else:
+            total = []
+            for (start, _), part in zip(spans, cluster.parts(self, task, spans), strict=True):
+                total = combine(total, part, start)
+        self.reading.tell(len(spans), len(spans), self.shape[0])
+        return total
+
+    def part(self, task: Task, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
+        """What the rows start..stop, which were just read, have to say."""
+        return task(self._block(matrix, start, stop), start, stop)
 
     def _begin(self) -> int:
         self.reading.reads += 1

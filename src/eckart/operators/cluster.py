@@ -1,0 +1,164 @@
+"""The blocks of a matrix on a Dask cluster: each is read and multiplied where a worker is, and added up in a tree.
+
+A block's task holds what is needed to read it again (a path and rows, or a chunk's own graph), so a worker that dies
+takes nothing along. The tree has the order of the blocks: the answer does not depend on how many workers there were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.errors import ClusterError, require
+from eckart.operators.reading import Reading
+from eckart.sources.dask_rows import DaskRows, as_block
+
+if TYPE_CHECKING:
+    from eckart.operators.stacked import StackedBlocks, Task
+
+_FAN_IN = 4
+_PATIENCE = 60.0
+"""Seconds without any worker after which the work is given up."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The workers of a Dask client."""
+
+    client: Any
+    patience: float = _PATIENCE
+
+    def parts(self, stack: StackedBlocks, task: Task, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
+        """task(block) of every block, in order."""
+        return [self._wait([future])[0] for future in self._submit(stack, task, spans)]
+
+    def total(self, stack: StackedBlocks, task: Task, spans: list[tuple[int, int]]) -> list[np.ndarray]:
+        """The sum of task(block) over the blocks."""
+        level = self._submit(stack, task, spans)
+        while len(level) > 1:
+            groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
+            level = [
+                group[0] if len(group) == 1 else self.client.submit(add_parts, group, pure=False) for group in groups
+            ]
+        found: list[np.ndarray] = self._wait(level)[0]
+        return [np.asarray(array, dtype=np.float64) for array in found]
+
+    def _submit(self, stack: StackedBlocks, task: Task, spans: list[tuple[int, int]]) -> list[Any]:
+        light = replace(stack, reading=Reading())
+        chunked = stack.source if isinstance(stack.source, DaskRows) else None
+        if chunked is not None:
+            # The graph of the whole array would travel with every task: a chunk's own is enough.
+            light = replace(light, source=replace(chunked, array=_Shape(chunked.array)))
+        # One task that holds both, known to the scheduler: a worker that needs them again gets them again.
+        shared = self.client.submit(pair, light, task, pure=False)
+        futures = []
+        for start, stop in spans:
+            if chunked is None:
+                futures.append(self.client.submit(run_block, shared, start, stop, pure=False))
+            else:
+                chunk = self.client.compute(chunked.chunk(start))
+                futures.append(self.client.submit(run_chunk, shared, start, stop, chunk, pure=False))
+        return futures
+
+    def _wait(self, futures: list[Any]) -> list[Any]:
+        """The results; an error when the cluster is gone for longer than `patience`, never a wait without end."""
+        lonely: float | None = None
+        pending = futures[0]
+        wait = require("distributed", extra="dask", purpose="Dask clusters").wait
+        while not pending.done():
+            with contextlib.suppress(TimeoutError):
+                wait([pending], timeout=1.0)
+                break
+            now = time.monotonic()
+            alive = self.client.status == "running" and self._workers() > 0
+            lonely = None if alive else (now if lonely is None else lonely)
+            if lonely is not None and now - lonely > self.patience:
+                raise ClusterError(
+                    f"The Dask cluster has had no worker for {self.patience:.0f} seconds "
+                    f"(client {self.client.status!r}). Start workers again and repeat the call; with checkpoint=... it goes "
+                    "on where it stood."
+                )
+        if pending.status != "finished":
+            raise self._explained(pending)
+        return [pending.result()]
+
+    def _workers(self) -> int:
+        try:
+            return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        except (OSError, TimeoutError, AttributeError, KeyError):
+            return 0
+
+    def _explained(self, future: Any) -> Exception:
+        if future.status == "cancelled" or self.client.status != "running":
+            return ClusterError(
+                f"The Dask scheduler was lost (client {self.client.status!r}). Start it again and repeat the call; "
+                "with checkpoint=... it goes on where it stood."
+            )
+        error = future.exception()
+        if type(error).__name__ == "KilledWorker":
+            return ClusterError(
+                f"A block ended its worker again and again: {error}. Give workers more memory, or use smaller blocks "
+                "with memory=... or smaller chunks."
+            )
+        return error if isinstance(error, Exception) else ClusterError(f"A task failed on the cluster: {error}")
+
+
+def find_cluster(executor: Any, *, wanted: bool) -> Cluster | None:
+    """The cluster of `executor` ("dask" or a Client); of the active client, when the data are Dask's (`wanted`)."""
+    if executor is None and not wanted:
+        return None
+    distributed = require("distributed", extra="dask", purpose="Dask clusters")
+    if isinstance(executor, distributed.Client):
+        return Cluster(executor)
+    if executor not in (None, "dask"):
+        raise ClusterError(f"executor={executor!r} is not known: give 'dask' or a dask.distributed Client.")
+    try:
+        return Cluster(distributed.get_client())
+    except ValueError as error:
+        if executor is None:
+            return None
+        raise ClusterError(
+            "executor='dask' needs a running cluster, and none is started silently. Make one first, for example "
+            "client = dask.distributed.Client('tcp://scheduler:8786') or Client(LocalCluster())."
+        ) from error
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What remains of a Dask array when its graph stays at home."""
+
+    shape: tuple[int, int]
+    dtype: Any
+
+    def __init__(self, array: Any) -> None:
+        object.__setattr__(self, "shape", tuple(int(size) for size in array.shape))
+        object.__setattr__(self, "dtype", array.dtype)
+
+
+def pair(stack: StackedBlocks, task: Task) -> tuple[StackedBlocks, Task]:
+    return stack, task
+
+
+def run_block(shared: tuple[StackedBlocks, Task], start: int, stop: int) -> list[np.ndarray]:
+    """On a worker: read the rows and do the task."""
+    stack, task = shared
+    return stack.part(task, start, stop, stack.source.read(start, stop))
+
+
+def run_chunk(shared: tuple[StackedBlocks, Task], start: int, stop: int, chunk: Any) -> list[np.ndarray]:
+    """On a worker: the same with a chunk that another task made."""
+    stack, task = shared
+    return stack.part(task, start, stop, as_block(chunk, stack.source.dtype))
+
+
+def add_parts(parts: list[list[np.ndarray]]) -> list[np.ndarray]:
+    """On a worker: the sum of some parts, in their order."""
+    total = [np.array(array, dtype=np.float64) for array in parts[0]]
+    for part in parts[1:]:
+        for sum_, array in zip(total, part, strict=True):
+            np.add(sum_, array, out=sum_)
+    return total

@@ -120,9 +120,9 @@ def parts_of_hundred(vectors: Matrix) -> Matrix:
 
 
 def ratio(parts: Matrix, whole: Matrix) -> Matrix:
-    """parts / whole, and 0 where the whole is 0."""
+    """parts / whole, 0 where the whole is 0, NaN where it is not known."""
     whole = np.broadcast_to(whole, parts.shape)
-    quotient: Matrix = np.divide(parts, whole, out=np.zeros_like(parts), where=whole > 0)
+    quotient: Matrix = np.divide(parts, whole, out=np.zeros_like(parts), where=(whole > 0) | np.isnan(whole))
     return quotient
 
 

@@ -1,0 +1,14 @@
+"""The space of the concepts: queries, recommendations, likeness, explanations, new rows in old concepts.
+
+In reading order: `front` (the door), `space` (the questions), `geometry` (the way back, and what alike means),
+`at_hand` (the rows), `entries` (what stands for a row), `best` (the n best), `ranking`, `proof`, `explanation`,
+`folding`, `results`.
+"""
+
+from eckart.concept_space.explanation import Explanation
+from eckart.concept_space.folding import Folded
+from eckart.concept_space.front import concepts
+from eckart.concept_space.results import Hit, Query, Ranking, Rankings
+from eckart.concept_space.space import Concepts
+
+__all__ = ["Concepts", "Explanation", "Folded", "Hit", "Query", "Ranking", "Rankings", "concepts"]

@@ -1,0 +1,147 @@
+"""The rows at hand: their coordinates, and their entries where the data were given."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import to_numpy
+from eckart.concept_space.best import Numbers
+from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.names import Names
+from eckart.concept_space.ranking import directions
+from eckart.errors import InputError
+from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.sources.open_source import open_source
+from eckart.verbs import project
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows: coordinates always, the matrix where it was given."""
+
+    coordinates: Numbers
+    opened: Opened | None = None
+    norms: Numbers | None = None
+    """Lengths of the rows in the units of the decomposition, where they are known without the data."""
+
+    def entries(self, row: int) -> Numbers | None:
+        """One row as it was given, dense."""
+        if self.opened is None:
+            return None
+        matrix = self.opened.matrix
+        if matrix.sparse:
+            return np.ldexp(matrix.rows([row]).toarray()[0].astype(np.float64), -self.opened.exponent)
+        return to_numpy(matrix.rows(slice(row, row + 1)))[0].astype(np.float64)
+
+    def known(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
+        """(starts, columns) of the entries that are not 0, for the rows start..stop."""
+        assert self.opened is not None
+        matrix = self.opened.matrix
+        if not matrix.sparse:
+            there = to_numpy(matrix.rows(slice(start, stop))) != 0
+            return _starts(there.sum(axis=1)), np.nonzero(there)[1]
+        first, last = matrix.matrix.indptr[start], matrix.matrix.indptr[stop]
+        columns, stored = matrix.matrix.indices[first:last], matrix.matrix.data[first:last] != 0
+        if stored.all():
+            return (matrix.matrix.indptr[start : stop + 1] - first).astype(np.int64), columns
+        rows = np.repeat(np.arange(stop - start), np.diff(matrix.matrix.indptr[start : stop + 1]))
+        return _starts(np.bincount(rows[stored], minlength=stop - start)), columns[stored]
+
+    def squares(self, geometry: Geometry) -> Numbers | None:
+        """||row||^2 in the units of the decomposition."""
+        if self.opened is not None:
+            return geometry.squares(self.opened)
+        return None if self.norms is None else self.norms**2
+
+
+@dataclass(frozen=True)
+class AtHand:
+    """All rows at hand, in the order in which they came."""
+
+    geometry: Geometry
+    parts: tuple[Rows, ...]
+    names: Names
+
+    @cached_property
+    def coordinates(self) -> Numbers:
+        return (
+            self.parts[0].coordinates if len(self.parts) == 1 else np.concatenate([p.coordinates for p in self.parts])
+        )
+
+    @cached_property
+    def compared(self) -> Numbers:
+        """Coordinates whose dot products compare rows."""
+        return self.geometry.compared(self.coordinates)
+
+    @cached_property
+    def directions(self) -> Numbers:
+        """The same at length 1; 0 for rows that the concepts do not see, but for rounding."""
+        if self.measured:
+            return directions(self.compared, self.geometry.rounding(self.compared.dtype, self.squares))
+        return directions(
+            self.compared, float(np.finfo(self.compared.dtype).eps) * float(np.abs(self.compared).max(initial=0.0))
+        )
+
+    @property
+    def measured(self) -> bool:
+        """Whether the lengths of all rows are known."""
+        return all(part.opened is not None or part.norms is not None for part in self.parts)
+
+    @cached_property
+    def squares(self) -> Numbers:
+        """||row||^2 of each row, in the units of the decomposition."""
+        squares = [part.squares(self.geometry) for part in self.parts]
+        if not self.measured:
+            raise InputError(
+                "A proof needs the lengths of the rows, and the model holds only what the concepts see of them. Give "
+                "the data: concepts(model, rows=...)."
+            )
+        return np.concatenate([square for square in squares if square is not None])
+
+    def entries(self, place: int) -> Numbers | None:
+        """One row as it was given, or None where only its coordinates are there."""
+        for part in self.parts:
+            if place < len(part.coordinates):
+                return part.entries(place)
+            place -= len(part.coordinates)
+        raise IndexError(place)
+
+    def with_rows(self, rows: Rows, names: tuple[str, ...] | None) -> AtHand:
+        """These rows too."""
+        before, count = self.names, len(rows.coordinates)
+        together = None
+        if before.given is not None or names is not None:
+            new = names or tuple(str(before.count + i + 1) for i in range(count))
+            together = before.labels(range(before.count)) + new
+        return AtHand(self.geometry, (*self.parts, rows), Names("row", before.count + count, together))
+
+
+def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None]:
+    """Data -> rows with coordinates, in one read, and their names."""
+    if isinstance(data, str | os.PathLike):
+        data = open_source(data)
+    opened = open_matrix(data)
+    return Rows(to_numpy(project(geometry.d, data)), opened), opened.about.row_names
+
+
+def rows_of_model(geometry: Geometry) -> Rows | None:
+    """The rows that were fitted, where the decomposition kept them: left diag(values), without their weights."""
+    d = geometry.d
+    if d.left is None:
+        return None
+    coordinates = to_numpy(d.left) * to_numpy(d.values)
+    norms = None if d.parts.get("row_norms") is None else to_numpy(d.parts["row_norms"]).astype(np.float64)
+    if d.parts.get("row_weights") is not None:
+        roots = np.sqrt(to_numpy(d.parts["row_weights"]))
+        coordinates = (coordinates / roots[:, None]).astype(coordinates.dtype)
+        norms = None if norms is None else norms / roots
+    return Rows(coordinates, norms=norms)
+
+
+def _starts(counts: Numbers) -> Numbers:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

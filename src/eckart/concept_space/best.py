@@ -1,0 +1,86 @@
+"""The n largest entries of each row of Q C^T, without ever holding more of it than a tile that fits into cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from eckart.operators.executors import each
+
+Numbers: TypeAlias = Any
+"""A NumPy array."""
+Hidden: TypeAlias = Callable[[int, int], tuple[Numbers, Numbers]]
+"""(start, stop) -> (starts, columns): what the rows start..stop must not get, as in a CSR matrix, columns rising."""
+
+_TILE_BYTES = 2**20
+_WIDTH = 512
+_SMALL = 2_000_000
+"""Scores up to this many are ranked by NumPy, so that a single query does not wait for a compiler."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """places[i], scores[i]: the best of row i, best first, of equal ones the first; place -1 where there are fewer."""
+
+    places: Numbers
+    scores: Numbers
+
+
+def best(queries: Numbers, candidates: Numbers, n: int, hidden: Hidden | None = None) -> Best:
+    """For each row q of `queries` the n rows c of `candidates` with the largest q . c."""
+    n = min(n, len(candidates))
+    dtype = np.result_type(queries, candidates)
+    queries = np.ascontiguousarray(queries, dtype)
+    candidates = np.ascontiguousarray(candidates, dtype)
+    scores = np.full((len(queries), n), -np.inf, dtype)
+    places = np.full((len(queries), n), -1, np.int64)
+    height = int(np.clip(_TILE_BYTES // (dtype.itemsize * _WIDTH), 1, max(len(queries), 1)))
+    small = len(queries) * len(candidates) <= _SMALL
+    rank = _rank_whole if small else _rank_tiles
+
+    def step(start: int) -> None:
+        stop = min(start + height, len(queries))
+        rows = slice(start, stop)
+        out = None if hidden is None else hidden(start, stop)
+        rank(queries[rows], candidates, out, scores[rows], places[rows])
+
+    if n and len(queries):
+        each(step, range(0, len(queries), height), workers=1 if small else None)
+    order = np.lexsort((places, -scores), axis=1)
+    places, scores = np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
+    return Best(places, np.where(places < 0, np.nan, scores))
+
+
+def _rank_tiles(
+    queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, places: Numbers
+) -> None:
+    """A tile of scores is multiplied and searched while it is in cache."""
+    from eckart.kernels.top import hide, scan
+
+    height = len(queries)
+    width = max(_WIDTH, _TILE_BYTES // (queries.dtype.itemsize * height))
+    buffer = np.empty(height * min(width, len(candidates)), queries.dtype)
+    cursors = None if out is None else out[0][:-1].copy()
+    for first in range(0, len(candidates), width):
+        part = candidates[first : first + width]
+        tile = buffer[: height * len(part)].reshape(height, len(part))
+        np.matmul(queries, part.T, out=tile)
+        if out is not None:
+            hide(tile, first, *out, cursors)
+        scan(tile, first, scores, places)
+
+
+def _rank_whole(
+    queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, places: Numbers
+) -> None:
+    """The same for few scores: all of them, sorted."""
+    n = scores.shape[1]
+    whole = queries @ candidates.T
+    if out is not None:
+        whole[np.repeat(np.arange(len(whole)), np.diff(out[0])), out[1]] = -np.inf
+    places[:] = np.argsort(-whole, axis=1, kind="stable")[:, :n]
+    scores[:] = np.take_along_axis(whole, places, 1)
+    places[~(scores > -np.inf)] = -1

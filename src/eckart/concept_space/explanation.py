@@ -1,0 +1,131 @@
+"""Why a row gets its score in a column: which concepts, and which of its own entries, brought it.
+
+score_j = mean_j + sum over concepts of c_i right_ji scale_j, and with c = z M for the standardized row z:
+score_j = mean_j + sum over entries of z_l (M right_j^T)_l scale_j. M is `right` for PCA and SVD.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eckart.concept_space.best import Numbers
+from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.names import Names
+from eckart.concept_space.results import Query, _number
+
+_SHOWN = 5
+
+
+class Part(NamedTuple):
+    """What one concept, or one entry of the row, adds to the score."""
+
+    name: str
+    value: float
+    """The coordinate on the concept, or the entry."""
+    adds: float
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A score as two sums: mean + what each concept adds, and mean + what each entry adds + others."""
+
+    row: str
+    column: str
+    score: float
+    mean: float
+    """The column's mean, where it was subtracted, which every row gets; else 0."""
+    concepts: tuple[Part, ...]
+    """All concepts, those that add most (in modulus) first."""
+    entries: tuple[Part, ...]
+    """The row's own entries, those that add most first; empty where the coordinates are no sum over the entries."""
+    others: float
+    """What the columns without an entry add: a 0 below the mean says something too."""
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "row": self.row,
+            "column": self.column,
+            "score": self.score,
+            "mean": self.mean,
+            "concepts": [part._asdict() for part in self.concepts],
+            "entries": [part._asdict() for part in self.entries],
+            "others": self.others,
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        digits = max(3 - math.floor(math.log10(abs(self.score))), 0) if self.score else 4
+        digits = min(digits, 9)
+        lines = [f"<{self.column} for {self.row}: {_number(self.score, digits)}"]
+        if self.mean:
+            lines.append(f"  {_number(self.mean, digits)} the mean of the column")
+        for title, parts in (("concepts", self.concepts), ("entries", self.entries)):
+            lines.append(f"  by its {title}:")
+            lines += [f"    {_number(part.adds, digits)} {part.name}" for part in parts[:_SHOWN]]
+            if len(parts) > _SHOWN:
+                lines.append(f"    {_number(sum(p.adds for p in parts[_SHOWN:]), digits)} {len(parts) - _SHOWN} others")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)]) + ">"
+
+
+def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Explanation:
+    """The score of a column, taken apart."""
+    geometry.need_linear("An explanation")
+    c = query.coordinates.astype(np.float64)
+    right = geometry.right[column].astype(np.float64)
+    unit = 1.0 if geometry.scale is None else float(geometry.scale[column])
+    mean = 0.0 if geometry.mean is None else float(geometry.mean[column])
+    by_concept = c * right * unit
+    concepts = [Part(f"concept {i}", float(c[i]), float(by_concept[i])) for i in range(len(c))]
+    score = mean + math.fsum(by_concept)
+    entries, others, notes = _by_entry(geometry, query, right * unit, names)
+    return Explanation(
+        query.name, names.label(column), score, mean, _largest_first(concepts), _largest_first(entries), others, notes
+    )
+
+
+def _by_entry(
+    geometry: Geometry, query: Query, weights: Numbers, names: Names
+) -> tuple[list[Part], float, tuple[str, ...]]:
+    if query.place is not None and not len(query.entries):
+        return [], 0.0, ("The entries of the row are not at hand: give rows=... to concepts().",)
+    row = np.zeros(names.count)
+    row[query.columns] = query.entries
+    standard = geometry.standard(row)
+    way = _linear_map(geometry, standard, query.coordinates.astype(np.float64))
+    if way is None:
+        return [], 0.0, (f"Coordinates of {geometry.d.method!r} are no sum over the entries.",)
+    adds = standard * (way @ weights)
+    parts = [Part(names.label(int(j)), float(row[j]), float(adds[j])) for j in query.columns]
+    rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)
+    return parts, math.fsum(rest), ()
+
+
+def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> Numbers | None:
+    """M with coordinates = z M: `right` where it is orthonormal.
+
+    Else the choice of columns (CUR), or the least-squares map onto the concepts that the row has (exact for NMF in the
+    Frobenius norm); None if neither gives the coordinates.
+    """
+    right = geometry.right.astype(np.float64)
+    if geometry.orthonormal:
+        return right
+    has = np.flatnonzero(coordinates)
+    squares = np.zeros_like(right)
+    squares[:, has] = np.linalg.pinv(right[:, has]).T
+    choice = np.zeros_like(right)
+    chosen = geometry.d.parts.get("columns")
+    if chosen is not None and len(chosen) == choice.shape[1]:
+        choice[np.asarray(chosen), np.arange(choice.shape[1])] = 1.0
+    for way in (choice, squares):
+        if np.linalg.norm(standard @ way - coordinates) <= 1e-6 * np.linalg.norm(coordinates):
+            return way
+    return None
+
+
+def _largest_first(parts: list[Part]) -> tuple[Part, ...]:
+    return tuple(sorted(parts, key=lambda part: -abs(part.adds)))

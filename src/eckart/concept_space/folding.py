@@ -1,0 +1,101 @@
+"""New rows in old concepts: coordinates, the share that the concepts cannot see, and when to fit again.
+
+Folding a row in changes no concept, so what it has outside them is lost, and adds up. While the lost squares of all
+folded rows together are less than values_k^2, no direction outside can have gained as much as the weakest concept
+carries; beyond that, one may have, and if the new rows are also seen worse than the fitted ones, it is time to fit
+again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.array_api import to_numpy
+from eckart.concept_space.at_hand import Rows
+from eckart.concept_space.best import Numbers
+from eckart.concept_space.geometry import Geometry
+from eckart.decomposition import Decomposition
+from eckart.errors import InputError
+
+if TYPE_CHECKING:
+    from eckart.concept_space.space import Concepts
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was folded in so far: how many rows, their squared lengths together, and the part of it that is unseen."""
+
+    rows: int = 0
+    total: float = 0.0
+    lost: float = 0.0
+
+    def with_rows(self, squares: Numbers, unseen: Numbers) -> Ledger:
+        return Ledger(self.rows + len(squares), self.total + float(squares.sum()), self.lost + float(unseen.sum()))
+
+    @property
+    def share(self) -> float:
+        return self.lost / self.total if self.total > 0 else 0.0
+
+    def verdict(self, d: Decomposition) -> str:
+        """Why to fit again; empty while there is no need."""
+        at_fit = 0.0 if d.certificate is None else max(1.0 - d.certificate.explained[0], 0.0)
+        weakest = float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) ** 2
+        rounding = 64 * float(np.finfo(str(d.values.dtype).rpartition(".")[2]).eps)
+        singular = d.method in ("pca", "svd") and d.which == "largest"
+        if self.share <= at_fit + rounding or (singular and self.lost < weakest):
+            return ""
+        strong = "more than the weakest concept carries, " if singular else ""
+        return (
+            f"The concepts do not see {self.share:.1%} of the {self.rows:,} rows folded in ({at_fit:.1%} of those they "
+            f"were made of). That is {strong}so there may be a new concept in it: fit again with these rows."
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Folded:
+    """Rows folded into concepts that were made without them."""
+
+    coordinates: Numbers
+    unseen: Numbers
+    """Share of each row's sum of squares (after centring and scaling) outside the concepts; NaN for a row of zeros."""
+    cold: Numbers
+    """The rows without any entry, by their number."""
+    refit: str
+    """Why the concepts should be fitted again; empty while there is no need."""
+    space: Concepts
+    """The concepts with these rows at hand as well."""
+
+    def to_dict(self) -> dict[str, Any]:
+        shares = [None if np.isnan(share) else float(share) for share in self.unseen]
+        return {
+            "coordinates": self.coordinates.astype(float).tolist(),
+            "unseen": shares,
+            "cold": self.cold.tolist(),
+            "refit": self.refit,
+        }
+
+    def __repr__(self) -> str:
+        known = self.unseen[np.isfinite(self.unseen)]
+        share = f", {known.mean():.1%} of a row unseen on average" if len(known) else ""
+        cold = f", {len(self.cold):,} without any entry" if len(self.cold) else ""
+        return f"<Folded {len(self.coordinates):,} rows{share}{cold}{'; fit again' if self.refit else ''}>"
+
+
+def shares(geometry: Geometry, rows: Rows) -> tuple[Numbers, Numbers]:
+    """(squared length, squared unseen part) of each row."""
+    if not geometry.linear or rows.opened is None:
+        raise InputError(
+            f"What {geometry.d.method!r} does not see of a row is not known, since it has no linear way back. Use "
+            "eckart.project for the coordinates alone."
+        )
+    squares = geometry.squares(rows.opened)
+    return squares, geometry.unseen(rows.coordinates, rows.opened, squares)
+
+
+def cold_rows(rows: Rows) -> Numbers:
+    """The rows whose entries are all 0."""
+    starts, _ = rows.known(0, len(rows.coordinates))
+    return np.flatnonzero(np.diff(starts) == 0)

@@ -1,0 +1,89 @@
+"""concepts: a decomposition or a fitted estimator -> the questions one can ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eckart.concept_space.at_hand import AtHand, rows_of, rows_of_model
+from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.names import Names, listed
+from eckart.concept_space.space import Concepts
+from eckart.decomposition import Decomposition
+from eckart.errors import InputError
+
+
+def concepts(
+    model: Any,
+    rows: Any = None,
+    columns: Sequence[str] | None = None,
+    *,
+    row_names: Sequence[str] | None = None,
+    vectorizer: Any = None,
+) -> Concepts:
+    """Queries, recommendations, likeness and explanations in the space of a decomposition.
+
+    Parameters
+    ----------
+    model : Decomposition or fitted estimator
+        Of any method. Those without a linear way back to the columns (kernel PCA, Isomap) compare rows only.
+    rows : array, sparse matrix, data frame or path, optional
+        The rows to search among, with the columns of the model. Without it, the rows that were fitted are used where
+        the model kept them (``left=True``); what they have already is then not known.
+    columns : sequence of str, optional
+        Names of the columns. Default: those of the model, else of the vectorizer, else x1, x2, ...
+    row_names : sequence of str, optional
+        Names of the rows. Default: those of `rows`, else of the model, else 1, 2, ...
+    vectorizer : optional
+        What turned texts into rows, such as scikit-learn's ``TfidfVectorizer``; texts in queries go through it.
+
+    Returns
+    -------
+    Concepts
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> from eckart import datasets
+    >>> path = datasets.path("ratings")
+    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    >>> space
+    <Concepts: 2 of 5 columns (svd), 7 rows at hand>
+    >>> [hit.name for hit in space.similar_columns("Two Summers", 1)]
+    ['A Letter from Rome']
+    """
+    d = _decomposition(model)
+    geometry = Geometry(d)
+    column_names = _column_names(d, model, columns, vectorizer)
+    if rows is None:
+        found, names = rows_of_model(geometry), d.row_names
+    else:
+        found, names = rows_of(geometry, rows)
+    names = names if row_names is None else tuple(map(str, row_names))
+    at_hand = None if found is None else AtHand(geometry, (found,), Names("row", len(found.coordinates), names))
+    return Concepts(d, geometry, column_names, at_hand, vectorizer)
+
+
+def _decomposition(model: Any) -> Decomposition:
+    if isinstance(model, Decomposition):
+        return model
+    found = getattr(model, "decomposition_", None)
+    if isinstance(found, Decomposition):
+        return found
+    kind = type(model).__name__
+    if hasattr(model, "fit"):
+        raise InputError(f"This {kind} has no concepts yet: fit it first, and use Eckart's estimators.")
+    raise InputError(f"Concepts come from a Decomposition or a fitted estimator, not from {kind}.")
+
+
+def _column_names(d: Decomposition, model: Any, given: Sequence[str] | None, vectorizer: Any) -> Names:
+    names: Any = given
+    if names is None:
+        names = d.column_names or getattr(model, "feature_names_in_", None)
+    if names is None and vectorizer is not None:
+        names = vectorizer.get_feature_names_out()
+    result = Names("column", d.columns, None if names is None else tuple(map(str, names)))
+    twice = sorted({name for name in result.given or () if result.find(name) == -1})
+    if twice:
+        raise InputError(f"Columns must have different names; these come more than once: {listed(twice)}.")
+    return result

@@ -1,0 +1,108 @@
+"""What rows and columns are called, and the way from a name back to its place, with the near matches of a wrong one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eckart.errors import InputError
+
+_SEARCHED = 50_000
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of `count` rows or columns; without names they are called by their number."""
+
+    what: str
+    count: int
+    given: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.given is not None and len(self.given) != self.count:
+            raise InputError(
+                f"{len(self.given):,} names were given for {self.count:,} {self.what}s. Give one name for each."
+            )
+
+    def label(self, place: int) -> str:
+        """Its name, or x1, x2, ... for columns and 1, 2, ... for rows."""
+        if self.given is not None:
+            return self.given[place]
+        return f"x{place + 1}" if self.what == "column" else str(place + 1)
+
+    def labels(self, places: Sequence[int] | np.ndarray[Any, Any]) -> tuple[str, ...]:
+        return tuple(self.label(int(place)) for place in places)
+
+    def place(self, name: Any) -> int:
+        """Where the name is; a whole number is a place already, counted from 0."""
+        if isinstance(name, int | np.integer) and not isinstance(name, bool):
+            if not 0 <= int(name) < self.count:
+                raise InputError(
+                    f"There is no {self.what} {int(name)}: the {self.what}s are 0 to {self.count - 1}, or their names."
+                )
+            return int(name)
+        if not isinstance(name, str):
+            raise InputError(f"{name!r} names no {self.what}: give its name, or its number counted from 0.")
+        found = self.find(name)
+        if found is None:
+            raise InputError(f"There is no {self.what} {_shown(name)}{self.hint([name])}")
+        if found < 0:
+            raise InputError(
+                f"Several {self.what}s are called {_shown(name)}: give the number of the one that is meant, "
+                "counted from 0."
+            )
+        return found
+
+    def find(self, name: str) -> int | None:
+        """The place of the name; None if nothing is called so, -1 if several are."""
+        if self.given is not None:
+            return self._places.get(name)
+        digits = name.removeprefix("x") if self.what == "column" else name
+        number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else 0
+        return number - 1 if 0 < number <= self.count and self.label(number - 1) == name else None
+
+    def hint(self, wrong: Sequence[str]) -> str:
+        """'. Did you mean ...?', or how they are called."""
+        near = dict.fromkeys(match for name in wrong[:5] for match in self._near(name))
+        if near:
+            return f". Did you mean {' or '.join(map(_shown, list(near)[:5]))}?"
+        some = ", ".join(_shown(self.label(place)) for place in range(min(self.count, 3)))
+        more = f", ... ({self.count:,} in all)" if self.count > 3 else ""
+        return f". The {self.what}s are called {some}{more}."
+
+    def _near(self, name: str) -> list[str]:
+        if self.given is None or len(name) > 200:
+            return []
+        folded = self._folded
+        if name.casefold() in folded:
+            return [folded[name.casefold()]]
+        pool = list(folded)
+        if len(pool) > _SEARCHED:  # comparing letters with that many takes seconds: only those that begin alike
+            pool = [other for other in pool if other[:2] == name.casefold()[:2]][:_SEARCHED]
+        return [folded[match] for match in difflib.get_close_matches(name.casefold(), pool, n=2)]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        places: dict[str, int] = {}
+        for place, name in enumerate(self.given or ()):
+            places[name] = -1 if name in places else place
+        return places
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {name.casefold(): name for name in reversed(self.given or ())}
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 60 else name[:57] + "...")
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """'a', 'b', ... (12 in all)."""
+    some = ", ".join(map(_shown, names[:most]))
+    return f"{some}, ... ({len(names):,} in all)" if len(names) > most else some

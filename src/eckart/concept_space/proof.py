@@ -1,0 +1,83 @@
+"""What cannot change: bounds of a likeness taken with all of both vectors, not only what the concepts see.
+
+For rows x = s + u with s in the space of the concepts and u at right angles to it: x . y = s . t + u . v, and
+|u . v| <= |u| |v|, where |u|^2 = |x|^2 - |s|^2 (Pythagoras). For columns of B, B V V^T e_j and B (1 - V V^T) e_l are at
+right angles but for R = B^T B V - V S^2, which the certificate bounds: add (|V_j| + |V_l|) ||R||.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.array_api import to_numpy
+from eckart.concept_space.best import Numbers
+from eckart.concept_space.geometry import Geometry
+from eckart.errors import InputError
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """For one vector against many: the likeness with everything lies in lower..upper."""
+
+    lower: Numbers
+    upper: Numbers
+
+
+def bounds(
+    seen: Numbers, squares: Numbers, own: Numbers, own_square: float, *, cosine: bool, skew: Numbers | float = 0.0
+) -> Bounded:
+    """Bounds of x . y, or of their cosine, from the seen parts (rows of `seen`, `own`) and the whole squared lengths.
+
+    `skew` bounds what the seen and the unseen parts have in common. Each difference of squares gets a margin for the
+    rounding of its terms.
+    """
+    unit = 64 * float(np.finfo(seen.dtype).eps)
+    seen, own = seen.astype(np.float64), own.astype(np.float64)
+    dots = seen @ own
+    unseen = np.sqrt(np.maximum(squares - np.einsum("ij,ij->i", seen, seen), 0.0) + unit * squares)
+    own_unseen = np.sqrt(max(own_square - float(own @ own), 0.0) + unit * own_square)
+    lengths = np.sqrt(squares * own_square)
+    slack = unseen * own_unseen + skew + unit * lengths
+    lower, upper = dots - slack, dots + slack
+    if not cosine:
+        return Bounded(lower, upper)
+    divisor = np.where(lengths > 0, lengths, np.inf)
+    return Bounded(np.maximum(lower / divisor, -1.0), np.minimum(upper / divisor, 1.0))
+
+
+def proved_places(order: Numbers, bounded: Bounded) -> int:
+    """How many of the first places of `order` (all candidates, best first) no other order can have."""
+    lower, upper = bounded.lower[order], bounded.upper[order]
+    if not len(order):
+        return 0
+    later = np.append(np.maximum.accumulate(upper[::-1])[::-1][1:], -np.inf)
+    sure = lower > later
+    return int(len(sure) if sure.all() else np.argmin(sure))
+
+
+def column_squares(geometry: Geometry) -> Numbers:
+    """||column||^2 in the units of the decomposition."""
+    norms = geometry.d.parts.get("column_norms")
+    if norms is None:
+        raise InputError("A proof for columns needs their lengths, and this model has none. Fit it again.")
+    return to_numpy(norms).astype(np.float64) ** 2
+
+
+def column_skew(geometry: Geometry, column: int) -> Numbers:
+    """(|V_j| + |V_l|) ||R||_F for all columns j against the one."""
+    certificate = geometry.d.certificate
+    if certificate is None:
+        raise InputError("A proof for columns needs the certificate, and this model has none. Fit it again.")
+    values = to_numpy(geometry.d.values).astype(np.float64)
+    residual = float(np.linalg.norm(certificate.residuals)) * float(values.max(initial=0.0)) ** 2
+    lengths = np.linalg.norm(geometry.right.astype(np.float64), axis=1)
+    return np.asarray((lengths + lengths[column]) * residual)
+
+
+def need_right_angles(geometry: Geometry) -> None:
+    if not geometry.orthonormal:
+        raise InputError(
+            f"A proof needs concepts at right angles: 'svd' or 'pca', not {geometry.d.method!r}. Ask without proof."
+        )

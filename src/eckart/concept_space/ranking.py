@@ -1,0 +1,57 @@
+"""Scores of one query -> a ranking: best first, of equal ones the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.concept_space.best import Numbers
+from eckart.concept_space.names import Names
+from eckart.concept_space.proof import Bounded, proved_places
+from eckart.concept_space.results import Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def ranked(
+    title: str, scores: Numbers, n: int, names: Names, *, hidden: Sequence[int] | Numbers = (),
+    notes: tuple[str, ...] = (), bounded: Bounded | None = None,
+) -> Ranking:  # fmt: skip
+    """The n best but for those hidden; with bounds, how many of them are certain."""
+    order = np.argsort(-scores, kind="stable")
+    if len(hidden):
+        order = order[~np.isin(order, hidden)]
+    places = order[:n]
+    ranking = Ranking(title, names.labels(places), scores[places], places, notes=notes)
+    if bounded is None:
+        return ranking
+    rest = bounded.upper[order[n:]].max(initial=-np.inf)
+    return replace(
+        ranking,
+        lower=bounded.lower[places],
+        upper=bounded.upper[places],
+        proved=min(proved_places(order, bounded), len(places)),
+        settled=bool(bounded.lower[places].min(initial=np.inf) > rest),
+    )
+
+
+def strongest(title: str, weights: Numbers, n: int, names: Names) -> Ranking:
+    """The n largest in modulus, with their signs; zeros are left out."""
+    order = np.argsort(-np.abs(weights), kind="stable")[:n]
+    order = order[weights[order] != 0]
+    return Ranking(title, names.labels(order), weights[order], order)
+
+
+def nothing(title: str, notes: tuple[str, ...]) -> Ranking:
+    """No hits, and why."""
+    return Ranking(title, (), np.zeros(0), np.zeros(0, np.int64), notes=tuple(dict.fromkeys(notes)))
+
+
+def directions(vectors: Numbers, rounding: Numbers | float) -> Numbers:
+    """The rows of `vectors` at length 1; those no longer than their rounding become 0."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    divisor = np.where(lengths > rounding, lengths, np.inf).astype(vectors.dtype)
+    return np.asarray(vectors / divisor[:, None])

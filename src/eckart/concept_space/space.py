@@ -1,0 +1,280 @@
+"""Concepts: queries, recommendations, likeness and explanations in the space of a decomposition."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from eckart.array_api import to_numpy
+from eckart.concept_space import entries as given_as
+from eckart.concept_space import proof as proofs
+from eckart.concept_space.at_hand import AtHand, Rows, rows_of
+from eckart.concept_space.best import Best, Numbers, best
+from eckart.concept_space.entries import Entries, Unknown
+from eckart.concept_space.explanation import Explanation, explain
+from eckart.concept_space.folding import Folded, Ledger, cold_rows, shares
+from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.names import Names
+from eckart.concept_space.ranking import directions, nothing, ranked, strongest
+from eckart.concept_space.results import NOTHING_KNOWN, Query, Ranking, Rankings
+from eckart.decomposition import Decomposition
+from eckart.errors import DataWarning, InputError, ParameterError
+from eckart.parameters import check_choice, check_count
+from eckart.verbs import project, reconstruct
+
+By = Literal["cosine", "dot"]
+
+
+@dataclass(frozen=True, repr=False)
+class Concepts:
+    """What a decomposition says of rows and columns; made by `eckart.concepts`.
+
+    Wherever a row is asked for, give one of: its name or number (counted from 0) among the rows at hand, its numbers, a
+    dict {column: value}, a list of words, or a `Query`. `query` takes a text too.
+    """
+
+    d: Decomposition
+    geometry: Geometry = field(repr=False)
+    columns: Names = field(repr=False)
+    rows: AtHand | None = field(repr=False)
+    vectorizer: Any = field(default=None, repr=False)
+    folded: Ledger = field(default_factory=Ledger)
+
+    # A row in the space of the concepts
+
+    def query(self, row: Any, *, unknown: Unknown | None = None) -> Query:
+        """Coordinates of a row: (row - mean) / scale right for PCA and SVD.
+
+        Parameters
+        ----------
+        row : numbers, dict, list of words, text, or number of a row at hand
+            A dict names columns and gives their values, everything else is 0. Words are counted; a text is split into
+            words, or goes through the vectorizer that was given to `concepts`.
+        unknown : "error" or "ignore", optional
+            What to do with names that are no column. Default: an error in a dict, left out (and noted) in words.
+        """
+        if isinstance(row, Query):
+            return row
+        if isinstance(row, int | np.integer) and not isinstance(row, bool):
+            return self._row_at_hand(row)
+        return self._query(given_as.take(row, self.columns, unknown=unknown, vectorizer=self.vectorizer))
+
+    def fold_in(self, rows: Any, *, row_names: Any = None) -> Folded:
+        """Coordinates of new rows, the share of each that the concepts cannot see, and whether to fit again.
+
+        The concepts stay as they are; `.space` of the result has the new rows at hand. Warns when what the rows folded
+        in so far have outside the concepts says that it is time to fit again.
+        """
+        new, names = rows_of(self.geometry, rows)
+        names = names if row_names is None else tuple(map(str, row_names))
+        squares, unseen = shares(self.geometry, new)
+        ledger = self.folded.with_rows(squares, unseen)
+        if self.rows is None:
+            together = AtHand(self.geometry, (new,), Names("row", len(new.coordinates), names))
+        else:
+            together = self.rows.with_rows(new, names)
+        refit = ledger.verdict(self.d)
+        if refit:
+            warnings.warn(refit, DataWarning, stacklevel=2)
+        share = unseen / np.where(squares > 0, squares, np.nan)
+        space = replace(self, rows=together, folded=ledger)
+        return Folded(new.coordinates, share, cold_rows(new), refit, space)
+
+    # Columns for a row
+
+    def recommend(
+        self, row: Any, n: int = 10, *, exclude_known: bool = True, unknown: Unknown | None = None
+    ) -> Ranking:
+        """The n columns with the largest entries in the row made from its coordinates, best first.
+
+        Parameters
+        ----------
+        row : name, number, numbers, dict, list of words or Query
+        n : int
+        exclude_known : bool
+            Leave out the columns where the row has an entry: a number that is not 0, or any that a dict names.
+        unknown : "error" or "ignore", optional
+            As in `query`.
+        """
+        check_count("n", n, None)
+        query = self._taken(row, unknown)
+        title = f"Columns for {query.name}"
+        if exclude_known and query.place is not None and self._at_hand(title).entries(query.place) is None:
+            raise InputError(
+                f"What {query.name} has already is not in the model. Give the data, concepts(model, rows=...), or ask "
+                "with exclude_known=False."
+            )
+        if query.cold and self.geometry.mean is None:
+            return nothing(title, (*query.notes, NOTHING_KNOWN))
+        scores = self._scores(query)
+        known = query.columns if exclude_known else np.zeros(0, np.int64)
+        return ranked(title, scores, n, self.columns, hidden=known, notes=query.notes)
+
+    def recommend_many(self, rows: Any = None, n: int = 10, *, exclude_known: bool = True) -> Rankings:
+        """`recommend` for each row of `rows`, or of the rows at hand: all at once, in memory bounded by a tile."""
+        check_count("n", n, None)
+        self.geometry.need_linear("recommend_many")
+        parts = self._at_hand("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
+        found = [self._recommended(part, n, exclude_known=exclude_known) for part in parts]
+        first = np.cumsum([0] + [len(part.coordinates) for part in parts]).tolist()
+        return Rankings(
+            "Columns for row",
+            np.concatenate([one.places for one, _ in found]),
+            np.concatenate([one.scores for one, _ in found]),
+            np.concatenate([cold + start for (_, cold), start in zip(found, first, strict=False)]),
+            self.columns,
+        )
+
+    def explain(self, row: Any, column: str | int, *, unknown: Unknown | None = None) -> Explanation:
+        """Which concepts, and which of the row's own entries, make its score in a column; each adds up to the score."""
+        return explain(self.geometry, self._taken(row, unknown), self.columns.place(column), self.columns)
+
+    # What is alike
+
+    def similar_rows(
+        self, row: Any, n: int = 10, *, by: By = "cosine", proof: bool = False, unknown: Unknown | None = None
+    ) -> Ranking:
+        """The rows at hand that are most like a row, in the space of the concepts; the row itself is left out.
+
+        Parameters
+        ----------
+        row : name, number, numbers, dict, list of words or Query
+        n : int
+        by : "cosine" or "dot"
+        proof : bool
+            Also bound the cosine (or dot product) of the whole rows, with what the concepts dropped, and count the
+            first places that are the same for it. For PCA and SVD.
+        unknown : "error" or "ignore", optional
+            As in `query`.
+        """
+        check_count("n", n, None)
+        check_choice("by", by, ("cosine", "dot"))
+        rows = self._at_hand("similar_rows")
+        query = self._taken(row, unknown)
+        title = f"Rows like {query.name}"
+        own = self.geometry.compared(query.coordinates[None, :])[0]
+        if by == "cosine":
+            own = directions(own[None, :], self.geometry.rounding(own.dtype, query.square))[0]
+            if not own.any():
+                why = NOTHING_KNOWN if query.cold else f"The concepts see nothing of {query.name}."
+                return nothing(title, (*query.notes, why))
+        candidates = rows.directions if by == "cosine" else rows.compared
+        hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
+        scores = candidates @ own
+        if not proof:
+            return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes)
+        proofs.need_right_angles(self.geometry)
+        bounded = proofs.bounds(rows.compared, rows.squares, query.coordinates, query.square, cosine=by == "cosine")
+        return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded)
+
+    def similar_columns(self, column: str | int, n: int = 10, *, by: By = "cosine", proof: bool = False) -> Ranking:
+        """The columns most like a column, by the columns made from the concepts; the column itself is left out.
+
+        `proof` bounds the same of the whole columns, as in `similar_rows`.
+        """
+        check_count("n", n, None)
+        check_choice("by", by, ("cosine", "dot"))
+        place = self.columns.place(column)
+        title = f"Columns like {self.columns.label(place)}"
+        vectors = self.geometry.columns(None if self.rows is None else self.rows.coordinates)
+        compared = directions(vectors, self.geometry.column_rounding(vectors)) if by == "cosine" else vectors
+        if by == "cosine" and not compared[place].any():
+            return nothing(title, (f"The concepts see nothing of {self.columns.label(place)}.",))
+        scores, hidden = compared @ compared[place], np.array([place])
+        if not proof:
+            return ranked(title, scores, n, self.columns, hidden=hidden)
+        proofs.need_right_angles(self.geometry)
+        squares, skew = proofs.column_squares(self.geometry), proofs.column_skew(self.geometry, place)
+        bounded = proofs.bounds(vectors, squares, vectors[place], squares[place], cosine=by == "cosine", skew=skew)
+        return ranked(title, scores, n, self.columns, hidden=hidden, bounded=bounded)
+
+    # What a concept is
+
+    def top_columns(self, concept: int, n: int = 10) -> Ranking:
+        """The columns that make a concept (counted from 0): the largest entries of its vector, in modulus."""
+        self.geometry.need_linear("top_columns")
+        weights = self.geometry.right[:, self._concept(concept)]
+        return strongest(f"Columns of concept {concept}", weights, n, self.columns)
+
+    def top_rows(self, concept: int, n: int = 10) -> Ranking:
+        """The rows at hand with the largest coordinates on a concept (counted from 0), in modulus."""
+        rows = self._at_hand("top_rows")
+        return strongest(f"Rows of concept {concept}", rows.coordinates[:, self._concept(concept)], n, rows.names)
+
+    def __repr__(self) -> str:
+        rows = "no rows" if self.rows is None else f"{self.rows.names.count:,} rows"
+        return f"<Concepts: {self.d.k} of {self.columns.count:,} columns ({self.d.method}), {rows} at hand>"
+
+    # Steps
+
+    def _at_hand(self, what: str) -> AtHand:
+        if self.rows is None:
+            raise InputError(
+                f"{what} needs rows, and the model holds only its columns. Give the data, concepts(model, rows=...), "
+                "or fit with left=True."
+            )
+        return self.rows
+
+    def _taken(self, row: Any, unknown: Unknown | None) -> Query:
+        """A row by its name among the rows at hand, or as in `query`."""
+        return self._row_at_hand(row) if isinstance(row, str) else self.query(row, unknown=unknown)
+
+    def _row_at_hand(self, name: Any) -> Query:
+        rows = self._at_hand(f"The row {name!r}")
+        place = rows.names.place(name)
+        label, coordinates, entries = rows.names.label(place), rows.coordinates[place], rows.entries(place)
+        if entries is not None:
+            return replace(self._described(given_as.of_dense(entries, label), coordinates), place=place)
+        square = float(rows.squares[place]) if rows.measured else np.nan
+        seen = rows.compared[place].astype(np.float64)
+        unseen = max(1.0 - float(seen @ seen) / square, 0.0) if square > 0 and self.geometry.orthonormal else np.nan
+        none = np.zeros(0)
+        return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
+
+    def _query(self, entries: Entries) -> Query:
+        row = entries.dense(self.columns.count)
+        data = row[None, :] if self.geometry.mean is not None else sparse.csr_array(row[None, :])
+        return self._described(entries, to_numpy(project(self.d, data))[0])
+
+    def _described(self, entries: Entries, coordinates: Numbers) -> Query:
+        standard = self.geometry.standard(entries.dense(self.columns.count))
+        square, unseen = float(standard @ standard), np.nan
+        if self.geometry.linear and square > 0:
+            rest = standard - self.geometry.right @ coordinates
+            unseen = float(rest @ rest) / square
+        cold = not entries.values.any()
+        notes = (*entries.notes, NOTHING_KNOWN) if cold and not entries.notes else entries.notes
+        return Query(
+            entries.name, coordinates, entries.columns, entries.values, square, unseen, cold=cold, notes=notes
+        )  # fmt: skip
+
+    def _scores(self, query: Query) -> Numbers:
+        """The row made from the coordinates of the query."""
+        if not self.geometry.linear:
+            return to_numpy(reconstruct(self.d, query.coordinates[None, :]))[0]
+        return np.asarray(self.geometry.back @ self.geometry.forth(query.coordinates[None, :])[0])
+
+    def _recommended(self, part: Rows, n: int, *, exclude_known: bool) -> tuple[Best, Numbers]:
+        """The best columns of each row, and the rows that get none because nothing is known of them."""
+        if exclude_known and part.opened is None:
+            raise InputError(
+                "What the rows have already is not in the model. Give the data, concepts(model, rows=...), or ask with "
+                "exclude_known=False."
+            )
+        found = best(
+            self.geometry.forth(part.coordinates), self.geometry.back, n, part.known if exclude_known else None
+        )
+        cold = cold_rows(part) if self.geometry.mean is None else np.zeros(0, np.int64)
+        found.places[cold], found.scores[cold] = -1, np.nan
+        return found, cold
+
+    def _concept(self, concept: Any) -> int:
+        if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
+            raise ParameterError(
+                f"concept={concept!r} is not possible: the concepts are counted from 0 to {self.d.k - 1}."
+            )
+        return int(concept)

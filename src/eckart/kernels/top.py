@@ -1,0 +1,61 @@
+"""The best n of each row of a tile of scores, kept in a heap beside it, compiled on first use.
+
+A row of `scores` and `places` is a heap with its worst at 0: the smallest score, and of equal ones the last place.
+Tiles come in the order of their columns, so an equal score that comes later is the worse one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_STRIDE = 64
+
+
+@njit(nogil=True, cache=True)
+def hide(tile, first, starts, hidden, cursors):  # type: ignore[no-untyped-def]
+    """tile[i, j - first] = -inf for the columns j that row i must not get: hidden[starts[i]:starts[i + 1]], rising."""
+    stop = first + tile.shape[1]
+    for i in range(tile.shape[0]):
+        p = cursors[i]
+        while p < starts[i + 1] and hidden[p] < stop:
+            tile[i, hidden[p] - first] = -np.inf
+            p += 1
+        cursors[i] = p
+
+
+@njit(nogil=True, cache=True)
+def scan(tile, first, scores, places):  # type: ignore[no-untyped-def]
+    """Let the columns first, first + 1, ... of the tile into the heaps; most strides hold none that is good enough."""
+    width = tile.shape[1]
+    for i in range(tile.shape[0]):
+        row = tile[i]
+        for start in range(0, width, _STRIDE):
+            stop = min(start + _STRIDE, width)
+            worst = scores[i, 0]
+            better = 0
+            for j in range(start, stop):  # counted, not searched: this loop becomes vector instructions
+                better += row[j] > worst
+            if better:
+                for j in range(start, stop):
+                    if row[j] > scores[i, 0]:
+                        _replace(scores[i], places[i], row[j], first + j)
+
+
+@njit(nogil=True, cache=True)
+def _replace(scores, places, score, place):  # type: ignore[no-untyped-def]
+    """Take the worst out of the heap and this one in. It is the latest, so among equals it goes to the top."""
+    n = scores.shape[0]
+    hole = 0
+    while 2 * hole + 1 < n:
+        child = 2 * hole + 1
+        other = child + 1
+        if other < n and (
+            scores[other] < scores[child] or (scores[other] == scores[child] and places[other] > places[child])
+        ):
+            child = other
+        if scores[child] >= score:
+            break
+        scores[hole], places[hole] = scores[child], places[child]
+        hole = child
+    scores[hole], places[hole] = score, place

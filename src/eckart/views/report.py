@@ -1,38 +1,109 @@
 """The report: one HTML page that holds everything it shows, runs nothing foreign and asks the network for nothing.
 
-Every name goes through Jinja2's autoescape, numbers for the script lie in an inert JSON block, and a content security
-policy admits only the one script and the one style sheet whose SHA-256 it names.
+Every name goes through Jinja2's autoescape or lies in an inert JSON block, from which the script writes it as text; a
+content security policy admits only the scripts and the style sheet whose SHA-256 it names.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from importlib.resources import files
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.newfile import new_file
-from eckart.views import charts, geometry, sentences, tables
-from eckart.views.words import axis_labels, clean, explained, interval, method_name, number, total_word
+from eckart.views import charts, sentences
+from eckart.views.report_contents import Told, full, heatmap, sections
+from eckart.views.report_rows import subset_sentence
+from eckart.views.words import clean, explained, interval, method_name, number, percent, total_word
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Mapping, Sequence
 
     from eckart.decomposition import Decomposition
+    from eckart.views.table import Table
 
-_AXES_EXPLAINED = 8
-_ROWS, _COLUMNS = 200, 500  # in the tables of the page
+_SCRIPTS = ("report_base.js", "report_figures.js", "report_plane.js", "report_row.js", "report.js")
+_SCALINGS = {
+    "form": "form: distances between rows",
+    "covariance": "covariance: angles between columns",
+    "correlation": "correlation circle: columns alone",
+}
+_MEANINGS = {
+    "form": "Form biplot: distances between points stand for distances between rows",
+    "covariance": "Covariance biplot: angles between arrows show correlations between columns",
+    "correlation": "Correlation circle: each arrow shows how a column correlates with the two axes; "
+    "one that reaches the circle is shown completely",
+}
 
 
 def report(
-    d: Decomposition, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False, title: str | None = None
+    d: Decomposition,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+    title: str | None = None,
+    data: Any = None,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    ranks: Table | None = None,
+    columns: Table | None = None,
+    reading: Sequence[str] = (),
 ) -> str:
-    """The page as text, and written to `path` when one is given: whole or not at all, never over another file."""
-    page: str = _template().render(**_contents(d, title or method_name(d)))
+    """The report as text, and written to `path` when one is given: whole or not at all, never over another file.
+
+    Parameters
+    ----------
+    d : Decomposition
+        With left vectors (`left=True`) the rows are drawn too.
+    path : path, optional
+        Where to write it. A name that ends in .md gives Markdown, any other the HTML page.
+    overwrite : bool
+        Replace a file that exists.
+    title : str, optional
+        Title; the method's name unless told.
+    data : array or sparse matrix of shape (rows, columns), optional
+        The table that was decomposed: with it, rows are compared with what few axes rebuild, and coloured by columns.
+    labels : mapping of str to sequence of str, optional
+        Words for each row, by name, to colour the rows by.
+    ranks : Table, optional
+        How many axes each rule wants, from `eckart.choose_rank`.
+    columns : Table, optional
+        What was done to each column of the source.
+    reading : sequence of str
+        What was decided while reading the source, in sentences.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> page = ek.report(d, data=arrests.values)
+    >>> "PC1 is made by Assault, Rape and Murder" in page
+    True
+    """
+    told = Told(tuple(reading), data, columns, ranks)
+    title = title or method_name(d)
+    if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
+        from eckart.views.report_markdown import markdown
+
+        text = markdown(d, told, title)
+    else:
+        text = html(d, told, title, charts.Beside(data, labels or {}))
     if path is not None:
         with new_file(path, overwrite=overwrite) as file:
-            file.write(page.encode("utf-8"))
+            file.write(text.encode("utf-8"))
+    return text
+
+
+def html(d: Decomposition, told: Told, title: str, beside: charts.Beside) -> str:
+    """The page as text."""
+    if d.k == 0:
+        raise ParameterError("There is no axis to report on: the decomposition has k=0. Ask for at least one axis.")
+    page: str = _template().render(**_contents(d, told, title, beside))
     return page
 
 
@@ -50,45 +121,47 @@ def _finalize(value: object) -> object:
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
-def _contents(d: Decomposition, title: str) -> dict[str, Any]:
+def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -> dict[str, Any]:
     from markupsafe import Markup
 
-    style, script = _part("report.css"), _part("report.js")
-    names = axis_labels(d)[:_AXES_EXPLAINED]
+    found = {section.key: section for section in sections(d, told)}
+    tables, drawing = full(list(found.values())), heatmap(d)
+    numbers = charts.numbers(d, beside)
+    style, library = _part("report.css"), _part("vendor/echarts.min.js")
+    script = '"use strict";\n(() => {\n' + "".join(map(_part, _SCRIPTS)) + "})();\n"
+    drawn = charts.drawn_count(numbers)
+    kept = {name: made.to_dict() for name, made in tables.items() if name != "facts"}
     return {
-        "d": d, "title": title, "what": sentences.what(d), "how": sentences.how(d), "carried": sentences.carried(d),
-        "doubts": sentences.doubts(d), "share": interval(*explained(d)), "total_word": total_word(d),
-        "scree_finding": sentences.scree_finding(d), "loadings_finding": sentences.loadings_finding(d),
-        "makes": [(name, sentences.makes(d, axis)) for axis, name in enumerate(names)],
-        "scree": charts.scree(d), "heatmap": charts.heatmap(d), "plane": charts.plane(d) if d.k > 1 else None,
-        "meaning": {key: words.capitalize() for key, words in geometry.MEANING.items()},
-        "eigenvalues": tables.eigenvalues(d), "loadings": tables.loadings(d, limit=_COLUMNS),
-        "contributions": tables.contributions(d, limit=_COLUMNS), "facts": _facts(d), "versions": libraries(),
-        "scores": tables.scores(d, limit=_ROWS) if d.left is not None else None,
-        "style": Markup(style), "style_hash": _hash(style), "script": Markup(script), "script_hash": _hash(script),
+        "d": d, "title": title, "what": sentences.what(d), "share": interval(*explained(d)),
+        "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
+        "loadings_finding": sentences.loadings_finding(d), "sections": found, "tables": tables, "heatmap": drawing,
+        "contents": [(key, found[key].title) for key in found if key != "notes"],
+        "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
+        "right": numbers["columns"]["right"] is not None, "errors": numbers["errors"],
+        "observed": numbers["observed"] is not None, "levels": "step" in (numbers["observed"] or {}),
+        "shown_columns": len(numbers["columns"]["names"]), "subset": subset_sentence(d.rows, drawn) if drawn else "",
+        "scalings": _scalings(numbers), "meanings": _MEANINGS, "colours": charts.colour_choices(numbers),
+        "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['k']} axes",
+        "numbers": numbers | {"meanings": _MEANINGS, "word": total_word(d), "unit": _unit(d)},
+        "csv_tables": kept if drawing is None else kept | {"heatmap": drawing.to_dict()},
+        "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
+        "style": Markup(style), "style_hash": _hash(style), "library": Markup(library), "script": Markup(script),
+        "script_hashes": [_hash(library), _hash(script)],
     }  # fmt: skip
 
 
-def _facts(d: Decomposition) -> list[tuple[str, str]]:
-    """What somebody needs to compute it again, and the certificate's numbers."""
-    facts = [("Method", d.method), ("Axes", f"{d.k} ({d.which} first)")]
-    if d.rank is not None:
-        facts.append(("Numerical rank", str(d.rank)))
-    if d.info is not None:
-        facts += [("Solver", d.info.solver), ("Reads of the data", str(d.info.reads)), ("Steps", str(d.info.steps)),
-                  ("Precision", d.info.precision), ("Threads", str(d.info.threads)),
-                  ("Seed", "none" if d.info.seed is None else str(d.info.seed))]  # fmt: skip
-    if d.plan is not None:
-        facts += [(f"Setting: {key}", str(value)) for key, value in d.plan.settings.items()]
-    if d.certificate is not None:
-        c = d.certificate
-        angle = "not known" if c.angle >= 1 else f"at most {number(c.angle)}"
-        facts += [("Accuracy asked for", f"{number(c.tolerance)} of the share"),
-                  ("Proved", "yes" if c.proved else "NO"), ("Sine of the angle to the true subspace", angle),
-                  ("Largest residual", number(float(max(c.residuals, default=0.0)))),
-                  ("Probability that a bound fails", "0 (no chance involved)" if c.failure_probability == 0
-                   else f"at most {number(c.failure_probability)}")]  # fmt: skip
-    return facts
+def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
+    if numbers["columns"]["right"] is None:
+        return [("form", "coordinates"), ("covariance", "coordinates in standard deviations")]
+    known = numbers["columns"]["spread"] is not None
+    return [(key, words) for key, words in _SCALINGS.items() if known or key != "correlation"]
+
+
+def _unit(d: Decomposition) -> str:
+    """What the cells of a row are measured in."""
+    if d.mean is None:
+        return "value" if d.scale is None else "value in units of the column's size"
+    return "distance from the mean" if d.scale is None else "standard deviations from the mean"
 
 
 def _part(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.views.tables import floats
+from eckart.views.measures import floats
 from eckart.views.words import (
     axis_labels,
     clean,
@@ -40,6 +41,46 @@ def how(d: Decomposition) -> str:
     if d.info is None:
         return f"Solver {solver!r}.{why}"
     return f"Solver {solver!r}, {d.info.reads} read{'s' * (d.info.reads != 1)} of the data.{why}"
+
+
+def treated(d: Decomposition) -> str:
+    """What was done to the columns, and what that means for the axes."""
+    if d.mean is None:
+        centred = "The columns were not centred: distances are counted from zero, so large columns lead."
+    else:
+        centred = "The mean of each column was subtracted: distances are counted from the average row."
+    if d.scale is not None:
+        scaled = "Each column was divided by its standard deviation, so that all count alike whatever their units."
+        return f"{centred} {scaled}"
+    return f"{centred} Columns were not scaled: those that vary most in their own units lead."
+
+
+def sure(d: Decomposition) -> list[str]:
+    """The certificate in plain words: what is proved of the shares, the directions, and with what chance."""
+    c = d.certificate
+    if c is None:
+        return ["No certificate was made for this result: its numbers are as computed."]
+    lower, upper = explained(d)
+    axes = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
+    best = f"no {d.k} axes" if d.k > 1 else "no axis"
+    lines = [clean(c.word)] if c.word else []
+    if d.which == "largest":
+        proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_word(d)}"
+        lines.append(f"{proved}, and that {best} of any kind can carry more than {interval(upper, upper, 3)}.")
+    lines.append("The share of each axis lies between the bounds 'lower' and 'upper' of the table of axes.")
+    if c.angle < 1:
+        lines.append(f"The space they span is turned from the true one by {_degrees(c.angle)}.")
+    else:
+        lines.append("There is no useful bound on how far their directions are from the true ones.")
+    lines += [_undetermined(d, first, last) for first, last in c.undetermined]
+    if c.failure_probability > 0:
+        chance = f"{c.failure_probability:.0e}"
+        lines.append(f"The bounds rest on random probes and fail with a probability of at most {chance}.")
+    else:
+        lines.append("No chance is involved: rounding was measured and is inside the bounds.")
+    reached = "was reached" if c.proved else "was NOT reached"
+    reads = f"{c.reads} read{'s' * (c.reads != 1)}"
+    return [*lines, f"The accuracy asked for ({c.tolerance:.0e} of the {total_word(d)}) {reached} after {reads}."]
 
 
 def carried(d: Decomposition) -> str:
@@ -96,6 +137,13 @@ def loadings_finding(d: Decomposition, axes: int = 2) -> str:
         with_ = joined([shorten(column, 24) for column, value in found if value > 0])
         parts.append(f"{name} is made by {names}" if len(signs) < 2 else f"{name} sets {with_} against {against}")
     return "; ".join(parts) + "." if parts else ""
+
+
+def _degrees(sine: float) -> str:
+    angle = math.degrees(math.asin(min(sine, 1.0)))
+    if angle == 0:
+        return "nothing"
+    return f"at most {angle:.2g} degrees" if angle >= 1e-3 else f"at most {angle:.0e} degrees"
 
 
 def _undetermined(d: Decomposition, first: int, last: int) -> str:

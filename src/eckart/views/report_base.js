@@ -1,0 +1,139 @@
+const part = (id) => document.getElementById(id);
+const data = JSON.parse(part("numbers").textContent);
+const tables = JSON.parse(part("tables").textContent);
+const ARRAYS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array };
+
+const unpack = (packed) => {
+  if (!packed) return null;
+  const bytes = Uint8Array.from(atob(packed.data), (c) => c.charCodeAt(0));
+  const codes = new ARRAYS[packed.type](bytes.buffer);
+  if (!packed.step) return codes;
+  const p = packed.step.length;
+  return Float64Array.from(codes, (code, i) => (code === 65535 ? NaN : packed.low[i % p] + packed.step[i % p] * code));
+};
+
+const k = data.k;
+const rowNames = data.rows.names, columnNames = data.columns.names;
+const n = rowNames.length, p = columnNames.length;
+const scores = unpack(data.rows.scores), distances = unpack(data.rows.distances);
+const right = unpack(data.columns.right), observed = unpack(data.observed);
+const mean = unpack(data.columns.mean), scale = unpack(data.columns.scale), spread = unpack(data.columns.spread);
+
+const digits = (x, count = 4) => {
+  if (!Number.isFinite(x)) return "–";
+  const size = Math.abs(x);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return x.toExponential(count - 1);
+  const text = (+x.toPrecision(count)).toLocaleString("en", { maximumFractionDigits: 8 });
+  return text === "-0" ? "0" : text;
+};
+const percent = (x, places = 1) => `${(100 * x).toFixed(places)}\u00a0%`;
+const cut = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
+
+const make = (kind, attributes = {}, ...children) => {
+  const node = document.createElement(kind);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+};
+
+const fill = (table, head, rows) => {
+  const line = (cells, first) => make("tr", {}, ...cells.map((cell, i) => make(first || i === 0 ? "th" : "td", i === 0 && !first ? { scope: "row", dir: "auto" } : first ? { scope: "col" } : {}, cell)));
+  table.replaceChildren(make("thead", {}, line(head, true)), make("tbody", {}, ...rows.map((row) => line(row, false))));
+};
+
+// The colours of the page, as the style sheet has them now.
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const GROUPS = ["blue", "orange", "green", "pink", "sky", "red", "yellow", "soft"];
+const SHAPES = ["circle", "triangle", "rect", "diamond", "pin", "arrow", "roundRect", "circle"];
+
+const box = part("tip-box");
+const say = (text, x, y) => {
+  box.textContent = text;
+  box.hidden = !text;
+  if (!text) return;
+  box.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - box.offsetWidth - 8))}px`;
+  box.style.top = `${y + 18 + box.offsetHeight > innerHeight ? y - box.offsetHeight - 10 : y + 18}px`;
+};
+
+// Every figure: how to draw it, what to say of the place under the pointer, and its files.
+const figures = {};
+const FONT = 'system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","Liberation Sans",sans-serif';
+const figure = (id, { height, option, tip }) => {
+  const holder = part(id);
+  if (!holder) return null;
+  const self = { id, holder, option };
+  const size = () => ({ width: Math.max(holder.clientWidth, 200), height: height(Math.max(holder.clientWidth, 200)) });
+  self.size = size;
+  self.chart = echarts.init(holder, null, { renderer: "canvas", devicePixelRatio: Math.max(2, devicePixelRatio), ...size() });
+  self.draw = () => {
+    self.chart.resize(size());
+    self.chart.setOption({ animation: false, textStyle: { fontFamily: FONT, color: colour("ink") }, ...option(size()) }, { notMerge: true });
+  };
+  if (tip) {
+    const zr = self.chart.getZr();
+    zr.on("mousemove", (event) => say(tip(event.offsetX, event.offsetY) || "", event.event.clientX, event.event.clientY));
+    zr.on("globalout", () => say(""));
+  }
+  figures[id] = self;
+  tools(self);
+  return self;
+};
+
+const axis = (more = {}) => ({
+  axisLine: { show: false, lineStyle: { color: colour("soft") } }, axisTick: { show: false },
+  axisLabel: { color: colour("soft"), fontSize: 12, hideOverlap: true, ...more.axisLabel },
+  splitLine: { show: true, lineStyle: { color: colour("grid") }, ...more.splitLine },
+  nameTextStyle: { color: colour("ink"), fontSize: 12.5, ...more.nameTextStyle },
+  ...Object.fromEntries(Object.entries(more).filter(([key]) => !["axisLabel", "splitLine", "nameTextStyle"].includes(key))),
+});
+
+const save = (content, type, name) => {
+  const link = make("a", { download: name, href: URL.createObjectURL(new Blob([content], { type })) });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+
+const asSvg = (self) => {
+  const size = self.size();
+  const still = echarts.init(null, null, { renderer: "svg", ssr: true, ...size });
+  still.setOption({ ...self.chart.getOption(), animation: false, backgroundColor: colour("paper") });
+  const text = still.renderToSVGString();
+  still.dispose();
+  return text;
+};
+
+const asPng = (self) => {
+  const address = self.chart.getDataURL({ type: "png", pixelRatio: 3, backgroundColor: colour("paper") });
+  return Uint8Array.from(atob(address.split(",")[1]), (c) => c.charCodeAt(0));
+};
+
+const tools = (self) => {
+  const bar = part(`${self.id}-tools`);
+  if (!bar) return;
+  const button = (text, run) => {
+    const node = make("button", { type: "button", "aria-label": `Download the figure as ${text}` }, text);
+    node.addEventListener("click", run);
+    bar.append(node);
+  };
+  button("SVG", () => save(asSvg(self), "image/svg+xml", `${self.id}.svg`));
+  button("PNG", () => save(asPng(self), "image/png", `${self.id}.png`));
+};
+
+// A name must not run as a formula in a spreadsheet.
+const cell = (value) => {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+const asCsv = (columns, rows) => [columns, ...rows].map((row) => Array.from(row, cell).join(",")).join("\n") + "\n";
+const scoreRows = () => rowNames.map((name, i) => [name, ...scores.subarray(i * k, (i + 1) * k)]);
+for (const button of document.querySelectorAll("button[data-csv]")) {
+  const id = button.dataset.csv;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const text = id === "scores" ? asCsv(["row", ...data.axes.slice(0, k).map((a) => a.name)], scoreRows()) : asCsv(tables[id].columns, tables[id].rows);
+    save(text, "text/csv", `${id}.csv`);
+  });
+}

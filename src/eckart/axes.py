@@ -17,13 +17,14 @@ from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to
 from eckart.assembly import as_plan, assemble
 from eckart.decomposition import Decomposition, Plan, Which
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.filling import WAYS, Filled, How, as_parts, fill, fill_as_fitted, unmasked, with_matrix
 from eckart.operators.cluster import find_cluster
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.journal import Journal, key_of
 from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.operators.reading import Watch
 from eckart.operators.standardized import Standardized
-from eckart.parameters import memory_bytes, near_match
+from eckart.parameters import check_choice, memory_bytes, near_match
 from eckart.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
 from eckart.solvers.choose import Choice, Shape, choose
 from eckart.solvers.direct import solve_direct
@@ -56,9 +57,11 @@ def find_axes(
     checkpoint: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
     executor: Any = None,
+    missing: How = "error",
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
-    opened = _open(data, memory, stream, checkpoint, executor)
+    check_choice("missing", missing, WAYS)
+    opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
@@ -69,6 +72,9 @@ def find_axes(
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
     seed, random = generator(rng)
+    filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
+    if filled is not None:
+        opened = with_matrix(opened, filled.table)
     run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
     journal = _start_reading(opened, choice, watch, checkpoint, run)
     _find_workers(opened, executor)
@@ -79,7 +85,7 @@ def find_axes(
     if journal is not None:
         journal.close()
     _speak_up(result, solution)
-    return result
+    return result if filled is None else _remembering(result, filled)
 
 
 def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
@@ -92,7 +98,7 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
             raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"])
-    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor")
+    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "missing")
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
@@ -100,14 +106,18 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
 
 
 def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
-    """Scores of rows on the axes: (A - mean) / scale right, in one read."""
-    opened = open_matrix(data)
+    """Scores of rows on the axes: (A - mean) / scale right, in one read.
+
+    Gaps are filled the way they were when the axes were found, and refused where there was none.
+    """
     d = decomposition
+    opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
             "Give the same columns in the same order."
         )
+    opened = fill_as_fitted(d, opened)
     right = astype(d.right, namespace(d.right).float64)
     if d.scale is not None:
         right = right / astype(d.scale, right.dtype)[:, None]
@@ -276,6 +286,10 @@ def _solve(
 def _stored(opened: Opened) -> Any:
     """The numbers as they were given."""
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
+
+
+def _remembering(result: Decomposition, filled: Filled) -> Decomposition:
+    return replace(result, notes=(*result.notes, *filled.notes), parts={**result.parts, "missing": as_parts(filled)})
 
 
 def _total(opened: Opened) -> float:

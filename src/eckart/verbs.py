@@ -53,6 +53,9 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
         Seed of the random start; the default is a fixed one.
     memory : str or int, optional
         Working memory allowed beside the data, such as "2GB".
+    missing : "error", "mean" or "em"
+        Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
+        themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).
 
     Examples
     --------

@@ -42,6 +42,7 @@ def transform(
     outputs.check(output, tuple(outputs.KINDS))
     d = load(model)
     source, notes = _source(talk, d, data, reading)
+    notes += _filled(d, source)
     scores = _scores(talk, d, source, whiten=whiten)
     sheet = outputs.Sheet(scores, axis_labels(d), source.about.row_names)
     _deliver(talk, sheet, output, notes, "scores", guard=safe_csv)
@@ -78,6 +79,7 @@ def reconstruct(
     d = load(model)
     if from_data is not None:
         source, notes = _source(talk, d, from_data, reading)
+        notes += _filled(d, source)
         numbers = _scores(talk, d, source, whiten=whiten)
     else:
         source, notes = _score_table(talk, d, scores or "", reading)
@@ -119,6 +121,19 @@ def _scores(talk: Talk, d: Decomposition, source: Source, *, whiten: bool) -> An
             return project(d, source, whiten=whiten)
         except MissingValuesError as error:
             raise gaps(source, error) from error
+
+
+def _filled(d: Decomposition, source: Source) -> list[str]:
+    """A word on gaps that the model will fill."""
+    import numpy as np
+
+    known = d.parts.get("missing")
+    if known is None or source.sparse:
+        return []
+    count = sum(int(np.isnan(block).sum()) for block in source.blocks())
+    foretold = "what the model foretells from the rest of their row"
+    way = "the means of their columns" if known["how"] == "mean" else foretold
+    return [f"{count:,} missing value{'s were' if count > 1 else ' was'} filled with {way}."] if count else []
 
 
 def _dense(source: Source) -> Any:

@@ -67,9 +67,10 @@ def report(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Outp
 @click.argument("data")
 @wanted
 @output("The model, such as model.eckart.", required=True)
+@click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
 @reading
 @talking
-def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output) -> None:
+def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output, keep_rows: bool) -> None:
     """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
 
     \b
@@ -83,7 +84,7 @@ def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output)
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = _fitted(talk, data, wanted, reading, left=False)
+    found = _fitted(talk, data, wanted, reading, left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
     if talk.json:
@@ -144,6 +145,8 @@ def _fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, *, left: bo
 def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
     asked: dict[str, Any] = {"scale": wanted.scale, "which": wanted.which, "memory": wanted.memory}
+    if wanted.missing != "error":
+        asked["missing"] = wanted.missing
     for name in ("k", "explain", "error"):
         if getattr(wanted, name) is not None:
             return {**asked, name: getattr(wanted, name)}, []

@@ -47,6 +47,7 @@ class Wanted:
     which: str = "largest"
     seed: int | None = None
     memory: int | None = None
+    missing: str = "error"
 
     def __post_init__(self) -> None:
         if sum(option is not None for option in (self.k, self.explain, self.error)) > 1:
@@ -68,7 +69,7 @@ def reading(f: Command) -> Command:
     option = click.option
     kinds = "Kind of file (csv, tsv, parquet, npy, npz, mtx, arrow), whatever its name."
     names = "Column that names the rows. Default: the first text column that can."
-    return _gathered("reading", Reading, [
+    return gathered("reading", Reading, [
         option("--format", metavar="NAME", help=kinds),
         option("--delimiter", metavar="CHAR", help="What separates the cells of a text: ';', 'tab'; else found."),
         option("--decimal", metavar="CHAR", help="Decimal sign of a text, '.' or ','; else found."),
@@ -87,7 +88,7 @@ def wanted(f: Command) -> Command:
     option, choice = click.option, click.Choice
     method = "pca subtracts the column means, svd takes the numbers as they are."
     error = "As few axes as leave at most this relative error (Frobenius norm)."
-    return _gathered("wanted", Wanted, [
+    return gathered("wanted", Wanted, [
         option("--method", type=choice(["pca", "svd"]), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.axes, metavar="N", help="How many axes."),
         option("--explain", type=numbers.share, metavar="SHARE", help="As few axes as explain this: 0.9 or 90%."),
@@ -97,12 +98,14 @@ def wanted(f: Command) -> Command:
                help="Axes of most, or of least variance."),
         option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
         option("--memory", type=numbers.memory, metavar="AMOUNT", help="Working memory beside the data, such as 2GB."),
+        option("--missing", type=choice(["error", "mean", "em"]), default="error", show_default=True,
+               help="Missing values: refuse, fill with column means, or foretell by the axes themselves."),
     ])(f)  # fmt: skip
 
 
 def output(help: str, **more: Any) -> Decorator:
     """-o and --force."""
-    return _gathered("output", Output, [
+    return gathered("output", Output, [
         click.option("-o", "--output", "path", metavar="FILE", help=help, **more),
         click.option("--force", is_flag=True, help="Replace the file if it exists."),
     ])  # fmt: skip
@@ -126,7 +129,7 @@ def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         setattr(ctx.obj, param.name, True)
 
 
-def _gathered(name: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:
+def gathered(name: str, kind: type[Any], options: Sequence[Decorator]) -> Decorator:
     """Add the options to a command, which gets one value of `kind` under `name` instead of one argument each."""
 
     def decorate(f: Command) -> Command:

@@ -36,9 +36,31 @@ def read(data: str, reading: Reading) -> Source:
     )
     if data == "-":
         source = replace(source, about=replace(source.about, name="standard input"))
+    if not reading.columns:
+        source = _without_numbering(source)
     if not reading.columns and not reading.drop:
         return source
     return keep(source, _chosen(source, reading))
+
+
+def _without_numbering(source: Source) -> Source:
+    """The source without columns that only number its rows, which are no measurements."""
+    from eckart.sources.assemble import listed, numbering_columns
+
+    names = source.about.column_names
+    if names is None or not isinstance(getattr(source, "matrix", None), _arrays()):
+        return source
+    places = numbering_columns(names, source.matrix)
+    if not places or len(places) == len(names):
+        return source
+    found = [names[j] for j in places]
+    kept = keep(source, [j for j in range(len(names)) if j not in places])
+    word = f"Set aside, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
+    about = kept.about
+    labels = about.labels | {name: tuple(map(str, source.matrix[:, j].tolist())) for name, j in zip(found, places, strict=True)}
+    fates = about.fates | dict.fromkeys(found, "only numbers the rows: set aside")
+    told = {"notes": (*about.notes, word), "decided": (*about.decided, word), "labels": labels, "fates": fates}
+    return replace(kept, about=replace(about, **told))
 
 
 def column_names(source: Source) -> tuple[str, ...]:
@@ -58,7 +80,9 @@ def keep(source: Source, places: Sequence[int]) -> Source:
         before = column_notes(Parts(source.matrix, list(names)), about.row_names)
         after = column_notes(Parts(matrix, list(chosen)), about.row_names)
         notes = tuple(note for note in notes if note not in before) + tuple(after)
-    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes))
+    left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
+    fates = about.fates | {name: word for name, word in left.items() if name in about.fates}
+    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes, fates=fates))
 
 
 def _chosen(source: Source, reading: Reading) -> list[int]:
@@ -132,7 +156,10 @@ def gaps(source: Source, error: MissingValuesError) -> Refused:
     """Missing values in the words of the table: how many, where the first is, what to do."""
     from eckart.sources.assemble import Parts, missing_notes
 
-    remedy = "Axes need every value: leave columns out with --drop, or fill the gaps or remove the rows first."
+    remedy = (
+        "Axes need every value: fit with --missing em or --missing mean, leave columns out with --drop, "
+        "or remove the rows first."
+    )
     names = column_names(source)
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from eckart.array_api import is_array, is_numpy, is_sparse, to_numpy
 from eckart.errors import InputError
+from eckart.filling import unmasked
 from eckart.operators.open_matrix import open_matrix
 from eckart.sources.base import Source
 from eckart.sources.frames import frame_source
@@ -21,6 +22,8 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     `reset` remembers the number and the names of the columns; otherwise they are compared with those remembered.
     """
+    if getattr(estimator, "missing", "error") != "error":
+        X = unmasked(X)
     if isinstance(X, str | os.PathLike):
         X = open_source(X)
     if isinstance(X, Source):

@@ -58,6 +58,9 @@ class PCA(ProbabilisticMixin, Projection):
         The axes of largest variance, or of smallest, smallest first.
     memory : str, int or None
         Working memory allowed beside the data, such as "2GB".
+    missing : {"error", "mean", "em"}
+        Missing values: refused; filled with column means; or foretold from the other values of their row by the axes
+        themselves. `transform` fills gaps in new rows the same way.
 
     Attributes
     ----------
@@ -71,6 +74,8 @@ class PCA(ProbabilisticMixin, Projection):
         Mean of the variances left out.
     n_components_, n_samples_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
+    filled_ : dict or None
+        Places (`rows`, `columns`), `values` and standard `errors` of the gaps that were filled.
     certificate_, plan_, decomposition_
         What is proved, what was done and why, and the result as one value.
 
@@ -100,6 +105,7 @@ class PCA(ProbabilisticMixin, Projection):
         "scale": ["boolean"],
         "which": [StrOptions({"largest", "smallest"})],
         "memory": allowed.MEMORY,
+        "missing": [StrOptions({"error", "mean", "em"})],
     }
 
     certificate_: Certificate | None
@@ -121,6 +127,7 @@ class PCA(ProbabilisticMixin, Projection):
         scale: bool = False,
         which: Any = "largest",
         memory: str | int | None = None,
+        missing: Any = "error",
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -135,6 +142,7 @@ class PCA(ProbabilisticMixin, Projection):
         self.scale = scale
         self.which = which
         self.memory = memory
+        self.missing = missing
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
@@ -172,6 +180,11 @@ class PCA(ProbabilisticMixin, Projection):
         """
         return self._scores(self._fit(X, sample_weight))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
     def to_sklearn(self) -> Any:
         """The same fitted model as a ``sklearn.decomposition.PCA``, for tools that know only that."""
         return sklearn_pca(self)
@@ -194,6 +207,7 @@ class PCA(ProbabilisticMixin, Projection):
             tol=allowed.accuracy(self.tol),
             rng=self.random_state,
             memory=self.memory,
+            missing=self.missing,
         )
         if self.n_components == "mle":
             d = cut(d, minka_rank(to_numpy(explained_share(d)), shape[0]))
@@ -226,6 +240,7 @@ class PCA(ProbabilisticMixin, Projection):
 
     def _publish(self, d: Decomposition, rows: int) -> None:
         self.decomposition_ = d
+        self.filled_ = d.parts.get("missing")
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = axes_as_rows(d)
         self.singular_values_ = d.values

@@ -18,6 +18,7 @@ from eckart.axes import null_level
 from eckart.decomposition import Decomposition
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
+from eckart.filling import fill_as_fitted
 from eckart.operators.open_matrix import Opened, open_matrix
 
 _ROWS = 4096
@@ -66,9 +67,9 @@ class ProbabilisticMixin:
         array of shape (rows,)
         """
         check_is_fitted(self)
-        opened = open_matrix(take(self, X, reset=False))
-        data = opened.matrix
         d = self.decomposition_
+        opened = fill_as_fitted(d, open_matrix(take(self, X, reset=False)))
+        data = opened.matrix
         variances, noise = _invertible(d, self.noise_variance_)
         pieces = [
             _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)

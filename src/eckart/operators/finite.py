@@ -24,7 +24,7 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
             f"{_place(first, column_names)}. A decomposition needs every entry: leave out the rows or columns, "
-            "or fill the gaps first."
+            "or fill the gaps first (eckart.fill_missing)."
         )
     if infinite:
         raise NotFiniteError(

@@ -5,7 +5,9 @@ What comes in as data decides where the work runs: NumPy, PyTorch, CuPy or any a
 
 from __future__ import annotations
 
+import importlib
 import sys
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,11 +36,45 @@ def namespace(array: Array) -> Namespace:
     """The array-API namespace of `array`."""
     if isinstance(array, np.ndarray):
         return np
-    if _is_torch(array) or type(array).__module__.partition(".")[0] == "cupy":
-        from eckart.errors import require
-
-        return require("array_api_compat", extra="gpu", purpose="arrays of PyTorch and CuPy").array_namespace(array)
+    if _is_torch(array) or _is_cupy(array):
+        return _compat().array_namespace(array)
     return array.__array_namespace__()
+
+
+@lru_cache(maxsize=1)
+def _compat() -> Any:
+    """array_api_compat, or the copy of it that scikit-learn or SciPy brings along."""
+    from eckart.errors import require
+
+    for package in ("array_api_compat", "sklearn.externals.array_api_compat", "scipy._lib.array_api_compat"):
+        try:
+            return importlib.import_module(package)
+        except ImportError:
+            continue
+    return require("array_api_compat", extra="gpu", purpose="arrays of PyTorch and CuPy")
+
+
+def is_host(array: Array) -> bool:
+    """Whether the numbers are in the memory of the processor: NumPy's, and those of other libraries on the CPU."""
+    if isinstance(array, np.ndarray):
+        return True
+    return bool(array.device.type == "cpu") if _is_torch(array) else not _is_cupy(array)
+
+
+@lru_cache(maxsize=8)
+def _fast_doubles(kind: tuple[int, int]) -> bool:
+    """Whether a GPU of this compute capability multiplies doubles at least half as fast as floats."""
+    return kind in ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0))
+
+
+def fast_float64(array: Array) -> bool:
+    """Whether products in float64 cost no more than in float32 where the array lives."""
+    if is_host(array):
+        return False
+    if _is_torch(array):
+        return _fast_doubles(sys.modules["torch"].cuda.get_device_capability(array.device))
+    major, minor = divmod(int(array.device.compute_capability), 10)
+    return _fast_doubles((major, minor))
 
 
 def device(array: Array) -> Any:
@@ -85,6 +121,10 @@ def empty_rows(rows: int, columns: int, like: Array, dtype: str = "float64") -> 
     if xp is np:
         return np.empty((rows, columns), dtype)
     return xp.empty((rows, columns), dtype=getattr(xp, dtype), device=device(like))
+
+
+def _is_cupy(data: object) -> bool:
+    return type(data).__module__.partition(".")[0] == "cupy"
 
 
 def _is_torch(data: object) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.operators import sparse_rows
 from eckart.operators.base import Survey
 from eckart.operators.executors import each, fold
@@ -21,6 +21,8 @@ from eckart.operators.prepare import Convert, ScaleColumns, ScaleRows, ShiftColu
 
 _SEGMENTS = 8
 _BLOCK_BYTES = 2**20
+_DEVICE_BLOCK_BYTES = 2**29
+"""On a GPU a block has to keep all of it busy."""
 _SERIAL_WORK = 1_000_000
 _ACCUMULATOR_BYTES = 2**28
 
@@ -198,8 +200,7 @@ class RowBlocks:
         width = self.shape[1] if factor is None else factor.shape[1]
 
         def product(_start: int, block: Array) -> Array:
-            image = block if factor is None else block @ factor
-            return image.T @ image
+            return cross_products(block if factor is None else block @ factor)
 
         return self._sum(product, width=width, result_bytes=8 * width * width, size=self.rows_per_gram)
 
@@ -263,11 +264,13 @@ class RowBlocks:
     @property
     def rows_per_gram(self) -> int:
         """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little beside."""
-        return max(self.rows_per_block, min(4 * self.shape[1], 8192))
+        return max(self.rows_per_block, min(4 * self.shape[1], 8192)) if is_host(self.like) else self.rows_per_block
 
     @property
     def rows_per_block(self) -> int:
         itemsize = 4 if self.precision == "float32" else 8
+        if not is_host(self.like):
+            return max(512, _DEVICE_BLOCK_BYTES // (itemsize * self.shape[1]))
         return int(np.clip(_BLOCK_BYTES // max(1, itemsize * self.shape[1]), 512, 8192))
 
     def _segments(self, width: int, result_bytes: int) -> list[tuple[int, int]]:
@@ -282,9 +285,24 @@ class RowBlocks:
         return 1 if self.shape[0] * self.shape[1] * width < _SERIAL_WORK else self.workers
 
 
+_HALVES = 512
+
+
+def cross_products(block: Array) -> Array:
+    """A^T A. On a GPU only the upper half of wide ones is formed: BLAS on the host sees the symmetry by itself."""
+    columns = block.shape[1]
+    if is_host(block) or columns < _HALVES:
+        return block.T @ block
+    xp, half = namespace(block), columns // 2
+    first, second = block[:, :half], block[:, half:]
+    corner = first.T @ second
+    above = xp.concat([cross_products(first), corner], axis=1)
+    return xp.concat([above, xp.concat([corner.T, cross_products(second)], axis=1)], axis=0)
+
+
 def _product(block: Array, factor: Array | None, *, gram: bool) -> Array | None:
     if gram:
-        return block.T @ block
+        return cross_products(block)
     return None if factor is None else block.T @ (block @ factor)
 
 

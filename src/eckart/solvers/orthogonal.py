@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 
 from eckart.array_api import Array, from_numpy, namespace, to_numpy
 from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
-_WELL_CONDITIONED = 4.0
-"""Below this condition of Z^T Z one round leaves Q orthonormal to a few units of rounding."""
+_WELL_CONDITIONED = 1e-3
+"""The least pivot with which a Cholesky factor is trusted."""
+_NEARLY_ORTHOGONAL = 0.5
+"""Below this, one round leaves Q orthonormal to a few units of rounding."""
 
 
 def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     """Q with Q^T Q = I and span Q = span Z, less columns shorter than `floor` and directions dependent to about 1e-6.
 
-    Q = Z D E L^-1/2, where D scales the columns and (L, E) are the eigenpairs of D Z^T Z D; a second round mends what
-    rounding did to the first, unless Z was nearly orthogonal already.
+    Q = Z W with W^T Z^T Z W = I; a second round mends what rounding did to the first, unless Z was nearly orthogonal.
     """
     for least in (floor, 0.0):
-        whitening, condition = _whiten(to_numpy(inner(block, block)), least)
+        whitening, nearly = _whiten(to_numpy(inner(block, block)), least)
         block = times(block, from_numpy(whitening, block))
-        if condition < _WELL_CONDITIONED:
+        if nearly:
             break
     return block
 
@@ -66,18 +68,36 @@ def _longest(gram: np.ndarray) -> float:
     return float(np.sqrt(np.diagonal(gram).max(initial=0.0)))
 
 
-def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, float]:
-    """(W, condition of the scaled Gram matrix) with Z W orthonormal."""
+def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
+    """(W, whether Z was nearly orthogonal) with Z W orthonormal, given Z^T Z.
+
+    W = D C^-T, where D scales the columns to unit length and C C^T = D Z^T Z D; where that is nearly singular,
+    W = D E L^-1/2 with its eigenpairs, and directions that depend on others are left out.
+    """
     lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
     used = np.flatnonzero(lengths > floor)
     if not used.size:
-        return np.zeros((gram.shape[0], 0)), 1.0
+        return np.zeros((gram.shape[0], 0)), True
     scaled = gram[np.ix_(used, used)] / np.outer(lengths[used], lengths[used])
+    inner_part = _inverse_root(scaled)
+    result = np.zeros((gram.shape[0], inner_part.shape[1]))
+    result[used] = inner_part / lengths[used, None]
+    # Gershgorin: all eigenvalues of the scaled matrix lie within its largest row sum off the diagonal from 1.
+    off_diagonal = float(np.abs(scaled).sum(axis=1).max()) - 1.0
+    return result, off_diagonal < _NEARLY_ORTHOGONAL
+
+
+def _inverse_root(scaled: np.ndarray) -> np.ndarray:
+    """W with W^T S W = I for a matrix of unit diagonal."""
+    try:
+        root = np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError:
+        root = None
+    if root is not None and float(np.diagonal(root).min()) > _WELL_CONDITIONED:
+        return np.ascontiguousarray(linalg.solve_triangular(root, np.eye(len(root)), lower=True, check_finite=False).T)
     values, vectors = np.linalg.eigh(scaled)
-    good = values > 100 * used.size * _UNIT
-    result = np.zeros((gram.shape[0], int(good.sum())))
-    result[used] = vectors[:, good] / np.sqrt(values[good]) / lengths[used, None]
-    return result, float(values[-1] / values[good][0]) if np.any(good) else 1.0
+    good = values > 100 * len(values) * _UNIT
+    return np.asarray(vectors[:, good] / np.sqrt(values[good]))
 
 
 def project_out(block: Array, *bases: Array) -> Array:

@@ -43,3 +43,21 @@ def thresholds(d: Decomposition) -> Table:
     return Table(
         "Thresholds", ("axis", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
     )
+
+
+def reconstruction_error(d: Decomposition) -> Table:
+    """What is lost with the first 0, 1, ..., k axes: ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with bounds."""
+    error = _lost(floats(d.shares))
+    bounds = certified_shares(d)
+    unknown = np.full(d.k + 1, np.nan)
+    low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))
+    rows = zip(map(str, range(d.k + 1)), error.tolist(), (error**2).tolist(), low.tolist(), high.tolist(), strict=True)
+    caption = "Relative error in the Frobenius norm; its square is the share lost. Lower and upper are certified."
+    kinds = ("text", "percent", "percent", "floor", "ceiling")
+    return Table("Reconstruction", ("axes", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)
+
+
+def _lost(shares: np.ndarray) -> np.ndarray:
+    """sqrt(1 - cumulative share) after 0, 1, ... axes."""
+    kept = np.concatenate([[0.0], np.nan_to_num(shares, posinf=1.0).cumsum()])
+    return np.asarray(np.sqrt(np.clip(1.0 - kept, 0.0, 1.0)))

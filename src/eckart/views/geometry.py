@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from eckart.array_api import to_numpy
 from eckart.errors import ParameterError
-from eckart.views.tables import floats, row_scores
+from eckart.views.measures import floats, left_vectors, row_scores, row_weights
 from eckart.views.words import axis_labels, percent
 
 if TYPE_CHECKING:
@@ -60,19 +59,24 @@ def biplot(d: Decomposition, scaling: Scaling = "form", axes: tuple[int, int] = 
     """Points of rows and arrows of columns on two axes, counted from 0."""
     if scaling not in MEANING:
         raise ParameterError(f"scaling={scaling!r} is not known; it is 'form' or 'covariance'.")
-    if not all(0 <= axis < d.k for axis in axes) or axes[0] == axes[1]:
-        raise ParameterError(f"axes={axes} cannot be drawn: two different axes from 0 to {d.k - 1} are needed.")
-    pair = list(axes)
+    pair = check_pair(d, axes)
     freedom = math.sqrt(max(d.weight - 1.0, 1.0))
     values = floats(d.values)[pair]
     arrows = floats(d.right)[:, pair]
     points = None if d.left is None else row_scores(d, axes=pair)
     if scaling == "covariance":
         arrows = arrows * values / freedom
-        points = None if d.left is None else freedom * floats(to_numpy(d.left)[:, pair])
+        points = None if d.left is None else freedom * left_vectors(d, axes=pair) / np.sqrt(row_weights(d))[:, None]
     rows = np.empty(0, dtype=np.intp) if points is None else drawn_rows(points)
     columns = np.argsort(-np.hypot(*arrows.T), kind="stable")[:MOST_ARROWS]
-    return Biplot(points, arrows, _stretch(points, arrows), _titles(d, axes), rows, columns)
+    return Biplot(points, arrows, _stretch(points, arrows), axis_titles(d, axes), rows, columns)
+
+
+def check_pair(d: Decomposition, axes: tuple[int, int]) -> list[int]:
+    """Two different axes of d, counted from 0."""
+    if not all(0 <= axis < d.k for axis in axes) or axes[0] == axes[1]:
+        raise ParameterError(f"axes={axes} cannot be drawn: two different axes from 0 to {d.k - 1} are needed.")
+    return list(axes)
 
 
 def drawn_rows(points: NDArray[np.float64], most: int = MOST_ROWS) -> NDArray[np.intp]:
@@ -136,7 +140,8 @@ def _stretch(points: NDArray[np.float64] | None, arrows: NDArray[np.float64]) ->
     return ARROW_REACH * reach / longest if reach > 0 and longest > 0 else 1.0
 
 
-def _titles(d: Decomposition, axes: tuple[int, int]) -> tuple[str, str]:
+def axis_titles(d: Decomposition, axes: tuple[int, int]) -> tuple[str, str]:
+    """'PC1 (62.0 %)' for each of two axes."""
     names, shares = axis_labels(d), floats(d.shares)
     first, second = (f"{names[axis]} ({percent(float(shares[axis]))})" for axis in axes)
     return first, second

@@ -1,8 +1,4 @@
-"""Rows far out: T2 = sum_k t_ik^2 / lambda_k within the axes, Q = ||x_i||^2 - sum_k t_ik^2 beside them, with limits.
-
-Limits at confidence c: T2 k (n - 1) / (n - k) F_c(k, n - k); Q by Jackson and Mudholkar where every axis left out is
-known, else g chi2_c(h) with g and h from the mean and variance of the Q of the fitted rows (Box).
-"""
+"""Rows far out: T2 = sum_k t_ik^2 / lambda_k within the axes, Q = ||x_i||^2 - sum_k t_ik^2 beside them."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.errors import ParameterError
+from eckart.views.limits import box, jackson_mudholkar, t2_limit
 from eckart.views.measures import (
     check_k,
     check_orthogonal,
@@ -107,11 +104,11 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
         The first k axes are the model.
     """
     check_orthogonal(d, "Parts of T2 and Q")
-    k, place = check_k(d, k), _place(d, row)
+    k, place = check_k(d, k), place_of(d, row)
     scores = row_scores(d, slice(place, place + 1))[0]
     right, alive = floats(d.right), living(d)[:k]
     inside = right[:, :k] @ scores[:k]
-    whole = _standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
     pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.variances)[:k][alive])
     t2 = pull * (inside if whole is None else whole)
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
@@ -144,15 +141,6 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     return Distances(inside, beside, t2_limit(int(alive[:k].sum()), d.weight, confidence), limit, rule)
 
 
-def t2_limit(k: int, weight: float, confidence: float) -> float:
-    """k (n - 1) / (n - k) F_c(k, n - k); infinite where there are no more rows than axes."""
-    from scipy.special import fdtri
-
-    if weight <= k or k == 0:
-        return math.inf
-    return float(k * (weight - 1) / (weight - k) * fdtri(k, weight - k, confidence))
-
-
 def _residuals(d: Decomposition, k: int) -> Matrix:
     """Q of each row: from the axes that follow where all are there, else from the rows' whole length."""
     scores = row_scores(d)
@@ -174,36 +162,10 @@ def _residual_limit(d: Decomposition, k: int, beside: Matrix, confidence: float)
         limit = jackson_mudholkar(floats(d.variances)[k:], confidence)
         if math.isfinite(limit):
             return limit, "Jackson and Mudholkar"
-    weights = row_weights(d)
-    mean = float(weights @ beside / weights.sum())
-    variance = float(weights @ (beside - mean) ** 2 / max(weights.sum() - 1.0, 1.0))
-    return box(mean, variance, confidence), "Box's chi-squared"
+    return box(beside, row_weights(d), confidence), "Box's chi-squared"
 
 
-def jackson_mudholkar(left_out: Matrix, confidence: float) -> float:
-    """Limit of Q from the variances of the axes left out; NaN where the approximation has no power."""
-    from scipy.special import ndtri
-
-    first, second, third = (float((left_out**i).sum()) for i in (1, 2, 3))
-    if second <= 0:
-        return math.nan
-    power = 1 - 2 * first * third / (3 * second**2)
-    inner = (
-        float(ndtri(confidence)) * math.sqrt(2 * second) * power / first + 1 + second * power * (power - 1) / first**2
-    )
-    return first * inner ** (1 / power) if power > 0 and inner > 0 else math.nan
-
-
-def box(mean: float, variance: float, confidence: float) -> float:
-    """g chi2_c(h) with the same mean g h and variance 2 g^2 h."""
-    from scipy.special import gammaincinv
-
-    if mean <= 0 or variance <= 0:
-        return mean if variance <= 0 else math.nan
-    return float(variance / mean * gammaincinv(mean**2 / variance, confidence))
-
-
-def _standardized(d: Decomposition, values: object) -> Matrix:
+def standardized(d: Decomposition, values: object) -> Matrix:
     x = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != (d.columns,):
         raise ParameterError(f"The row has {x.size} values, and the decomposition was made of {d.columns} columns.")
@@ -211,7 +173,7 @@ def _standardized(d: Decomposition, values: object) -> Matrix:
     return x if d.scale is None else x / floats(d.scale)
 
 
-def _place(d: Decomposition, row: int | str) -> int:
+def place_of(d: Decomposition, row: int | str) -> int:
     names = row_labels(d)
     if isinstance(row, str):
         if row not in names:

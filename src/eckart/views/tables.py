@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from eckart.views.contributions import contributions, row_contributions, scores
 from eckart.views.describe import axis_columns, describe, description
-from eckart.views.eigenvalues import eigenvalues, thresholds
+from eckart.views.eigenvalues import eigenvalues, reconstruction_error, thresholds
 from eckart.views.loadings import column_cos2, correlations, loadings
 from eckart.views.measures import complete, floats, row_scores
 from eckart.views.outliers import outlier_columns, outlier_limits, outliers
@@ -48,6 +48,7 @@ __all__ = [
     "outlier_columns",
     "outlier_limits",
     "outliers",
+    "reconstruction_error",
     "rotated_loadings",
     "rotated_scores",
     "rotated_variances",

@@ -1,0 +1,79 @@
+"""Rows by group in a plane: who belongs where, and an ellipse for each group.
+
+Under normal rows (x - m)^T C^-1 (x - m) <= q holds a share c of a group's rows with q = -2 ln(1 - c); an ellipse of
+its mean has C / n in the place of C.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from eckart.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+MOST_GROUPS = 7
+OTHERS = "others"
+_CORNERS = 100
+
+Around = Literal["rows", "means"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of rows in a plane."""
+
+    name: str
+    members: NDArray[np.intp]
+    mean: Matrix
+    outline: Matrix | None
+    """Points on the ellipse, one below the other; None where too few rows have no spread in two directions."""
+
+
+def groups(
+    points: Matrix, labels: Sequence[Any], weights: Matrix, *, around: Around = "rows", share: float = 0.95
+) -> list[Group]:
+    """Largest group first, at most 7 and the rest together; rows without a label are in none."""
+    if len(labels) != len(points):
+        message = f"{len(labels):,} group labels were given for {len(points):,} rows: one for each is needed."
+        raise InputError(message)
+    if around not in ("rows", "means"):
+        raise ParameterError(f"around={around!r} is not known; an ellipse goes around 'rows' or 'means'.")
+    if not 0 < share < 1:
+        raise ParameterError(f"share={share!r} is not a share of the rows: give a number between 0 and 1.")
+    words = [None if label is None or label != label else str(label) for label in labels]
+    counts = Counter(word for word in words if word is not None).most_common()
+    named = [word for word, _ in counts] if len(counts) <= MOST_GROUPS + 1 else [w for w, _ in counts[:MOST_GROUPS]]
+    known = set(named)
+    found = [(name, [i for i, word in enumerate(words) if word == name]) for name in named]
+    if len(named) < len(counts):
+        rest = [i for i, word in enumerate(words) if word is not None and word not in known]
+        found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
+    return [_group(name, np.array(members, dtype=np.intp), points, weights, around, share) for name, members in found]
+
+
+def _group(
+    name: str, members: NDArray[np.intp], points: Matrix, weights: Matrix, around: Around, share: float
+) -> Group:
+    x, w = points[members], weights[members]
+    mean = w @ x / w.sum()
+    outline = None
+    if len(members) > 2 and w.sum() > 1:
+        covariance = (w[:, None] * (x - mean)).T @ (x - mean) / (w.sum() - 1)
+        covariance = covariance / w.sum() if around == "means" else covariance
+        values, vectors = np.linalg.eigh(covariance)
+        if values[0] > 1e-12 * values[1]:
+            angle = np.linspace(0, 2 * math.pi, _CORNERS)
+            circle = np.column_stack([np.cos(angle), np.sin(angle)]) * math.sqrt(-2 * math.log(1 - share))
+            outline = mean + (circle * np.sqrt(values)) @ vectors.T
+    return Group(name, members, mean, outline)

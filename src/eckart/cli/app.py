@@ -102,6 +102,9 @@ def in_options(message: str) -> str:
         "Give overwrite=True": "Give --force", "say decimal=','": "say --decimal ,", "with key=...": "with --key",
         "say format=...": "say --format", "decimal=','": "--decimal ,", "which='smallest'": "--which smallest",
         "raise max_expansion or unpack": "unpack", "Input X contains": "The data contain",
+        "Give the data, concepts(model, rows=...)": "Give the data with --data",
+        "fit with left=True": "fit with --keep-rows", "exclude_known=False": "--include-known",
+        "unknown='ignore'": "--ignore-unknown", "Ask without proof": "Ask without --proof",
         "Models are written by Decomposition.save": "Models are written by 'eckart fit'",
     }  # fmt: skip
     for word, option in words.items():

@@ -99,7 +99,7 @@ class AtHand:
         if not self.measured:
             raise InputError(
                 "A proof needs the lengths of the rows, and the model holds only what the concepts see of them. Give "
-                "the data: concepts(model, rows=...)."
+                "the data, concepts(model, rows=...)."
             )
         return np.concatenate([square for square in squares if square is not None])
 

@@ -138,5 +138,5 @@ def _unknown(wrong: Sequence[str], names: Names, unknown: Unknown, what: str = "
         return ()
     if unknown == "error":
         kind = f"{what}s" if len(wrong) > 1 else what
-        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Leave them out, or say unknown='ignore'.")
+        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or say unknown='ignore'.")
     return (f"Not among the columns, and left out: {listed(wrong)}.",)

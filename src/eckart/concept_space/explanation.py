@@ -92,7 +92,7 @@ def _by_entry(
     geometry: Geometry, query: Query, weights: Numbers, names: Names
 ) -> tuple[list[Part], float, tuple[str, ...]]:
     if query.place is not None and not len(query.entries):
-        return [], 0.0, ("The entries of the row are not at hand: give rows=... to concepts().",)
+        return [], 0.0, ("Its entries are not in the model. Give the data, concepts(model, rows=...).",)
     row = np.zeros(names.count)
     row[query.columns] = query.entries
     standard = geometry.standard(row)

@@ -94,8 +94,8 @@ class Geometry:
             return self.right * to_numpy(self.d.values)
         if coordinates is None:
             raise InputError(
-                f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows: give "
-                "rows=... to concepts()."
+                f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows. Give "
+                "the data, concepts(model, rows=...)."
             )
         return self.right @ np.asarray(np.linalg.qr(coordinates, mode="r")).T
 

@@ -60,8 +60,21 @@ class Concepts:
         if isinstance(row, Query):
             return row
         if isinstance(row, int | np.integer) and not isinstance(row, bool):
-            return self._row_at_hand(row)
+            return self.row(int(row))
         return self._query(given_as.take(row, self.columns, unknown=unknown, vectorizer=self.vectorizer))
+
+    def row(self, name: str | int) -> Query:
+        """A row at hand, by its name or its number counted from 0."""
+        rows = self._at_hand("A row by its name")
+        place = rows.names.place(name)
+        label, coordinates, entries = rows.names.label(place), rows.coordinates[place], rows.entries(place)
+        if entries is not None:
+            return replace(self._described(given_as.of_dense(entries, label), coordinates), place=place)
+        square = float(rows.squares[place]) if rows.measured else np.nan
+        seen = rows.compared[place].astype(np.float64)
+        unseen = max(1.0 - float(seen @ seen) / square, 0.0) if square > 0 and self.geometry.orthonormal else np.nan
+        none = np.zeros(0)
+        return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
 
     def fold_in(self, rows: Any, *, row_names: Any = None) -> Folded:
         """Coordinates of new rows, the share of each that the concepts cannot see, and whether to fit again.
@@ -109,7 +122,7 @@ class Concepts:
                 "with exclude_known=False."
             )
         if query.cold and self.geometry.mean is None:
-            return nothing(title, (*query.notes, NOTHING_KNOWN))
+            return nothing(title, query.notes or (NOTHING_KNOWN,))
         scores = self._scores(query)
         known = query.columns if exclude_known else np.zeros(0, np.int64)
         return ranked(title, scores, n, self.columns, hidden=known, notes=query.notes)
@@ -160,8 +173,8 @@ class Concepts:
         if by == "cosine":
             own = directions(own[None, :], self.geometry.rounding(own.dtype, query.square))[0]
             if not own.any():
-                why = NOTHING_KNOWN if query.cold else f"The concepts see nothing of {query.name}."
-                return nothing(title, (*query.notes, why))
+                why = () if query.cold else (f"The concepts see nothing of {query.name}.",)
+                return nothing(title, (*query.notes, *why))
         candidates = rows.directions if by == "cosine" else rows.compared
         hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
         scores = candidates @ own
@@ -221,19 +234,7 @@ class Concepts:
 
     def _taken(self, row: Any, unknown: Unknown | None) -> Query:
         """A row by its name among the rows at hand, or as in `query`."""
-        return self._row_at_hand(row) if isinstance(row, str) else self.query(row, unknown=unknown)
-
-    def _row_at_hand(self, name: Any) -> Query:
-        rows = self._at_hand(f"The row {name!r}")
-        place = rows.names.place(name)
-        label, coordinates, entries = rows.names.label(place), rows.coordinates[place], rows.entries(place)
-        if entries is not None:
-            return replace(self._described(given_as.of_dense(entries, label), coordinates), place=place)
-        square = float(rows.squares[place]) if rows.measured else np.nan
-        seen = rows.compared[place].astype(np.float64)
-        unseen = max(1.0 - float(seen @ seen) / square, 0.0) if square > 0 and self.geometry.orthonormal else np.nan
-        none = np.zeros(0)
-        return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
+        return self.row(row) if isinstance(row, str) else self.query(row, unknown=unknown)
 
     def _query(self, entries: Entries) -> Query:
         row = entries.dense(self.columns.count)

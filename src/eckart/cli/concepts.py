@@ -1,0 +1,220 @@
+"""eckart query, recommend, similar: questions to the concepts of a saved model, by name."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from eckart.cli import numbers
+from eckart.cli.options import Command, Reading, gathered, reading, talking
+from eckart.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from eckart.concept_space import Concepts, Query, Ranking, Rankings
+
+_COUNT = click.option("-n", "n", type=numbers.axes, metavar="N", default=10, show_default=True, help="How many.")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which row is meant: a row of DATA or of the model, entries one by one, or a text."""
+
+    entries: tuple[str, ...] = ()
+    row: str | None = None
+    text: str | None = None
+    data: str | None = None
+    ignore_unknown: bool = False
+
+    @property
+    def given(self) -> int:
+        return bool(self.entries) + (self.row is not None) + (self.text is not None)
+
+    def __post_init__(self) -> None:
+        if self.given > 1:
+            raise click.UsageError("Give one of ENTRIES, --row and --text: each of them is a whole row.")
+
+
+def asked(f: Command) -> Command:
+    """The options of everything that is asked of one row."""
+    option = click.option
+    data = "Rows to search among, and what they have already; a table with the columns of the model."
+    return gathered("asked", Asked, [
+        click.argument("entries", nargs=-1),
+        option("--row", metavar="NAME", help="A row of --data, or of a model made with --keep-rows."),
+        option("--text", metavar="TEXT", help="Words, counted in the columns that are called so."),
+        option("--data", metavar="DATA", help=data),
+        option("--ignore-unknown", is_flag=True, help="Leave out entries whose column the model does not know."),
+    ])(f)  # fmt: skip
+
+
+@click.command(short_help="A row in the concepts of a model.")
+@click.argument("model")
+@asked
+@reading
+@talking
+def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
+    """Where a row lies in the concepts of MODEL. ENTRIES are column=value; the rest is 0.
+
+    \b
+    Examples:
+      eckart query films.eckart "Star Harbour=4"
+      eckart query films.eckart --row Ada --data ratings.csv
+    """
+    space, found = _ask(talk, model, asked, reading)
+    makers = [space.top_columns(i, 3).names if space.geometry.linear else () for i in range(space.d.k)]
+    if talk.json:
+        talk.document(query=found.to_dict(), concepts=[list(names) for names in makers])
+        return
+    from eckart.views.table import Table
+
+    lines = tuple(
+        (f"concept {i + 1}", float(c), ", ".join(names))
+        for i, (c, names) in enumerate(zip(found.coordinates, makers, strict=True))
+    )
+    unseen = "" if found.to_dict()["unseen"] is None else f"The concepts do not see {found.unseen:.1%} of it."
+    table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
+                  ("text", "number", "text"))  # fmt: skip
+    talk.say_all(found.notes)
+    click.echo(table.text(width=talk.width), nl=False)
+
+
+@click.command(short_help="What else a row should have.")
+@click.argument("model")
+@asked
+@_COUNT
+@click.option("--include-known", is_flag=True, help="Also columns where the row has an entry already.")
+@click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
+@reading
+@talking
+def recommend(
+    talk: Talk, model: str, asked: Asked, reading: Reading, n: int, include_known: bool, everyone: bool
+) -> None:
+    """The columns with the largest entries in the row that MODEL makes of a row. ENTRIES are column=value.
+
+    \b
+    Examples:
+      eckart recommend films.eckart "Star Harbour=4" -n 2
+      eckart recommend films.eckart --row Ada --data ratings.csv
+      eckart recommend films.eckart --all --data ratings.csv > suggestions.csv
+    """
+    if everyone:
+        if asked.given or asked.data is None:
+            raise click.UsageError("--all takes the rows of --data DATA, and no row beside them.")
+        space = _space(talk, model, asked, reading)
+        _deliver_all(talk, space, space.recommend_many(n=n, exclude_known=not include_known))
+        return
+    space, found = _ask(talk, model, asked, reading)
+    _deliver(talk, space.recommend(found, n, exclude_known=not include_known), "column")
+
+
+@click.command(short_help="Rows or columns that are alike.")
+@click.argument("model")
+@asked
+@click.option("--column", metavar="NAME", help="Columns like this one, instead of rows.")
+@_COUNT
+@click.option("--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="What alike is.")
+@click.option("--proof", is_flag=True, help="How many places are certain, whatever the concepts have dropped.")
+@reading
+@talking
+def similar(
+    talk: Talk, model: str, asked: Asked, reading: Reading, column: str | None, n: int, by: Any, proof: bool
+) -> None:
+    """What is most like a row or a column in the concepts of MODEL.
+
+    \b
+    Examples:
+      eckart similar films.eckart --column "Robot Winter"
+      eckart similar films.eckart --row Ada --data ratings.csv --proof
+      eckart similar films.eckart "Star Harbour=4" --data ratings.csv
+    """
+    if column is not None:
+        if asked.given:
+            raise click.UsageError("Give --column or a row, not both.")
+        _deliver(talk, _space(talk, model, asked, reading).similar_columns(column, n, by=by, proof=proof), "column")
+        return
+    space, found = _ask(talk, model, asked, reading)
+    _deliver(talk, space.similar_rows(found, n, by=by, proof=proof), "row")
+
+
+# Steps
+
+
+def _space(talk: Talk, model: str, asked: Asked, reading: Reading) -> Concepts:
+    from eckart.cli.tables import gaps, matched, read
+    from eckart.concept_space import concepts
+    from eckart.errors import MissingValuesError
+    from eckart.modelfile import load
+
+    d = load(model)
+    if asked.data is None:
+        return concepts(d)
+    with talk.status(f"Reading {asked.data}"):
+        source, notes = matched(read(asked.data, reading), d.column_names, "the model")
+    talk.say_all(notes)
+    with talk.warnings(), talk.status(f"Projecting {source.shape[0]:,} rows"):
+        try:
+            return concepts(d, rows=source)
+        except MissingValuesError as error:
+            raise gaps(source, error) from error
+
+
+def _ask(talk: Talk, model: str, asked: Asked, reading: Reading) -> tuple[Concepts, Query]:
+    if not asked.given:
+        raise click.UsageError('Which row? Give entries such as "Star Harbour=4", --row NAME or --text TEXT.')
+    space = _space(talk, model, asked, reading)
+    if asked.row is not None:
+        return space, space.row(asked.row)
+    unknown: Literal["ignore"] | None = "ignore" if asked.ignore_unknown else None
+    return space, space.query(asked.text if asked.text is not None else _entries(asked.entries), unknown=unknown)
+
+
+def _entries(given: tuple[str, ...]) -> dict[str, float]:
+    """'Star Harbour=4' -> {'Star Harbour': 4.0}; the last = counts, since a name may hold one."""
+    found: dict[str, float] = {}
+    for text in given:
+        name, sign, value = text.rpartition("=")
+        try:
+            found[name.strip()] = float(value.strip().replace(",", ".")) if sign else float("nan")
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise click.UsageError(f'{text!r} is no entry: write column=value, such as "Star Harbour=4".')
+    return found
+
+
+def _deliver(talk: Talk, ranking: Ranking, what: str) -> None:
+    from eckart.views.table import Table
+
+    if talk.json:
+        talk.document(**ranking.to_dict())
+        return
+    talk.say_all(ranking.notes or ("There is nothing to show.",) if not len(ranking) else ranking.notes)
+    if not len(ranking):
+        return
+    columns: tuple[str, ...] = (what, "score")
+    cells: list[tuple[Any, ...]] = [(hit.name, hit.score) for hit in ranking]
+    if ranking.lower is not None and ranking.upper is not None:
+        columns = (*columns, "at least", "at most")
+        bounds = zip(ranking.lower.tolist(), ranking.upper.tolist(), strict=True)
+        cells = [(*cell, *pair) for cell, pair in zip(cells, bounds, strict=True)]
+    caption = "" if ranking.proved is None else f"{ranking.word[0].upper()}{ranking.word[1:]}."
+    click.echo(Table(ranking.title, columns, tuple(cells), caption).text(width=talk.width, limit=len(cells)), nl=False)
+
+
+def _deliver_all(talk: Talk, space: Concepts, rankings: Rankings) -> None:
+    if len(rankings.cold):
+        talk.say(f"Note: of {len(rankings.cold):,} rows nothing is known; they get nothing.")
+    assert space.rows is not None
+    name = space.rows.names.label
+    if talk.json:
+        hits = rankings.to_dict()["rows"]
+        talk.document(rows=[{"name": name(i), "hits": found} for i, found in enumerate(hits)])
+        return
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(("row", "column", "score"))
+    for i, ranking in enumerate(rankings):
+        writer.writerows((name(i), hit.name, hit.score) for hit in ranking)

@@ -6,11 +6,12 @@ Rows: (x - mean) / scale right. Columns: correlations with the scores. Categorie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy
+from eckart.array_api import Array, astype, from_numpy, namespace
 from eckart.decomposition import Decomposition
 from eckart.errors import InputError
 from eckart.operators.base import Operator
@@ -168,6 +169,8 @@ def _measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, .
     if matrix.shape[1] != d.columns or not isinstance(matrix, RowBlocks):
         return floats(project(d, data)), np.full(count, np.nan), names  # refuses other columns in its own words
     matrix = matrix.precise()
+    if not matrix.sparse:  # coordinates in float64 too: Q is a difference
+        matrix = replace(matrix, matrix=astype(matrix.matrix, namespace(matrix.like).float64))
 
     def beside(numbers: Array | np.ndarray, exponent: int = 0) -> Array:
         return from_numpy(np.ldexp(floats(numbers), exponent), matrix.like)

@@ -1,6 +1,6 @@
 """Limits of T2 and Q at confidence c, for normal rows.
 
-T2: k (n - 1) / (n - k) F_c(k, n - k). Q: Jackson and Mudholkar where every axis left out is known, else g chi2_c(h) with
+T2: k (n - 1) / (n - k) F_c(k, n - k). Q: Jackson and Mudholkar where all axes left out are known, else g chi2_c(h) with
 g and h from the mean and variance of the Q of the fitted rows (Box), without those that are beyond all doubt by the
 quartiles: one gross outlier would else spoil the limit for all.
 """

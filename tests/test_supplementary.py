@@ -1,0 +1,159 @@
+"""Rows, columns and categories beside the fit: the same numbers as from their definitions, and honest refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import usarrests
+from scipy import sparse, stats
+
+import eckart as ek
+from eckart.errors import InputError, ParameterError
+from eckart.views.table import Table
+
+
+def numbers(table: Table, *columns: str) -> np.ndarray:
+    places = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
+    return np.array([[row[i] for i in places] for row in table.rows], dtype=float)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame, lambda x: x.astype(np.float32)])
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+def test_other_rows(kind: Any, scale: bool, method: Any) -> None:
+    data, *_ = usarrests()
+    fitted, other = data[:40], data[40:]
+    d = ek.decompose(fitted, method, k=2, scale=scale)
+    table = ek.supplementary.rows(d, kind(other))
+    other = np.float32(other).astype(float) if kind.__name__ == "<lambda>" else other
+    x = other - (0 if d.mean is None else d.mean)
+    x = x if d.scale is None else x / d.scale
+    scores = x @ d.right
+    square = (x**2).sum(axis=1)
+    inside = (scores**2).sum(axis=1)
+    t2 = (scores**2 / np.asarray(d.variances)).sum(axis=1)
+    expected = np.column_stack([scores, np.sqrt(square), inside / square, t2, square - inside])
+    np.testing.assert_allclose(numbers(table), expected, rtol=1e-9, atol=1e-8)
+    cosines = numbers(ek.supplementary.row_cos2(d, kind(other)))
+    np.testing.assert_allclose(cosines, scores**2 / square[:, None], atol=1e-10)
+
+
+def test_rows_of_the_fit_are_where_they_were() -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data, k=2, scale=True, left=True)
+    found = ek.supplementary.rows(d, data)
+    np.testing.assert_allclose(numbers(found, "PC1", "PC2"), numbers(ek.tables.scores(d)), atol=1e-10)
+    np.testing.assert_allclose(numbers(found, "T2", "Q"), numbers(ek.tables.outliers(d), "T2", "Q"), atol=1e-9)
+
+
+@pytest.mark.parametrize("power", [-600, 600])
+def test_other_rows_of_any_size(power: int) -> None:
+    data, *_ = usarrests()
+    plain, far = (ek.decompose(data[:40] * size, k=2, scale=True) for size in (1.0, 2.0**power))
+    expected = numbers(ek.supplementary.rows(plain, data[40:]))
+    np.testing.assert_allclose(numbers(ek.supplementary.rows(far, data[40:] * 2.0**power)), expected, rtol=1e-9)
+
+
+def test_rows_with_other_columns_are_refused() -> None:
+    d = ek.decompose(usarrests()[0], k=2)
+    with pytest.raises(InputError, match="3 columns"):
+        ek.supplementary.rows(d, np.ones((2, 3)))
+
+
+@given(st.integers(0, 2**16), st.booleans())
+def test_other_columns_are_weighted_correlations(seed: int, weighted: bool) -> None:
+    random = np.random.default_rng(seed)
+    data, other = random.normal(size=(30, 5)), random.normal(size=(30, 2))
+    times = random.integers(1, 4, 30) if weighted else np.ones(30, int)
+    d = ek.decompose(data, k=3, left=True, sample_weight=times.astype(float) if weighted else None)
+    scores = np.repeat((data - d.mean) @ d.right, times, axis=0)
+    expected = np.corrcoef(np.repeat(other, times, axis=0).T, scores.T)[:2, 2:]
+    table = ek.supplementary.columns(d, other)
+    np.testing.assert_allclose(numbers(table)[:, :3], expected, atol=1e-9)
+    np.testing.assert_allclose(numbers(table, "shown")[:, 0], (expected**2).sum(axis=1), atol=1e-9)
+
+
+def test_columns_of_the_fit_are_where_they_were() -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data, k=2, scale=True, left=True)
+    found = numbers(ek.supplementary.columns(d, data), "PC1", "PC2")
+    np.testing.assert_allclose(found, numbers(ek.tables.correlations(d)), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
+def test_columns_from_mappings_and_frames_keep_names(kind: Any) -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data, k=2, scale=True, left=True)
+    table = ek.supplementary.columns(d, kind({"first": data[:, 0], "last": data[:, 3]}))
+    assert [row[0] for row in table.rows] == ["first", "last"]
+
+
+def test_gaps_and_constants_in_other_columns() -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data, k=2, scale=True, left=True)
+    with_gaps = data[:, 0].copy()
+    with_gaps[:5] = np.nan
+    table = ek.supplementary.columns(d, {"gaps": with_gaps, "constant": np.full(50, 0.1)})
+    expected = np.corrcoef(data[5:, 0], numbers(ek.tables.scores(d))[5:, 0])[0, 1]
+    assert table.rows[0][1] == pytest.approx(expected)
+    assert "5 missing numbers were left out" in table.caption
+    assert np.isnan(numbers(table)[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("given_", "reason"),
+    [(np.ones((3, 1)), "3 rows"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "one or more")],
+)
+def test_wrong_columns_are_refused(given_: Any, reason: str) -> None:
+    d = ek.decompose(usarrests()[0], k=2, left=True)
+    with pytest.raises(InputError, match=reason):
+        ek.supplementary.columns(d, given_)
+
+
+def test_uncentred_axes_have_no_correlations() -> None:
+    d = ek.decompose(usarrests()[0], "svd", k=2, left=True)
+    with pytest.raises(ParameterError, match="not centred"):
+        ek.supplementary.columns(d, np.ones((50, 1)))
+
+
+def test_categories_lie_at_their_means() -> None:
+    random = np.random.default_rng(1)
+    data = random.normal(size=(60, 4))
+    labels = random.choice(["a", "b", "c"], 60)
+    data[labels == "b"] += 3
+    d = ek.decompose(data, left=True)
+    scores = numbers(ek.tables.scores(d))
+    table = ek.supplementary.categories(d, labels)
+    for i, name in enumerate("abc"):
+        np.testing.assert_allclose(numbers(table)[i, 1:5], scores[labels == name].mean(axis=0))
+    assert abs(numbers(table, "v-test PC1")[1, 0]) > 4
+    groups = [scores[labels == name, 0] for name in "abc"]
+    f = stats.f_oneway(*groups)
+    assert numbers(ek.supplementary.association(d, labels), "F", "p")[0] == pytest.approx([f.statistic, f.pvalue])
+
+
+def test_v_tests_of_chance_are_standard_normal() -> None:
+    random = np.random.default_rng(0)
+    d = ek.decompose(random.normal(size=(100, 3)), left=True)
+    drawn = [
+        numbers(ek.supplementary.categories(d, random.permutation([0] * 30 + [1] * 70)), "v-test PC1")[0, 0]
+        for _ in range(400)
+    ]
+    assert stats.kstest(drawn, "norm").pvalue > 0.001
+    assert np.std(drawn) == pytest.approx(1, abs=0.12)
+
+
+def test_rows_without_a_category_are_in_none() -> None:
+    d = ek.decompose(usarrests()[0], k=2, left=True)
+    labels = [None if i < 10 else float("nan") if i < 20 else "x" for i in range(50)]
+    table = ek.supplementary.categories(d, labels)
+    assert [row[0] for row in table.rows] == ["x"]
+    assert table.rows[0][1] == 30
+    with pytest.raises(InputError, match="Every category is missing"):
+        ek.supplementary.categories(d, [None] * 50)

@@ -320,6 +320,11 @@ class TestAlike:
         found = space.similar_rows([1, -1, 0, 0, 0])
         assert len(found) == 0
         assert "see nothing" in found.notes[0]
+        assert len(space.recommend([1, -1, 0, 0, 0])) == 0
+        many = space.recommend_many([[1, -1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], n=2)
+        assert many.cold.tolist() == [0, 2]
+        assert len(many[0]) == 0
+        assert len(many[1]) == 2
 
     def test_a_row_at_hand_of_zeros_is_like_none(self) -> None:
         whole = np.vstack([RATINGS.values, np.zeros(5)])
@@ -353,6 +358,76 @@ class TestExplain:
         assert found.score == pytest.approx(1.0)
         assert not found.entries
         assert "rows=" in found.notes[0]
+
+
+class TestOtherMethods:
+    """The same questions, whatever made the concepts; compared with `project` and `reconstruct`."""
+
+    LINEAR = (
+        ("nmf", {}),
+        ("nmf", {"beta_loss": "kullback-leibler"}),
+        ("cur", {}),
+        ("cur", {"select": "norm", "rng": 0}),
+    )
+
+    @pytest.mark.parametrize(("method", "options"), LINEAR)
+    @pytest.mark.parametrize("left", [False, True])
+    def test_linear_ones(self, method: str, options: dict, left: bool) -> None:
+        whole = np.abs(table(2))
+        d = ek.decompose(whole, method, k=3, left=left, **options)
+        space = ek.concepts(d, rows=None if left else whole)
+        coordinates = ek.project(d, whole)
+        made = ek.reconstruct(d, coordinates)
+        near = 1e-3 if method == "nmf" else 1e-9  # NMF projects until it is near enough
+        found = space.recommend(6, 12, exclude_known=False)
+        assert found.scores == pytest.approx(made[6][found.places], rel=near, abs=near * made.max())
+        lengths = np.linalg.norm(made, axis=1)
+        rows = space.similar_rows(6, 29)
+        assert rows.scores == pytest.approx((made @ made[6] / lengths / lengths[6])[rows.places], abs=near)
+        sides = np.linalg.norm(made, axis=0)
+        columns = space.similar_columns(4, 11)
+        assert columns.scores == pytest.approx((made.T @ made[:, 4] / sides / sides[4])[columns.places], abs=near)
+        with pytest.raises(InputError, match="right angles"):
+            space.similar_rows(6, proof=True)
+
+    @pytest.mark.parametrize(("method", "options"), LINEAR)
+    def test_explained_and_folded_in(self, method: str, options: dict) -> None:
+        whole = np.abs(table(2))
+        d = ek.decompose(whole, method, k=3, **options)
+        space = ek.concepts(d, rows=whole)
+        made = ek.reconstruct(d, ek.project(d, whole))
+        found = space.explain(6, 1)
+        assert math.fsum(part.adds for part in found.concepts) == pytest.approx(found.score, rel=1e-12)
+        if found.entries:
+            assert math.fsum(part.adds for part in found.entries) == pytest.approx(found.score, rel=1e-4)
+        assert bool(found.entries) != bool(found.notes)
+        assert bool(found.entries) == (options.get("beta_loss") is None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            folded = space.fold_in(sparse.csr_array(whole[:5]))
+        expected = ((whole - made) ** 2).sum(axis=1)[:5] / (whole**2).sum(axis=1)[:5]
+        assert folded.unseen == pytest.approx(expected, rel=1e-3, abs=1e-9)
+
+    @pytest.mark.parametrize(
+        ("method", "options"), [("kernel_pca", {"kernel": "rbf"}), ("isomap", {"n_neighbors": 10})]
+    )
+    @pytest.mark.parametrize("left", [False, True])
+    def test_those_without_a_linear_way_back(self, method: str, options: dict, left: bool) -> None:
+        whole = table(2)
+        d = ek.decompose(whole, method, k=3, left=left, **options)
+        space = ek.concepts(d, rows=None if left else whole)
+        coordinates = ek.project(d, whole)
+        lengths = np.linalg.norm(coordinates, axis=1)
+        rows = space.similar_rows(6, 29)
+        cosines = coordinates @ coordinates[6] / lengths / lengths[6]
+        assert rows.scores == pytest.approx(cosines[rows.places], abs=1e-6)
+        assert space.query(whole[6]).coordinates == pytest.approx(coordinates[6], abs=1e-9)
+        assert np.abs(space.top_rows(0, 1).scores[0]) == pytest.approx(np.abs(coordinates[:, 0]).max())
+        for ask in (space.recommend_many, lambda: space.similar_columns(0), lambda: space.explain(0, 0)):
+            with pytest.raises(InputError, match="none that is linear"):
+                ask()
+        with pytest.raises(InputError, match=r"eckart\.project"):
+            space.fold_in(whole)
 
 
 class TestFoldIn:

@@ -15,7 +15,7 @@ import numpy as np
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
-from eckart.concept_space.results import Query, _number
+from eckart.concept_space.results import Query, digits_of, shown
 
 _SHOWN = 5
 
@@ -59,16 +59,15 @@ class Explanation:
         }
 
     def __repr__(self) -> str:
-        digits = max(3 - math.floor(math.log10(abs(self.score))), 0) if self.score else 4
-        digits = min(digits, 9)
-        lines = [f"<{self.column} for {self.row}: {_number(self.score, digits)}"]
+        digits = digits_of(np.array([self.score, self.mean, *(part.adds for part in (*self.concepts, *self.entries))]))
+        lines = [f"<{self.column} for {self.row}: {shown(self.score, digits)}"]
         if self.mean:
-            lines.append(f"  {_number(self.mean, digits)} the mean of the column")
+            lines.append(f"  {shown(self.mean, digits)} the mean of the column")
         for title, parts in (("concepts", self.concepts), ("entries", self.entries)):
             lines.append(f"  by its {title}:")
-            lines += [f"    {_number(part.adds, digits)} {part.name}" for part in parts[:_SHOWN]]
+            lines += [f"    {shown(part.adds, digits)} {part.name}" for part in parts[:_SHOWN]]
             if len(parts) > _SHOWN:
-                lines.append(f"    {_number(sum(p.adds for p in parts[_SHOWN:]), digits)} {len(parts) - _SHOWN} others")
+                lines.append(f"    {shown(sum(p.adds for p in parts[_SHOWN:]), digits)} {len(parts) - _SHOWN} others")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)]) + ">"
 
 
@@ -120,7 +119,7 @@ def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> 
     choice = np.zeros_like(right)
     chosen = geometry.d.parts.get("columns")
     if chosen is not None and len(chosen) == choice.shape[1]:
-        choice[np.asarray(chosen), np.arange(choice.shape[1])] = 1.0
+        choice[np.asarray(chosen), np.arange(choice.shape[1])] = geometry.d.parts["column_scales"]
     for way in (choice, squares):
         if np.linalg.norm(standard @ way - coordinates) <= 1e-6 * np.linalg.norm(coordinates):
             return way

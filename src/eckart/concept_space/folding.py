@@ -99,3 +99,13 @@ def cold_rows(rows: Rows) -> Numbers:
     """The rows whose entries are all 0."""
     starts, _ = rows.known(0, len(rows.coordinates))
     return np.flatnonzero(np.diff(starts) == 0)
+
+
+def blind_rows(geometry: Geometry, rows: Rows) -> Numbers:
+    """The rows of which the concepts see nothing but rounding; the lengths are read only where that is possible."""
+    seen = geometry.compared(rows.coordinates)
+    lengths = np.sqrt(np.einsum("ij,ij->i", seen, seen))
+    if not (lengths <= 1e-3 * lengths.max(initial=0.0)).any():
+        return np.zeros(0, np.int64)
+    squares = rows.squares(geometry)
+    return np.flatnonzero(lengths <= geometry.rounding(seen.dtype, 0.0 if squares is None else squares))

@@ -101,7 +101,9 @@ class Geometry:
 
     def rounding(self, dtype: Any, squares: Numbers | float) -> Any:
         """Coordinates of rows of these squared lengths that are no longer than this may be nothing but rounding."""
-        return 4 * float(np.finfo(dtype).eps) * np.sqrt(self.d.columns * np.asarray(squares))
+        if not self.linear:
+            return 0.0  # coordinates have units of their own
+        return 4 * float(np.finfo(dtype).eps) * np.sqrt(self.d.columns * np.nan_to_num(squares))
 
     def column_rounding(self, vectors: Numbers) -> Any:
         """The same for vectors of columns: of the whole column where its length is known, else of the longest."""

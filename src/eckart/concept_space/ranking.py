@@ -39,9 +39,10 @@ def ranked(
 
 
 def strongest(title: str, weights: Numbers, n: int, names: Names) -> Ranking:
-    """The n largest in modulus, with their signs; zeros are left out."""
-    order = np.argsort(-np.abs(weights), kind="stable")[:n]
-    order = order[weights[order] != 0]
+    """The n largest in modulus, with their signs; zeros, and what rounding made of zeros, are left out."""
+    sizes = np.abs(weights)
+    order = np.argsort(-sizes, kind="stable")[:n]
+    order = order[sizes[order] > 64 * float(np.finfo(weights.dtype).eps) * float(sizes.max(initial=0.0))]
     return Ranking(title, names.labels(order), weights[order], order)
 
 

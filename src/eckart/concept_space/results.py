@@ -54,7 +54,7 @@ class Query:
         }
 
     def __repr__(self) -> str:
-        numbers = ", ".join(_number(c, _digits(self.coordinates)) for c in self.coordinates[:8])
+        numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
         more = ", ..." if len(self.coordinates) > 8 else ""
         unseen = "" if math.isnan(self.unseen) else f", {self.unseen:.1%} of it unseen"
         return f"<Query {self.name}: [{numbers}{more}]{unseen}{_remarks(self.notes)}>"
@@ -109,9 +109,9 @@ class Ranking:
         }
 
     def __repr__(self) -> str:
-        digits = _digits(self.scores)
+        digits = digits_of(self.scores)
         width = min(max((len(name) for name in self.names[:_SHOWN]), default=0), 40)
-        lines = [f"  {hit.name[:40]:<{width}}  {_number(hit.score, digits)}" for hit in [*self][:_SHOWN]]
+        lines = [f"  {hit.name[:40]:<{width}}  {shown(hit.score, digits)}" for hit in [*self][:_SHOWN]]
         if len(self) > _SHOWN:
             lines.append(f"  ... {len(self) - _SHOWN:,} more")
         proof = "" if self.proved is None else f" ({self.word})"
@@ -128,7 +128,7 @@ class Rankings:
     scores: Numbers
     """rows x n; NaN where there are fewer than n."""
     cold: Numbers
-    """The rows of which nothing is known, and which got nothing."""
+    """The rows that got nothing, because nothing is known of them, or nothing of it lies in the concepts."""
     of: Names = field(repr=False)
     """What the places are called."""
 
@@ -138,7 +138,7 @@ class Rankings:
     def __getitem__(self, row: int) -> Ranking:
         there = self.places[row] >= 0
         places = self.places[row][there]
-        notes = (NOTHING_KNOWN,) if row in self.cold else ()
+        notes = (NOTHING_SEEN,) if row in self.cold else ()
         return Ranking(f"{self.title} {row}", self.of.labels(places), self.scores[row][there], places, notes=notes)
 
     def __iter__(self) -> Iterator[Ranking]:
@@ -148,24 +148,25 @@ class Rankings:
         return {"title": self.title, "rows": [self[row].to_dict()["hits"] for row in range(len(self))]}
 
     def __repr__(self) -> str:
-        cold = f"; of {len(self.cold):,} nothing is known" if len(self.cold) else ""
+        cold = f"; {len(self.cold):,} get none" if len(self.cold) else ""
         return f"<Rankings: the best {self.places.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
 
 
 NOTHING_KNOWN = "Nothing is known of this row: all its entries are 0, so nothing can be said of it."
+NOTHING_SEEN = "The concepts see nothing of this row, so they have nothing to say of it."
 
 
 def _plain(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-def _digits(numbers: Numbers) -> int:
+def digits_of(numbers: Numbers) -> int:
     """Decimals that show four digits of the largest number."""
     largest = float(np.max(np.abs(numbers[np.isfinite(numbers)]), initial=0.0))
     return max(3 - math.floor(math.log10(largest)), 0) if largest > 0 else 1
 
 
-def _number(value: float, digits: int) -> str:
+def shown(value: float, digits: int) -> str:
     return f"{value:.3e}" if digits > 9 else f"{value + 0.0 if round(float(value), digits) else 0.0:.{digits}f}"
 
 

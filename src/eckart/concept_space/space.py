@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 
 from eckart.array_api import to_numpy
 from eckart.concept_space import entries as given_as
@@ -16,11 +15,11 @@ from eckart.concept_space.at_hand import AtHand, Rows, rows_of
 from eckart.concept_space.best import Best, Numbers, best
 from eckart.concept_space.entries import Entries, Unknown
 from eckart.concept_space.explanation import Explanation, explain
-from eckart.concept_space.folding import Folded, Ledger, cold_rows, shares
+from eckart.concept_space.folding import Folded, Ledger, blind_rows, cold_rows, shares
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions, nothing, ranked, strongest
-from eckart.concept_space.results import NOTHING_KNOWN, Query, Ranking, Rankings
+from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking, Rankings
 from eckart.decomposition import Decomposition
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.parameters import check_choice, check_count
@@ -121,8 +120,8 @@ class Concepts:
                 f"What {query.name} has already is not in the model. Give the data, concepts(model, rows=...), or ask "
                 "with exclude_known=False."
             )
-        if query.cold and self.geometry.mean is None:
-            return nothing(title, query.notes or (NOTHING_KNOWN,))
+        if self.geometry.mean is None and not self._direction(query).any():
+            return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         scores = self._scores(query)
         known = query.columns if exclude_known else np.zeros(0, np.int64)
         return ranked(title, scores, n, self.columns, hidden=known, notes=query.notes)
@@ -169,12 +168,9 @@ class Concepts:
         rows = self._at_hand("similar_rows")
         query = self._taken(row, unknown)
         title = f"Rows like {query.name}"
-        own = self.geometry.compared(query.coordinates[None, :])[0]
-        if by == "cosine":
-            own = directions(own[None, :], self.geometry.rounding(own.dtype, query.square))[0]
-            if not own.any():
-                why = () if query.cold else (f"The concepts see nothing of {query.name}.",)
-                return nothing(title, (*query.notes, *why))
+        own = self._direction(query) if by == "cosine" else self.geometry.compared(query.coordinates[None, :])[0]
+        if not own.any():
+            return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         candidates = rows.directions if by == "cosine" else rows.compared
         hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
         scores = candidates @ own
@@ -238,8 +234,7 @@ class Concepts:
 
     def _query(self, entries: Entries) -> Query:
         row = entries.dense(self.columns.count)
-        data = row[None, :] if self.geometry.mean is not None else sparse.csr_array(row[None, :])
-        return self._described(entries, to_numpy(project(self.d, data))[0])
+        return self._described(entries, to_numpy(project(self.d, row[None, :]))[0])
 
     def _described(self, entries: Entries, coordinates: Numbers) -> Query:
         standard = self.geometry.standard(entries.dense(self.columns.count))
@@ -252,6 +247,11 @@ class Concepts:
         return Query(
             entries.name, coordinates, entries.columns, entries.values, square, unseen, cold=cold, notes=notes
         )  # fmt: skip
+
+    def _direction(self, query: Query) -> Numbers:
+        """Where it lies, at length 1; 0 if the concepts see nothing of it but rounding."""
+        seen = self.geometry.compared(query.coordinates[None, :])
+        return directions(seen, self.geometry.rounding(seen.dtype, query.square))[0]
 
     def _scores(self, query: Query) -> Numbers:
         """The row made from the coordinates of the query."""
@@ -269,7 +269,7 @@ class Concepts:
         found = best(
             self.geometry.forth(part.coordinates), self.geometry.back, n, part.known if exclude_known else None
         )
-        cold = cold_rows(part) if self.geometry.mean is None else np.zeros(0, np.int64)
+        cold = blind_rows(self.geometry, part) if self.geometry.mean is None else np.zeros(0, np.int64)
         found.places[cold], found.scores[cold] = -1, np.nan
         return found, cold
 

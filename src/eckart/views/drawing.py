@@ -137,10 +137,12 @@ def _places(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
 
 
 def _text(ax: Axes, name: str, point: Matrix, color: str) -> Any:
-    return ax.annotate(
+    text = ax.annotate(
         shorten(name, 20), (point[0], point[1]), xytext=(0, 0), textcoords="offset points", ha="left", va="bottom",
         color=color, fontsize=8, parse_math=False,
     )  # fmt: skip
+    text.set_in_layout(False)  # it must not move the axes after its place was found
+    return text
 
 
 def _sides(point: Matrix) -> list[tuple[int, int]]:

@@ -136,6 +136,7 @@ def _draw_groups(
     for group, color, shape in zip(found, GROUP_COLOURS, GROUP_SHAPES, strict=False):
         members = group.members[visible[group.members]]
         name = f"{shorten(group.name, 24)} ({len(group.members):,})"
+        name = f" {name}" if name.startswith("_") else name  # matplotlib leaves names out that begin with a line
         dots(ax, points[members], s=22, color=color, marker=shape, alpha=0.8, label=name)
         dots(ax, group.mean[None], s=110, color=color, marker=shape, edgecolors="black", linewidths=1.2, zorder=4)
         if around is not None and group.outline is not None:

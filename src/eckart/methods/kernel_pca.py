@@ -1,0 +1,219 @@
+"""Kernel PCA: H K H ~ left diag(values^2) left^T, the principal components of the points phi(x) that K compares.
+
+A component is a combination of the points of the data, v_k = sum_i dual_ik phi(x_i), of unit length (a^T K a = 1). The
+score of a point is k(x, support) dual - offset: its kernel with the support, centred. With the linear kernel it is PCA.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import Array, is_sparse
+from eckart.decomposition import Decomposition
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.methods.kernel_linear import linear_axes, project_linear
+from eckart.methods.kernel_settings import KernelSettings, check_kernel, numbers
+from eckart.methods.kernel_solve import solve
+from eckart.operators.executors import each
+from eckart.operators.kernel import Kernel
+from eckart.operators.open_matrix import open_matrix
+from eckart.solvers.preimage import Expansion, preimages
+
+_TILE = 512
+
+
+def decompose(
+    data: Any,
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    kernel: str | Callable[..., Any] = "rbf",
+    gamma: float | str | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, Any] | None = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    approximation_error: float = 0.01,
+    max_rank: int | None = None,
+    left: bool = False,
+    rng: Any = None,
+    memory: str | int | None = None,
+    max_reads: int = 200,
+) -> Decomposition:
+    """The leading components of the points behind a kernel, with a certificate about that kernel.
+
+    k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
+    components that are not zero if neither is given.
+    gamma : None for 1 / columns, "median" for 1 / (2 median^2) of the distances between rows.
+    solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
+    most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
+    what can be kept or made again.
+    """
+    opened = open_matrix(data, stream=False)
+    settings = check_kernel(
+        opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
+        approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
+        max_reads=max_reads,
+    )  # fmt: skip
+    rows = numbers(opened)
+    chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
+    if chosen.name in ("linear", "cosine") and settings.solver != "cholesky":
+        result = linear_axes(opened, rows, chosen, settings)
+    else:
+        result = solve(opened, rows, chosen, settings)
+    result = _with_correlations(result, rows, chosen)
+    _speak_up(result, settings)
+    return result if left else replace(result, left=None)
+
+
+def make_kernel(
+    kernel: str | Callable[..., Any],
+    rows: Any,
+    gamma: float | str | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, Any] | None = None,
+) -> Kernel:
+    """A kernel with the parameters that the data ask for."""
+    if callable(kernel):
+        return Kernel("function", 0.0, 0.0, 0.0, kernel, dict(kernel_params or {}))
+    if gamma is None:
+        gamma = 1.0 / rows.shape[1]
+    elif gamma == "median":
+        gamma = median_gamma(rows)
+    if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
+        raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'median', or None.")
+    return Kernel(kernel, float(gamma), float(degree), float(coef0))
+
+
+def median_gamma(rows: Any) -> float:
+    """1 / (2 m^2), m the median distance between rows, of at most 1000 of them; 1 where they coincide."""
+    stride = -(-rows.shape[0] // 1000)
+    sample = rows[::stride]
+    sample = np.asarray(sample.toarray() if is_sparse(sample) else sample, np.float64)
+    sample = sample - sample.mean(axis=0)
+    squares = np.einsum("ij,ij->i", sample, sample)
+    distances = squares[:, None] + squares - 2.0 * sample @ sample.T
+    apart = distances[np.triu_indices(len(sample), 1)]
+    median = float(np.median(apart)) if apart.size else 0.0
+    return 0.5 / median if median > 0 else 1.0
+
+
+def project(decomposition: Decomposition, data: Any) -> Array:
+    """Scores of rows: k(x, support) dual - offset, tile by tile."""
+    d = decomposition
+    opened = open_matrix(data, stream=False)
+    if opened.matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            "Give the same columns in the same order."
+        )
+    if "dual" not in d.parts:
+        return project_linear(d, data)
+    rows = numbers(opened)
+    dtype = np.float32 if str(d.values.dtype) == "float32" and rows.dtype == np.float32 else np.float64
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = _kernel_scores(d, rows)
+    if not np.isfinite(scores).all():
+        raise InputError(f"Overflow in kernel {d.parts['kernel']!r}: its values are beyond float64. Scale the data.")
+    return scores.astype(dtype)
+
+
+def _kernel_scores(d: Decomposition, rows: Any) -> np.ndarray:
+    kernel, parts = kernel_of(d), d.parts
+    if kernel.name == "precomputed":
+        return np.asarray(rows @ parts["dual"] - parts["offset"])
+    support = kernel.points(parts["support"], parts["shift"])
+    dual = np.asarray(parts["dual"], np.float64)
+    result = np.empty((rows.shape[0], dual.shape[1]))
+
+    def step(start: int) -> None:
+        stop = min(start + _TILE, rows.shape[0])
+        points = kernel.points(rows[start:stop], parts["shift"])
+        total = np.zeros((stop - start, dual.shape[1]))
+        for first in range(0, support.count, _TILE):
+            total += kernel.tile(points, support.part(first, first + _TILE)) @ dual[first : first + _TILE]
+        result[start:stop] = total - parts["offset"]
+
+    each(step, list(range(0, rows.shape[0], _TILE)))
+    return result
+
+
+def reconstruct(
+    decomposition: Decomposition, scores: Array, *, how: str = "ridge", alpha: float | str = "auto"
+) -> Array:
+    """Rows whose images come near the points with these scores: exact for the linear kernel, else a pre-image."""
+    d = decomposition
+    scores = np.asarray(scores)
+    if scores.ndim != 2 or scores.shape[1] != d.k:
+        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+    if d.parts["kernel"] == "linear" and "dual" not in d.parts:
+        rows = scores @ np.asarray(d.right).T
+        return rows + d.mean if d.mean is not None else rows
+    return preimages(expansion_of(d), scores, how=how, alpha=alpha).rows.astype(scores.dtype)
+
+
+def kernel_of(d: Decomposition) -> Kernel:
+    parts = d.parts
+    if parts["kernel"] == "function":
+        return Kernel("function", function=parts["function"], params=parts["kernel_params"])
+    return Kernel(parts["kernel"], parts["gamma"], parts["degree"], parts["coef0"])
+
+
+def expansion_of(d: Decomposition) -> Expansion:
+    """The points with given scores as combinations of the support."""
+    if d.parts["kernel"] == "precomputed":
+        raise InputError("A precomputed kernel says nothing of the rows behind it: there is no way back from scores.")
+    wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
+    return Expansion(kernel_of(d), **{name: d.parts.get(name) for name in wanted})
+
+
+def _with_correlations(d: Decomposition, rows: Any, kernel: Kernel) -> Decomposition:
+    """Correlation of the scores with the original columns: what a component has to do with what was measured."""
+    if kernel.name == "precomputed":
+        return d
+    return replace(d, parts={**d.parts, "correlations": correlations(rows, np.asarray(d.left))})
+
+
+def correlations(rows: Any, scores: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of every column with every column of scores; 0 where one of the two does not vary."""
+    scores = scores - scores.mean(axis=0)
+    if is_sparse(rows):
+        mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+        squares = np.asarray(rows.multiply(rows).mean(axis=0), np.float64).ravel() - mean**2
+        cross = np.asarray(rows.T @ scores, np.float64)
+    else:
+        centred = np.asarray(rows, np.float64) - np.mean(rows, axis=0, dtype=np.float64)
+        squares = np.einsum("ij,ij->j", centred, centred) / len(centred)
+        cross = centred.T @ scores
+    size = np.sqrt(np.maximum(squares, 0.0)[:, None] * np.einsum("ij,ij->j", scores, scores) * rows.shape[0])
+    result = np.divide(cross, size, out=np.zeros_like(cross), where=size > 0)
+    return np.asarray(np.clip(result, -1.0, 1.0))
+
+
+def _speak_up(d: Decomposition, settings: KernelSettings) -> None:
+    missing = d.parts.get("approximation_error", 0.0)
+    if missing > settings.approximation_error:
+        warnings.warn(
+            f"{missing:.2%} of the trace of the kernel is missing from its approximation of rank "
+            f"{d.parts['dual'].shape[0]}, and {settings.approximation_error:.2%} was asked for. Allow a higher "
+            "max_rank or more memory; the certificate holds as it stands.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    if d.certificate is not None and not d.certificate.proved and "approximation_error" not in d.parts:
+        warnings.warn(f"The asked accuracy was not proved: {d.certificate.word}", AccuracyWarning, stacklevel=4)
+    share = d.parts.get("negative_share", 0.0)
+    if share > settings.significant:
+        warnings.warn(
+            f"The kernel is indefinite: its negative eigenvalues come to {share:.2%} of the positive ones, and no "
+            "points have such a kernel. The components found are those of the positive part.",
+            DataWarning,
+            stacklevel=4,
+        )

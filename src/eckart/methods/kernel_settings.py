@@ -1,0 +1,115 @@
+"""The arguments of kernel PCA, checked once, and its data as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import is_sparse, to_numpy
+from eckart.errors import InputError, ParameterError
+from eckart.operators.finite import refuse_not_finite
+from eckart.operators.kernel import NAMES
+from eckart.operators.open_matrix import Opened
+from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.settings import generator
+
+SOLVERS = ("auto", "direct", "lanczos", "cholesky")
+MEMORY = 2_000_000_000
+"""Bytes that tiles may take where nothing is said."""
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """Checked arguments of `decompose`."""
+
+    k: int | None
+    share: float | None
+    everything: bool
+    solver: str
+    tolerance: float | None
+    approximation_error: float
+    max_rank: int | None
+    left: bool
+    seed: int | None
+    random: np.random.Generator
+    memory: int | None
+    max_reads: int
+    precision: str
+    which: str = "largest"
+
+    @property
+    def significant(self) -> float:
+        """Negative eigenvalues beyond this share of the largest are no rounding."""
+        return 1e-5 if self.precision == "float64" else 5e-3
+
+    @property
+    def nothing(self) -> float:
+        """Eigenvalues up to this share of the largest count as zero."""
+        return 1e-12 if self.precision == "float64" else 2e-7
+
+
+def check_kernel(
+    shape: tuple[int, int],
+    *,
+    k: int | None,
+    explain: float | None,
+    kernel: Any,
+    solver: str,
+    tol: float | None,
+    approximation_error: float,
+    max_rank: int | None,
+    left: bool,
+    rng: Any,
+    memory: str | int | None,
+    max_reads: int,
+) -> KernelSettings:
+    """Refuse what is out of range."""
+    if not callable(kernel):
+        check_choice("kernel", kernel, NAMES)
+    check_choice("solver", solver, SOLVERS)
+    if k is not None and explain is not None:
+        raise ParameterError("Give k or explain, not both: each of them decides the number of components.")
+    if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
+        raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
+    if kernel == "precomputed" and shape[0] != shape[1]:
+        raise InputError(
+            f"A precomputed kernel compares the rows with themselves and must be square; its shape is {shape}."
+        )
+    seed, random = generator(rng)
+    return KernelSettings(
+        k=min(check_count("k", k, None), shape[0]) if k is not None else None,
+        share=None if explain is None else check_share("explain", explain),
+        everything=k is None and explain is None,
+        solver=solver,
+        tolerance=None if not tol else float(tol),
+        approximation_error=check_share("approximation_error", approximation_error),
+        max_rank=None if max_rank is None else check_count("max_rank", max_rank, None),
+        left=left,
+        seed=seed,
+        random=random,
+        memory=memory_bytes(memory),
+        max_reads=check_count("max_reads", max_reads, None),
+        precision="float64",
+    )
+
+
+def numbers(opened: Opened) -> Any:
+    """The rows as float32 or float64 on the host, dense or CSR, every entry finite."""
+    rows = opened.matrix.matrix
+    if is_sparse(rows):
+        rows = (
+            rows
+            if not opened.exponent
+            else type(rows)((np.ldexp(rows.data, -opened.exponent), rows.indices, rows.indptr), rows.shape)
+        )
+        finite = np.isfinite(rows.data).all()
+    else:
+        rows = to_numpy(rows)
+        rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(rows.sum(dtype=np.float64)) or np.isfinite(rows).all()
+    if not finite:
+        refuse_not_finite(rows, opened.about.column_names)
+    return rows

@@ -1,0 +1,167 @@
+"""Leading eigenpairs of H K H, H = I - 1 1^T / n: a symmetric matrix about its mean, which is never formed.
+
+H K H q = h(K h(q)), where h takes the mean off a column. Block Lanczos works with K in the precision in which it is
+kept; one last read in float64 mends the values (Rayleigh quotients err by the square of the vectors' error), measures
+what keeping it cost, and gives the row means that new points are centred with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from eckart.solvers import orthogonal
+from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
+from eckart.solvers.solution import Request, Solution, count_for
+
+_UNIT = float(np.finfo(np.float64).eps)
+_WITHIN = 1e-3
+"""Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
+
+
+class Symmetric(Protocol):
+    """A symmetric matrix, as far as this solver may know it."""
+
+    size: int
+    precision: str
+    diagonal: np.ndarray
+
+    def first(self, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+    def matmat(self, right: np.ndarray) -> np.ndarray: ...
+    def precise(self, right: np.ndarray) -> tuple[np.ndarray, float]: ...
+    def length(self) -> float: ...
+    def sharpen(self) -> None: ...
+    def dense(self) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Eigenpairs of H K H (its eigenvalues in the place of squared singular values), and what they were taken about."""
+
+    solution: Solution
+    means: np.ndarray
+    """K 1 / n."""
+    total: float
+    """Trace of H K H."""
+    smallest: float = 0.0
+    """The smallest eigenvalue, or a bound below it."""
+    negative: float = 0.0
+    """Sum of the negative eigenvalues' moduli as a share of all moduli; where not all are known, |smallest| / largest."""
+    difference: float = 0.0
+    """||K in float64 - K in use||_F."""
+
+
+def off_mean(block: np.ndarray) -> np.ndarray:
+    return np.asarray(block - block.mean(axis=0))
+
+
+def solve_whole(matrix: Symmetric, request: Request) -> Centred:
+    """All eigenvalues by LAPACK, the wanted pairs kept."""
+    whole = matrix.dense()
+    size = matrix.size
+    means = whole.mean(axis=1)
+    largest_entry = float(np.abs(whole).max(initial=0.0))
+    grand = float(means.mean())
+    trace = float(np.sum(matrix.diagonal - 2.0 * means + grand))
+    # Twice: what rounding left of the mean the first time is gone the second.
+    for _ in range(2):
+        now = whole.mean(axis=1)
+        whole -= now
+        whole -= (now - now.mean())[:, None]
+    values, vectors = np.linalg.eigh((whole + whole.T) / 2.0)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    slack = 4.0 * _UNIT * size**0.5 * (max(float(values[0]), -float(values[-1])) + largest_entry)
+    k = min(size, count_for(np.maximum(values, 0.0), trace, request))
+    moduli = float(np.abs(values).sum())
+    solution = Solution(
+        solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values[:k] - slack, upper=values[:k] + slack,
+        residuals=np.full(k, slack), spectrum=values, rounding=2 * slack,
+    )  # fmt: skip
+    negative = float(-values[values < 0].sum()) / moduli if moduli else 0.0
+    return Centred(solution, means, trace, float(values[-1]), negative)
+
+
+def solve_few(
+    matrix: Symmetric, request: Request, *, block: int, capacity: int, rng: np.random.Generator, positive: bool
+) -> Centred:
+    """The wanted pairs by block Lanczos; `positive` when K cannot have negative eigenvalues."""
+    found = _solve_few(matrix, request, block, capacity, rng, positive)
+    kept = float(found.solution.values[-1])
+    if found.difference > _WITHIN * max(kept, 0.0) and matrix.precision != "float64":
+        matrix.sharpen()
+        found = _solve_few(matrix, request, block, capacity, rng, positive)
+    return found
+
+
+def _solve_few(
+    matrix: Symmetric, request: Request, block: int, capacity: int, rng: np.random.Generator, positive: bool
+) -> Centred:
+    size, unit = matrix.size, float(np.finfo(matrix.precision).eps)
+    start = orthogonal.orthonormalize(off_mean(rng.standard_normal((size, block))))
+    image, sums = matrix.first(start)
+    whole = float(sums.sum()) / size
+    if not np.isfinite(whole):
+        raise np.linalg.LinAlgError("the kernel is not finite")
+    # The sums are those of the tiles in use: 64 units of rounding of their own precision are allowed for them.
+    trace = float(matrix.diagonal.sum()) - whole + 64 * unit * abs(whole)
+    below, smallest = (0.0, 0.0) if positive else _lowest(matrix, rng, block)
+    shift = max(0.0, -below)
+
+    def apply(vectors: np.ndarray) -> np.ndarray:
+        return off_mean(matrix.matmat(off_mean(vectors))) + shift * vectors
+
+    engine = Matrix(size, trace + shift * size, apply, np.empty(0), _UNIT * 16 * max(trace, 0.0))
+    target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
+    first = off_mean(image) + shift * start
+    pairs = block_lanczos(engine, target, block=block, capacity=capacity, rng=rng, start=(start, first))
+    return _mended(matrix, pairs, shift, block, smallest)
+
+
+def _mended(matrix: Symmetric, pairs: Pairs, shift: float, block: int, smallest: float) -> Centred:
+    """Values and vectors by Rayleigh and Ritz with K in float64."""
+    size, k = matrix.size, len(pairs.values)
+    basis = np.asarray(pairs.vectors)
+    product, difference = matrix.precise(np.hstack([off_mean(basis), np.ones((size, 1))]))
+    means = product[:, -1] / size
+    image = off_mean(product[:, :-1])
+    inner = basis.T @ image
+    values, turn = np.linalg.eigh((inner + inner.T) / 2.0)
+    values, turn = values[::-1], turn[:, ::-1]
+    vectors, image = basis @ turn, image @ turn
+    residuals = np.linalg.norm(image - vectors * values, axis=0)
+    # K v / l has less of what does not belong to it than v, and is what a projection of the same rows gives.
+    sharp = values > 1e-6 * values[0]
+    vectors[:, sharp] = image[:, sharp] / np.linalg.norm(image[:, sharp], axis=0)
+    raw = float(np.abs(means).sum()) + float(values[0])
+    rounding = 16 * _UNIT * raw
+    unseen = 2.0 * float(np.finfo(matrix.precision).eps) * float(pairs.values[0]) if difference else 0.0
+    upper = np.maximum.accumulate((pairs.upper - shift + difference + unseen + rounding)[::-1])[::-1]
+    upper[:k] = np.maximum(upper[:k], values + rounding)
+    trace = float(np.sum(matrix.diagonal - 2.0 * means + means.mean()))
+    solution = Solution(
+        solver="lanczos", values=values, vectors=vectors, lower=values - rounding, upper=upper,
+        residuals=residuals + rounding, proved=pairs.proved, settled=pairs.settled,
+        failure_probability=pairs.failure_probability, rounding=rounding, steps=pairs.steps, block=block,
+        basis=pairs.basis, restarts=pairs.restarts, precision=matrix.precision, history=pairs.history,
+    )  # fmt: skip
+    negative = max(0.0, -smallest) / float(values[0]) if values[0] > 0 else float(smallest < 0)
+    return Centred(solution, means, trace, smallest, negative, difference)
+
+
+def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[float, float]:
+    """(a bound below, a value above) for the smallest eigenvalue: the largest of c - H K H, c = ||K||_F."""
+    size, ceiling = matrix.size, matrix.length()
+    start = orthogonal.orthonormalize(off_mean(rng.standard_normal((size, block))))
+
+    def apply(vectors: np.ndarray) -> np.ndarray:
+        return ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors)))
+
+    trace = ceiling * size - float(matrix.diagonal.sum()) + float(matrix.first(start)[1].sum()) / size
+    engine = Matrix(size, trace, apply, np.empty(0), _UNIT * 16 * ceiling)
+    target = Target(1, tolerance=1e-4, max_reads=40)
+    pairs = block_lanczos(
+        engine, target, block=block, capacity=min(size, 48 * block), rng=rng, start=(start, apply(start))
+    )
+    return ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])

@@ -14,6 +14,7 @@ from samples import usarrests
 from scipy import sparse, stats
 
 import eckart as ek
+from eckart import supplementary
 from eckart.errors import InputError, ParameterError
 from eckart.views.table import Table
 
@@ -58,6 +59,14 @@ def test_other_rows_of_any_size(power: int) -> None:
     plain, far = (ek.decompose(data[:40] * size, k=2, scale=True) for size in (1.0, 2.0**power))
     expected = numbers(ek.supplementary.rows(plain, data[40:]))
     np.testing.assert_allclose(numbers(ek.supplementary.rows(far, data[40:] * 2.0**power)), expected, rtol=1e-9)
+
+
+def test_other_rows_that_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data[:40], k=2, scale=True)
+    expected = numbers(ek.supplementary.rows(d, data))
+    monkeypatch.setattr(supplementary, "open_matrix", lambda given: ek.open_matrix(given, stream=True))
+    np.testing.assert_allclose(numbers(ek.supplementary.rows(d, data)), expected, rtol=1e-12)
 
 
 def test_rows_with_other_columns_are_refused() -> None:

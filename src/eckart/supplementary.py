@@ -161,30 +161,36 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
 
 
 def _measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...]]:
-    """Scores and whole squared lengths of other rows in one read, and their names; lengths NaN for data on disk."""
+    """Scores and whole squared lengths of other rows in one read, and their names."""
     opened = open_matrix(data)
-    matrix = opened.matrix
-    count = matrix.shape[0]
+    count = opened.matrix.shape[0]
     names = opened.about.row_names or tuple(str(i + 1) for i in range(count))
-    if matrix.shape[1] != d.columns or not isinstance(matrix, RowBlocks):
-        return floats(project(d, data)), np.full(count, np.nan), names  # refuses other columns in its own words
+    if opened.matrix.shape[1] != d.columns:
+        project(d, data)  # refuses them in its own words
+    pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
+    found = [_image(d, piece, opened.exponent) for _, piece in pieces]
+    return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found]), names
+
+
+def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, Matrix]:
+    """(A - mean) / scale right and the squared lengths of its rows, of A held as 2^exponent A."""
     matrix = matrix.precise()
     if not matrix.sparse:  # coordinates in float64 too: Q is a difference
         matrix = replace(matrix, matrix=astype(matrix.matrix, namespace(matrix.like).float64))
 
-    def beside(numbers: Array | np.ndarray, exponent: int = 0) -> Array:
-        return from_numpy(np.ldexp(floats(numbers), exponent), matrix.like)
+    def beside(numbers: Array | np.ndarray, power: int = 0) -> Array:
+        return from_numpy(np.ldexp(floats(numbers), power), matrix.like)
 
     operator: Operator = matrix
     if d.mean is not None and matrix.sparse:
-        mean = beside(d.mean, opened.exponent)
-        operator = Centered(matrix, np.ones(count), mean, np.zeros(0), float(count))
+        count = matrix.shape[0]
+        operator = Centered(matrix, np.ones(count), beside(d.mean, exponent), np.zeros(0), float(count))
     elif d.mean is not None:
-        operator = matrix.shifted(beside(d.mean, opened.exponent))
-    if d.scale is not None or opened.exponent:
-        operator = Scaled(operator, beside(np.ones(d.columns) if d.scale is None else d.scale, opened.exponent))
+        operator = matrix.shifted(beside(d.mean, exponent))
+    if d.scale is not None or exponent:
+        operator = Scaled(operator, beside(np.ones(d.columns) if d.scale is None else d.scale, exponent))
     image, squares = image_and_squares(operator, beside(d.right), across=False)
-    return floats(image), squares, names
+    return floats(image), squares
 
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:

@@ -1,6 +1,7 @@
 # From a clone, with python3 (3.11 or newer, with pip and venv) and make:
 #   make demo     set up .venv and leave report.html, the report on a shipped table
 #   make test     lint, types, import contracts, tests and doctests   (WITH_TORCH=1: on PyTorch too)
+#                 with Chromium installed, the report is looked at too; pictures in tests/pictures
 #   make lint     what `make test` checks without running anything
 #   make format   mend what can be mended by itself
 #   make docs     the documentation, in docs/_build/html
@@ -49,7 +50,7 @@ bench: $(STAMPS)/bench
 
 clean:
 	rm -rf $(VENV) report.html docs/_build docs/api benchmarks/results dist build
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf tests/pictures .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@command -v $(PYTHON) > /dev/null || { echo "Python is missing. On Debian or Ubuntu: apt install python3 python3-pip python3-venv"; exit 1; }

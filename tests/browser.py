@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over its DevTools protocol: pages, mouse, keys, colours, pictures, and what went wrong."""
+"""A headless Chromium, driven over its DevTools protocol: pages, mouse, keys, colours, pictures, complaints."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync",
-    "--disable-component-update", "--disable-extensions", "--disable-default-apps", "--mute-audio",
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+    "--disable-sync", "--disable-component-update", "--disable-extensions", "--disable-default-apps", "--mute-audio",
     "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-port=0", "--remote-allow-origins=*",
 )  # fmt: skip
 
@@ -89,7 +89,8 @@ class Browser:
 
     def choose(self, selector: str, value: str) -> None:
         """Set a control and tell the page, as a user would."""
-        self.js(f"""(() => {{ const node = document.querySelector({json.dumps(selector)}); node.value = {json.dumps(value)};
+        self.js(f"""(() => {{ const node = document.querySelector({json.dumps(selector)});
+            node.value = {json.dumps(value)};
             node.dispatchEvent(new Event('input', {{bubbles: true}}));
             node.dispatchEvent(new Event('change', {{bubbles: true}})); }})()""")
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 
 import pytest
 from hypothesis import settings
@@ -15,4 +16,7 @@ settings.load_profile("repeatable")
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if importlib.util.find_spec("torch") is None:
         word = "PyTorch is not installed; its tests were skipped (to run them: make test WITH_TORCH=1)"
+        terminalreporter.write_line(word)
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        word = "Chromium is not installed; the report was not looked at in a browser (apt-get install chromium)"
         terminalreporter.write_line(word)

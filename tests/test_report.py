@@ -1,4 +1,4 @@
-"""The report: one closed page, true numbers, names that cannot do harm; in a browser where one is installed."""
+"""The report: one closed page, true numbers, names that cannot do harm, the same content as Markdown."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,11 +13,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import arrests, built
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from samples import arrests, built, usarrests
+from scipy import sparse
 
+import eckart as ek
 from eckart.decomposition import Decomposition
-from eckart.errors import FileError
+from eckart.errors import FileError, ParameterError
+from eckart.views.pack import levels, packed
 from eckart.views.report import report
+from eckart.views.report_rows import MOST_ROWS, drawn_rows
+from eckart.views.table import Table
 
 HOSTILE = (
     "<script>document.body.dataset.hit = 1</script>",
@@ -27,8 +33,6 @@ HOSTILE = (
     "</script></title></style><script>document.body.dataset.hit = 3</script>",
     "javascript:document.body.dataset.hit = 4",
 )
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium")
 
 
 def hostile() -> Decomposition:
@@ -60,19 +64,35 @@ class Tags(HTMLParser):
             self.inside[self.cdata_elem][-1] += data
 
 
+def numbers(page: str) -> dict[str, Any]:
+    """What the script of the page reads."""
+    content: dict[str, Any] = json.loads(Tags(page).inside["script"][0])
+    return content
+
+
+def unpacked(given: dict[str, Any]) -> np.ndarray:
+    """As the page unpacks it."""
+    codes = np.frombuffer(base64.b64decode(given["data"]), "<" + given["type"])
+    if "step" not in given:
+        return codes.astype(float)
+    low, step = np.array(given["low"]), np.array(given["step"])
+    return np.where(codes.reshape(-1, len(low)) == 65535, np.nan, low + step * codes.reshape(-1, len(low)))
+
+
 def test_page_says_what_was_found(tmp_path: Path) -> None:
     page = report(arrests(3, notes=("Units differ.",)), tmp_path / "r.html", title="Crime & punishment")
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
-    words = re.sub(r"\s+", " ", page)
+    words = re.sub(r"\s+", " ", page.partition('id="numbers"')[0])
     for part in (
-        "<title>Crime &amp; punishment</title>", "62.01 %", "62.006 %", "62.007 %", "95.66 %", "PC1 (62.0 %)",
+        "<title>Crime &amp; punishment</title>", "62.01 %", "62.006 %", "62.007 %", "95.66 %",
         "Assault +0.58, Rape +0.54, Murder +0.54", "Units differ.", "California", "no 3 axes carry more",
         "PC1 is made by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 read of the data",
+        "divided by its standard deviation", "No chance is involved", "at least 95.664 % of the variance",
     ):  # fmt: skip
         assert part in words
-    for fact in ("Seed", "Threads", "Solver", "Accuracy asked for", "NumPy"):
+    for fact in ("Seed", "Threads", "Solver", "Accuracy asked for", "numpy", "Planned", "Numerical rank"):
         assert fact in page
-    assert len(page) < 100_000
+    assert [axis["label"] for axis in numbers(page)["axes"]] == ["PC1 (62.0 %)", "PC2 (24.7 %)", "PC3 (8.9 %)"]
 
 
 def test_page_is_the_same_each_time() -> None:
@@ -84,9 +104,10 @@ def test_page_is_closed_and_its_policy_names_its_own_parts() -> None:
     policy = next(str(a["content"]) for _, a in tags.found if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
-    for kind, text in (("script", tags.inside["script"][-1]), ("style", tags.inside["style"][0])):
+    assert "http" not in policy
+    for text in (*tags.inside["script"][2:], *tags.inside["style"]):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert f"{kind}-src 'sha256-{digest}'" in policy
+        assert f"'sha256-{digest}'" in policy
     for tag, attributes in tags.found:
         assert tag not in {"img", "link", "iframe", "object", "embed", "base"}
         assert not {"src", "style", "srcset"} & set(attributes)
@@ -98,22 +119,31 @@ def test_page_can_be_read_by_everybody() -> None:
     tags = Tags(report(arrests()))
     kinds = [tag for tag, _ in tags.found]
     assert ("html", {"lang": "en"}) in tags.found
-    assert kinds.count("figure") == kinds.count("figcaption") == 3
-    assert kinds.count("details") >= 3
+    assert kinds.count("figure") == kinds.count("figcaption") == 6
+    assert kinds.count("details") >= 5
     ids = {a["id"] for _, a in tags.found if "id" in a}
-    for tag, attributes in tags.found:
-        if tag == "svg":
-            assert attributes["aria-labelledby"] in ids
-    assert "prefers-color-scheme:dark" in tags.inside["style"][0]
-    assert "@media print" in tags.inside["style"][0]
+    charts = [a for _, a in tags.found if a.get("class") == "chart"]
+    assert len(charts) == 6
+    assert all(a["aria-labelledby"] in ids and a["role"] == "img" for a in charts)
+    links = [str(a["href"])[1:] for tag, a in tags.found if tag == "a"]
+    assert set(links) <= ids
+    style = tags.inside["style"][0]
+    assert "prefers-color-scheme:dark" in style
+    assert "@media print" in style
 
 
 def test_hostile_names_add_no_tag() -> None:
-    page = report(hostile(), title=HOSTILE[2])
-    tags, plain = Tags(page), Tags(report(arrests(4, notes=("a",) * 6)))
+    labels = {HOSTILE[1]: [HOSTILE[i % 3] for i in range(50)]}
+    ranks = Table(HOSTILE[0], ("rule", HOSTILE[1]), ((HOSTILE[2], HOSTILE[0]),), HOSTILE[0], ("text", "text"))
+    data = usarrests()[0]
+    page = report(hostile(), title=HOSTILE[2], data=data, labels=labels, ranks=ranks, columns=ranks, reading=HOSTILE)
+    plain = Tags(report(arrests(4, notes=("a",) * 6), data=data, ranks=ranks, columns=ranks))
+    tags = Tags(page)
     assert {tag for tag, _ in tags.found} == {tag for tag, _ in plain.found}
-    assert len(tags.inside["script"]) == 2
-    assert json.loads(tags.inside["script"][0])["columns"][0] == HOSTILE[0]
+    assert len(tags.inside["script"]) == 4
+    content = json.loads(tags.inside["script"][0])
+    assert content["columns"]["names"][0] == HOSTILE[0]
+    assert content["colours"][0]["name"] == HOSTILE[1][:57] + "..."
     page.encode("utf-8")
     assert "\u202e" not in page
     assert "\x00" not in page
@@ -126,42 +156,178 @@ def test_few_axes(k: int) -> None:
     assert ("A plane needs two axes" in page) == (k == 1)
 
 
+def test_no_axis_is_refused() -> None:
+    d = Decomposition("svd", np.zeros(0), np.zeros((3, 0)), 4, 3, 1.0, 4.0)
+    with pytest.raises(ParameterError, match="no axis"):
+        report(d)
+
+
 def test_bare_decomposition() -> None:
     page = report(Decomposition("svd", np.zeros(2), np.eye(3)[:, :2], 4, 3, 0.0, 4.0))
     assert "there is no certificate" in page
     assert "axis 1" in page
 
 
+def test_axes_without_weights_of_columns() -> None:
+    rng = np.random.default_rng(0)
+    d = Decomposition("kernel_pca", np.array([3.0, 2.0]), np.zeros((5, 0)), 40, 5, 4.0, 40.0,
+                      left=np.linalg.qr(rng.normal(size=(40, 2)))[0])  # fmt: skip
+    page = report(d, data=rng.normal(size=(40, 5)))
+    content = numbers(page)
+    assert content["columns"]["right"] is None
+    assert 'id="loadings"' not in page
+    assert 'id="row"' not in page
+    assert 'id="plane"' in page
+
+
 def test_rows_that_were_not_kept() -> None:
     page = report(arrests(3, left=False))
     assert "only the columns are drawn" in page
-    assert json.loads(Tags(page).inside["script"][0])["scores"] == []
+    assert numbers(page)["rows"] | {"count": 0} == {
+        "count": 0, "drawn": 0, "numbered": False, "names": [], "scores": None, "distances": None,
+    }  # fmt: skip
+
+
+def test_page_holds_what_rebuilds_the_table() -> None:
+    """mean + scale * (T V^T), from the numbers in the page alone, is the table; with fewer axes its best copy."""
+    data, _, _ = usarrests()
+    content = numbers(report(arrests(4), data=data))
+    scores = unpacked(content["rows"]["scores"]).reshape(50, 4)
+    right = unpacked(content["columns"]["right"]).reshape(4, 4)
+    mean, scale = (unpacked(content["columns"][name]) for name in ("mean", "scale"))
+    np.testing.assert_allclose(unpacked(content["observed"]).reshape(50, 4), data, rtol=1e-6)
+    np.testing.assert_allclose(scores @ right.T * scale + mean, data, rtol=2e-5)
+    standard = (data - mean) / scale
+    for k, error in enumerate(content["errors"]):
+        left = np.linalg.norm(standard - scores[:, :k] @ right[:, :k].T) / np.linalg.norm(standard)
+        assert left == pytest.approx(error, abs=1e-5)
+
+
+def test_groups_are_told_from_all_rows() -> None:
+    data, _, _ = usarrests()
+    words = ["north" if i % 3 else "south" for i in range(50)]
+    content = numbers(report(arrests(2), labels={"side": words, "own": [str(i) for i in range(50)], "one": ["a"] * 50}))
+    (choice,) = content["colours"]
+    scores = ek.decompose(data, k=2, scale=True, left=True)
+    assert scores.left is not None
+    t = scores.left * scores.values
+    assert [group["name"] for group in choice["groups"]] == ["north", "south"]
+    for group, word in zip(choice["groups"], ("north", "south"), strict=True):
+        own = t[np.array(words) == word]
+        assert group["count"] == len(own)
+        np.testing.assert_allclose(np.abs(group["mean"]), np.abs(own.mean(axis=0)), rtol=1e-4)
+        np.testing.assert_allclose(np.abs(group["covariance"]), np.abs(np.cov(own.T)), rtol=1e-4)
+    np.testing.assert_array_equal(unpacked(choice["codes"]), [0 if word == "north" else 1 for word in words])
+
+
+def test_many_groups_are_joined() -> None:
+    words = [f"w{i % 25}" for i in range(50)]
+    (choice,) = numbers(report(arrests(2), labels={"w": words}))["colours"]
+    assert len(choice["groups"]) == 8
+    assert choice["groups"][-1]["name"] == "others (18 words)"
+    assert sum(group["count"] for group in choice["groups"]) == 50
+
+
+def test_unusual_rows_are_named_with_their_columns() -> None:
+    data = np.random.default_rng(5).normal(size=(300, 6)) @ np.diag([9, 7, 5, 1, 1, 1])
+    data[17, 4] += 40.0
+    d = replace(built(data, 3), row_names=tuple(f"r{i}" for i in range(300)))
+    d = replace(d, parts={"row_norms": np.linalg.norm(data - data.mean(axis=0), axis=1)})
+    page = report(d, data=data)
+    table = json.loads(Tags(page).inside["script"][1])["unusual"]
+    (found,) = (row for row in table["rows"] if row[0] == "r17")
+    assert found[3].startswith("x5")
+    q = unpacked(numbers(page)["outliers"]["distances"]).reshape(-1, 2)[:, 1]
+    assert int(q.argmax()) == 17
+    assert q[17] > 1
 
 
 def test_many_rows_and_columns_are_thinned_and_said_so() -> None:
-    d = built(np.random.default_rng(0).normal(size=(2500, 60)), 12)
-    page = report(d)
+    data = np.random.default_rng(0).normal(size=(MOST_ROWS + 1000, 60))
+    d = built(data, 12)
+    page = report(d, data=data)
     for sentence in (
-        "Of 2,500 rows 2,000 are drawn", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
-        "The first 10 of 12 axes", "The first 200 of 2,500 are listed",
+        "Of 21,000 rows 19,", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
+        "The first 10 of 12 axes", "The first 200 of 21,000 are listed", "strongest of 60 columns",
+        "1 part in 65,535",
     ):  # fmt: skip
         assert sentence in page
-    assert page.count("<circle cx") == 2000
-    assert len(page) < 600_000
+    content = numbers(page)
+    assert 19_000 < len(content["rows"]["names"]) <= 20_000
+    assert len(page) < 4_000_000
+    shown = [int(name[1:]) - 1 for name in content["columns"]["names"]]
+    rows = [int(name) - 1 for name in content["rows"]["names"]]
+    part = data[rows][:, shown]
+    step = np.ptp(part, axis=0) / 65534
+    assert (np.abs(unpacked(content["observed"]) - part) <= 0.51 * step).all()
 
 
-def test_labels_do_not_overlap() -> None:
-    from eckart.views import charts
+@pytest.mark.parametrize("words", [0, 1, 6])
+def test_ten_thousand_rows_and_ten_axes_stay_below_three_megabytes(words: int) -> None:
+    rng = np.random.default_rng(1)
+    data = rng.normal(size=(10_000, 50))
+    d = replace(built(data, 10), row_names=tuple(f"{'customer ' * words}{i:07d}" for i in range(10_000)))
+    lengths = np.linalg.norm(data - data.mean(axis=0), axis=1)
+    page = report(replace(d, parts={"row_norms": lengths}), data=data, labels={"side": ["a", "b"] * 5000})
+    assert len(page.encode()) < 3_000_000
 
-    plane = charts.plane(arrests())
-    boxes = []
-    for mark in plane["arrows"] + plane["dots"]:
-        if mark["anchor"]:
-            right, left = charts._sides(mark)
-            boxes.append(right if mark["anchor"] == "start" else left)
-    assert len(boxes) > 30
-    for i, (left, top, right, bottom) in enumerate(boxes):
-        assert all(left >= r or right <= x or top >= b or bottom <= y for x, y, r, b in boxes[:i])
+
+@given(st.integers(1, 400), st.integers(1, 4), st.integers(20, 100), st.integers(0, 5))
+def test_drawn_rows(rows: int, k: int, most: int, seed: int) -> None:
+    """At most so many, in order, none twice, with the extreme rows of every axis, and even along the first."""
+    scores = np.random.default_rng(seed).normal(size=(rows, k))
+    drawn = drawn_rows(scores, most)
+    assert len(drawn) <= most
+    assert (np.diff(drawn) > 0).all()
+    if rows <= most:
+        assert len(drawn) == rows
+        return
+    assert set(scores.argmax(axis=0)) | set(scores.argmin(axis=0)) <= set(drawn.tolist())
+    below = np.searchsorted(np.sort(scores[drawn, 0]), np.median(scores[:, 0])) / len(drawn)
+    assert abs(below - 0.5) < 0.5
+
+
+def test_strata_keep_the_shape_of_a_crowd() -> None:
+    scores = np.random.default_rng(2).normal(size=(200_000, 3))
+    drawn = drawn_rows(scores)
+    assert 0.97 * MOST_ROWS <= len(drawn) <= MOST_ROWS
+    for share in (0.1, 0.25, 0.5, 0.75, 0.9):
+        mark = np.quantile(scores[:, 0], share)
+        assert (scores[drawn, 0] <= mark).mean() == pytest.approx(share, abs=0.01)
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.floats(-1e300, 1e300)))
+def test_packing_loses_no_more_than_it_says(table: np.ndarray) -> None:
+    direct = packed(table)
+    np.testing.assert_allclose(unpacked(direct).reshape(table.shape), table, rtol=1e-6, atol=1e-6 * np.abs(table).max())
+    step = table.max(axis=0) / 65534 - table.min(axis=0) / 65534
+    assert (np.abs(unpacked(levels(table)) - table) <= 0.51 * step + 1e-12 * np.abs(table)).all()
+
+
+def test_missing_cells_stay_missing() -> None:
+    table = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(unpacked(levels(table)), table, rtol=1e-4)
+    np.testing.assert_allclose(unpacked(packed(table)).reshape(3, 2), table, rtol=1e-6)
+
+
+def test_sparse_data_are_shown_too() -> None:
+    table = sparse.random_array((60, 20), density=0.2, rng=0, format="csr")
+    d = ek.decompose(table, "svd", k=3, left=True)
+    content = numbers(report(d, data=table))
+    np.testing.assert_allclose(unpacked(content["observed"]).reshape(60, 20), table.toarray(), atol=1e-6)
+
+
+def test_markdown_has_the_same_content(tmp_path: Path) -> None:
+    text = report(arrests(3, notes=("Units *differ*.",)), tmp_path / "r.md", title="# A | <b>")
+    assert (tmp_path / "r.md").read_text(encoding="utf-8") == text
+    assert text.startswith("# \\# A \\| \\<b\\>\n")
+    for part in (
+        "Units \\*differ\\*.",
+        "| PC1 | 2.480 | 62.01 % | 62.01 % | 62.006 % | 62.007 % |",
+        "## How sure this is",
+    ):
+        assert part in text
+    assert "<script" not in report(hostile(), tmp_path / "h.md").replace("\\<", "")
 
 
 def test_never_overwrites_unless_told(tmp_path: Path) -> None:
@@ -172,62 +338,3 @@ def test_never_overwrites_unless_told(tmp_path: Path) -> None:
     assert path.read_text() == "mine"
     report(arrests(), path, overwrite=True)
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-def browse(page: str, folder: Path) -> tuple[str, str, str]:
-    """The page after its script ran, the console's messages, and the browser's log of the network."""
-    (folder / "page.html").write_text(page, encoding="utf-8")
-    assert CHROMIUM is not None
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-        "--disable-component-update", "--disable-sync", "--disable-extensions", f"--user-data-dir={folder / 'profile'}",
-        "--host-resolver-rules=MAP * ~NOTFOUND", f"--log-net-log={folder / 'net.json'}", "--enable-logging=stderr",
-        "--virtual-time-budget=2000", "--dump-dom", f"file://{folder / 'page.html'}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    console = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
-    return done.stdout, console, (folder / "net.json").read_text(encoding="utf-8")
-
-
-@in_browser
-def test_browser_runs_it_quietly_and_hostile_names_do_nothing(tmp_path: Path) -> None:
-    page = report(hostile(), title=HOSTILE[0])
-    shown, console, network = browse(page, tmp_path)
-    assert console == ""
-    assert "names.invalid" not in network
-    asked = set(re.findall(r'"url":"https?://([^/"?:]+)', network))
-    assert not {host for host in asked if not host.endswith((".google.com", ".googleapis.com"))}  # the browser's own
-    assert "google" not in page
-    assert "data-hit" not in shown.split("<body", 1)[1].split(">", 1)[0]
-    assert '<form class="controls">' in shown  # the script ran: it shows the controls
-
-
-@in_browser
-def test_browser_refuses_what_the_policy_does_not_name(tmp_path: Path) -> None:
-    page = report(arrests()).replace("</body>", "<script>document.body.dataset.hit = 5</script></body>")
-    shown, console, _ = browse(page, tmp_path)
-    assert "Content Security Policy" in console
-    assert "data-hit" not in shown
-
-
-@in_browser
-def test_browser_draws_other_planes(tmp_path: Path) -> None:
-    driver = """<script>
-    const form = document.querySelector(".controls");
-    const fire = (name) => form.elements[name].dispatchEvent(new Event("change", {bubbles: true}));
-    form.elements.up.value = "2"; fire("up");
-    form.elements.scaling.value = "covariance"; fire("scaling");
-    form.elements.across.value = "2"; fire("across");
-    form.elements.find.value = "calif"; form.elements.find.dispatchEvent(new Event("input"));
-    document.body.dataset.told = document.getElementById("told").textContent;
-    document.getElementById("plane").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
-    document.body.dataset.key = document.getElementById("told").textContent;
-    </script></body>"""
-    page = re.sub(r"<meta http-equiv[^>]*>", "", report(arrests())).replace("</body>", driver)
-    shown, console, _ = browse(page, tmp_path)
-    assert console == ""
-    assert re.search(r'id="across-label"[^>]*>PC3 \(8.9 %\)', shown)
-    assert re.search(r'id="up-label"[^>]*>PC4 \(4.3 %\)', shown)
-    assert "Covariance biplot" in shown
-    assert re.search(r'data-told="California: PC3 [-.\d]+, PC4 [-.\d]+"', shown)
-    assert re.search(r'data-key="\w[\w ]+: PC3', shown)

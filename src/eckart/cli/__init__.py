@@ -10,8 +10,10 @@ import click
 from eckart import __version__
 from eckart.cli.app import Application
 from eckart.cli.applying import reconstruct, transform
+from eckart.cli.concepts import query, recommend, similar
 from eckart.cli.example import example
-from eckart.cli.fitting import fit, plan, report
+from eckart.cli.fitting import fit, plan
+from eckart.cli.reporting import report
 from eckart.cli.worked import exercise, worked
 
 __all__ = ["main"]
@@ -32,5 +34,5 @@ def main() -> None:
     """
 
 
-for command in (report, fit, transform, reconstruct, plan, example, worked, exercise):
+for command in (report, fit, transform, reconstruct, plan, query, recommend, similar, example, worked, exercise):
     main.add_command(command)

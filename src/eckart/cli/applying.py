@@ -93,7 +93,7 @@ def _source(talk: Talk, d: Decomposition, data: str, reading: Reading) -> tuple[
     from eckart.cli.tables import matched, read
 
     with talk.status(f"Reading {data}"):
-        source = read(data, reading)
+        source = read(data, reading, measurements=False)
     source, notes = matched(source, d.column_names, "the model")
     return source, [*source.about.notes, *notes]
 
@@ -104,7 +104,7 @@ def _score_table(talk: Talk, d: Decomposition, scores: str, reading: Reading) ->
     from eckart.views.words import axis_labels
 
     with talk.status(f"Reading {scores}"):
-        source = read(scores, reading)
+        source = read(scores, reading, measurements=False)
     source, notes = matched(source, axis_labels(d), "the model's axes")
     if source.shape[1] != d.k:
         raise Refused(f"{source.about.name} has {source.shape[1]} columns of scores and the model {d.k} axes.")

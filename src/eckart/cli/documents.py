@@ -10,6 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from eckart.decomposition import Certificate, Decomposition, Plan
+    from eckart.views.report_contents import Told
 
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
@@ -36,6 +37,21 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
         "why": None if d.plan is None else d.plan.why,
         "notes": list(d.notes),
     }
+
+
+def of_report(d: Decomposition, told: Told) -> dict[str, Any]:
+    """What the page says: its sections with their sentences and tables."""
+    from eckart.views.report_contents import sections
+
+    found = sections(d, told)
+    shown = [
+        {
+            "key": section.key, "title": section.title, "lines": [line for line in section.lines if line],
+            "tables": {name: table.to_dict() for name, table in section.tables.items()},
+        }
+        for section in found
+    ]  # fmt: skip
+    return {"sections": plain(shown)}
 
 
 def of_certificate(c: Certificate) -> dict[str, Any]:

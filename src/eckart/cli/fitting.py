@@ -1,18 +1,17 @@
-"""eckart report, fit, plan: what decomposes a table."""
+"""eckart fit, plan: what decomposes a table."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from eckart.cli.tables import Source
     from eckart.decomposition import Decomposition, Plan
 
 _ALL, _FEW = 20, 5
@@ -25,42 +24,13 @@ _MOST_SCORES = 20_000_000
 class Fitted:
     """A decomposition and what came up on the way to it."""
 
-    name: str
+    source: Source
     d: Decomposition
     warnings: list[str]
 
-
-@click.command(short_help="Summary in the terminal, and a page with pictures.")
-@click.argument("data")
-@wanted
-@output("The page. '-' for standard output.", default="report.html", show_default=True)
-@click.option("--title", metavar="TEXT", help="Title of the page.")
-@reading
-@talking
-def report(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output, title: str | None) -> None:
-    """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
-
-    DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'.
-
-    \b
-    Examples:
-      eckart report usarrests.csv --scale
-      eckart report ratings.csv --method svd -k 2 -o ratings.html
-    """
-    from eckart.cli import outputs
-    from eckart.views.report import report as write_page
-
-    outputs.check(output)
-    found = _fitted(talk, data, wanted, reading, left=True)
-    to_file = output.path != "-"
-    title = title or f"{_method(found.d)} of {found.name}"
-    with talk.status("Writing the page"), outputs.writing():
-        page = write_page(found.d, output.path if to_file else None, overwrite=output.force, title=title)
-    if not to_file and not talk.json:
-        sys.stdout.buffer.write(page.encode("utf-8"))
-    _told(talk, found, report=output.path if to_file else None, page=None if to_file else page)
-    if to_file:
-        talk.say(f"The page is {output.path}.")
+    @property
+    def name(self) -> str:
+        return str(self.source.about.name)
 
 
 @click.command(short_help="Decompose a table and save the axes as a model.")
@@ -84,7 +54,7 @@ def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output,
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = _fitted(talk, data, wanted, reading, left=keep_rows)
+    found = fitted(talk, data, wanted, reading, left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
     if talk.json:
@@ -124,7 +94,7 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     click.echo(_plan_text(made, talk.width))
 
 
-def _fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, *, left: bool) -> Fitted:
+def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, *, left: bool) -> Fitted:
     from eckart.cli.tables import gaps, read
     from eckart.errors import MissingValuesError
     from eckart.verbs import decompose
@@ -139,7 +109,7 @@ def _fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, *, left: bo
             d = decompose(source, wanted.method, left=left, rng=wanted.seed, **asked)  # type: ignore[arg-type]
         except MissingValuesError as error:
             raise gaps(source, error) from error
-    return Fitted(source.about.name, replace(d, notes=(*d.notes, *notes)), warned)
+    return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
 
 
 def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
@@ -151,6 +121,8 @@ def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
         if getattr(wanted, name) is not None:
             return {**asked, name: getattr(wanted, name)}, []
     most = min(source.shape)
+    if most <= _ALL and wanted.method == "pca":
+        most = _carrying(source)
     if most <= _ALL:
         kept = {1: "the only one is", 2: "both are"}.get(most, f"all {most} are")
         return {**asked, "k": most}, [f"No number of axes was asked for, so {kept} kept."]
@@ -160,28 +132,14 @@ def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
     return {**asked, "k": _FEW}, [note]
 
 
-def _told(talk: Talk, found: Fitted, *, report: str | None, page: str | None) -> None:
-    """The summary: on standard output, unless the page itself goes there."""
-    from eckart.cli import documents
-    from eckart.views.summary import renderable, summary
-
-    stream = sys.stdout if page is None else sys.stderr
-    if talk.json:
-        content = documents.of_decomposition(found.d)
-        more = {} if page is None else {"page": page}
-        talk.document(data=found.name, **content, warnings=found.warnings, report=report, **more)
-    elif page is not None and talk.quiet:
-        return
-    elif stream.isatty():
-        talk.show(renderable(found.d, width=talk.width), stream)
-    else:
-        click.echo(summary(found.d, width=talk.width), file=stream, nl=False)
-
-
-def _method(d: Decomposition) -> str:
-    from eckart.views.words import method_name
-
-    return method_name(d)
+def _carrying(source: Source) -> int:
+    """How many axes can carry variance: no more than columns that vary, and one less than rows."""
+    rows, columns = source.shape
+    columns = int(columns)
+    if not source.sparse and hasattr(source, "matrix") and rows * columns <= _MOST_SCORES:
+        matrix = source.matrix
+        columns = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
+    return max(1, min(int(rows) - 1, columns))
 
 
 def _plan_text(made: Plan, width: int) -> str:

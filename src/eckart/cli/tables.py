@@ -20,8 +20,11 @@ Source = Any
 _NUMBERED = re.compile(r"column [0-9]+")
 
 
-def read(data: str, reading: Reading) -> Source:
-    """The table at a path, or on standard input for '-', with the columns asked for."""
+def read(data: str, reading: Reading, *, measurements: bool = True) -> Source:
+    """The table at a path, or on standard input for '-', with the columns asked for.
+
+    Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them.
+    """
     from eckart.sources.open_source import open_source
 
     source = open_source(
@@ -36,11 +39,9 @@ def read(data: str, reading: Reading) -> Source:
     )
     if data == "-":
         source = replace(source, about=replace(source.about, name="standard input"))
-    if not reading.columns:
-        source = _without_numbering(source)
-    if not reading.columns and not reading.drop:
-        return source
-    return keep(source, _chosen(source, reading))
+    if reading.columns or reading.drop:
+        source = keep(source, _chosen(source, reading))
+    return _without_numbering(source) if measurements and not reading.columns else source
 
 
 def _without_numbering(source: Source) -> Source:
@@ -48,7 +49,7 @@ def _without_numbering(source: Source) -> Source:
     from eckart.sources.assemble import listed, numbering_columns
 
     names = source.about.column_names
-    if names is None or not isinstance(getattr(source, "matrix", None), _arrays()):
+    if names is None or source.sparse or not hasattr(source, "matrix"):
         return source
     places = numbering_columns(names, source.matrix)
     if not places or len(places) == len(names):
@@ -57,10 +58,9 @@ def _without_numbering(source: Source) -> Source:
     kept = keep(source, [j for j in range(len(names)) if j not in places])
     word = f"Set aside, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
     about = kept.about
-    labels = about.labels | {name: tuple(map(str, source.matrix[:, j].tolist())) for name, j in zip(found, places, strict=True)}
     fates = about.fates | dict.fromkeys(found, "only numbers the rows: set aside")
-    told = {"notes": (*about.notes, word), "decided": (*about.decided, word), "labels": labels, "fates": fates}
-    return replace(kept, about=replace(about, **told))
+    about = replace(about, notes=(*about.notes, word), decided=(*about.decided, word), fates=fates)
+    return replace(kept, about=about)
 
 
 def column_names(source: Source) -> tuple[str, ...]:
@@ -120,6 +120,8 @@ def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
+    from eckart.sources.assemble import is_identifier, listed
+
     names = source.about.column_names
     title = source.about.name
     if wanted is None or names == tuple(wanted):
@@ -130,11 +132,16 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
                 f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names as many are needed."
             )
         return source, [f"{title} has no column names; its columns are taken to be in the order of {what}."]
-    if set(names) != set(wanted):
+    extra = [name for name in names if name not in set(wanted)]
+    if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
         raise Refused(_difference(source, names, wanted, what))
+    left = [f"Left out, as {what} has no such column: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
-    return keep(source, order), [f"The columns of {title} were brought into the order of {what}, by their names."]
+    if order == sorted(order):
+        return keep(source, order), left
+    moved = f"The columns of {title} were brought into the order of {what}, by their names."
+    return keep(source, order), [*left, moved]
 
 
 def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> str:

@@ -94,6 +94,14 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[A
     return notes
 
 
+def truth_fates(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
+    """What was done with columns of true and false."""
+    import pyarrow as pa
+
+    truths = [name for name, column in zip(names, columns, strict=True) if pa.types.is_boolean(column.type)]
+    return dict.fromkeys(truths, "true and false: analysed as 1 and 0")
+
+
 def refuse_infinite(matrix: NDArray[Any], names: Sequence[str], place: Callable[[int], str]) -> None:
     """Infinite cells are refused; `place(row)` says where the row is in the file."""
     step = max(1, (1 << 20) // matrix.shape[1])

@@ -37,6 +37,12 @@ class Parts:
     texts: list[Text] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     row_names: tuple[str, ...] | None = None
+    order: list[str] = field(default_factory=list)
+    """All columns of the file, as they stand in it."""
+    fates: dict[str, str] = field(default_factory=dict)
+    """What was done with columns that are neither plain numbers nor labels."""
+    layout: list[str] = field(default_factory=list)
+    """How the file is written, in sentences."""
 
 
 def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemorySource:
@@ -49,15 +55,32 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         names = chosen.values
         unnamed = re.fullmatch("column [0-9]+", chosen.name)
         notes.append(f"The rows are named by {chosen.name if unnamed else f'the column {quoted(chosen.name)}'}.")
-    notes += _label_notes(labels) + column_notes(parts, names)
+    notes += _label_notes(labels)
+    decided = (*parts.layout, *notes)
+    notes += column_notes(parts, names)
     about = About(
         name=name,
         row_names=names,
         column_names=tuple(parts.column_names),
         labels={label.name: label.values for label in labels},
         notes=tuple(notes),
+        decided=decided,
+        fates=_fates(parts, chosen, labels),
     )
     return MemorySource(parts.matrix, about)
+
+
+def _fates(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> dict[str, str]:
+    """What was done with each column: analysed, used as names or labels, or left out, and why."""
+    found = dict.fromkeys(parts.column_names, "analysed")
+    if chosen is not None:
+        found[chosen.name] = "names the rows"
+    kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a sign or a unit"}
+    for label in labels:
+        different = len(set(label.values))
+        found[label.name] = f"{kinds[label.kind]}: set aside as a label ({different:,} different)"
+    found |= parts.fates
+    return {name: found[name] for name in parts.order or found if name in found}
 
 
 def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[str]:
@@ -128,14 +151,21 @@ def _label_notes(labels: list[Text]) -> list[str]:
 
 
 def _id_notes(parts: Parts) -> list[str]:
-    notes = []
-    for j, name in enumerate(parts.column_names):
-        if len(parts.matrix) > 2 and _ID_NAME.fullmatch(name) and _counts(parts.matrix[:, j]):
-            notes.append(
-                f"The column {quoted(name)} only numbers the rows, yet it is analysed like a measurement; "
-                "leave it out if it is none."
-            )
-    return notes
+    names = [quoted(parts.column_names[j]) for j in numbering_columns(parts.column_names, parts.matrix)]
+    doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
+    return [f"The column {name} {doubt}" for name in names]
+
+
+def numbering_columns(names: Sequence[str], matrix: NDArray[Any]) -> list[int]:
+    """Columns that are called like an identifier and hold nothing but a count of the rows."""
+    if len(matrix) <= 2:
+        return []
+    return [j for j, name in enumerate(names) if is_identifier(name) and _counts(matrix[:, j])]
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a column is called like one that tells rows apart: id, index, no, customer_id, ..."""
+    return _ID_NAME.fullmatch(name) is not None
 
 
 def _counts(column: NDArray[Any]) -> bool:

@@ -83,6 +83,10 @@ class About:
     """Text columns set aside, by name; one entry per row."""
     notes: tuple[str, ...] = ()
     """What was decided while reading, in sentences for the user."""
+    decided: tuple[str, ...] = ()
+    """What was found out about the layout and the roles of columns: part of `notes` as far as it matters, and plain."""
+    fates: dict[str, str] = field(default_factory=dict)
+    """What was done with each column of the file, in its order; empty where the file has no columns by name."""
 
 
 @dataclass(frozen=True)

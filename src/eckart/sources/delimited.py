@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eckart.errors import FileError
-from eckart.sources.arrow_columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of
+from eckart.sources.arrow_columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_fates
 from eckart.sources.assemble import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
 from eckart.sources.base import MemorySource
 from eckart.sources.cells import (
@@ -99,9 +99,17 @@ def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource
     check_row_names(options.row_names, page.columns, name)
     parts = _wide_parts(page, options) if len(page.columns) > WIDE else _parts(page, options)
     parts.notes[:0] = notes + layout.notes + page.notes
+    parts.layout.append(_separated(layout, options))
     refuse_empty(len(parts.matrix), parts.matrix.shape[1], name)
     refuse_infinite(parts.matrix, parts.column_names, page.place)
     return assemble(parts, name, options.row_names)
+
+
+def _separated(layout: Layout, options: TextOptions) -> str:
+    words = {"\t": "tabs or blanks", " ": "blanks"}
+    mark = words.get(layout.delimiter, repr(layout.delimiter))
+    tried = "" if options.delimiter else " (commas, semicolons, tabs, bars and blanks were tried)"
+    return f"Cells are separated by {mark}{tried}."
 
 
 def naming_columns(page: Page, options: TextOptions) -> list[str]:
@@ -149,9 +157,11 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     refuse_empty(table.num_rows, len(numbers), page.name)
     matrix = matrix_of(numbers, table.num_rows, page.name)
     notes = number_notes(names, numbers, matrix)
+    fates = truth_fates(names, numbers) | dict.fromkeys(empty, "without any value: left out")
     if empty:
         notes.append(f"Without any value, and so left out: the column {listed(empty)}.")
-    return Parts(matrix, names, sorted(texts, key=lambda text: text.name not in naming), notes)
+    texts.sort(key=lambda text: text.name not in naming)
+    return Parts(matrix, names, texts, notes, order=list(page.columns), fates=fates)
 
 
 def _parse(page: Page, naming: list[str]) -> Any:

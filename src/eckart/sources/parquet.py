@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eckart.errors import FileError
-from eckart.sources.arrow_columns import kind_of, matrix_of, number_notes, text_of
+from eckart.sources.arrow_columns import kind_of, matrix_of, number_notes, text_of, truth_fates
 from eckart.sources.assemble import Parts, Text, assemble, check_row_names, listed, refuse_empty, unique_names
 from eckart.sources.base import MemorySource
 from eckart.sources.limits import check_fits
@@ -90,7 +90,8 @@ def arrow_source(table: Any, name: str, row_names: str | None = "auto", others: 
     notes += number_notes(names, numbers, matrix)
     if left_out:
         notes.append(f"Left out, because such values are not numbers: {listed(left_out)}.")
-    return assemble(Parts(matrix, names, texts, notes), name, row_names)
+    fates = truth_fates(names, numbers) | dict.fromkeys(left_out, "not numbers: left out")
+    return assemble(Parts(matrix, names, texts, notes, order=[*columns, *left_out], fates=fates), name, row_names)
 
 
 def _pandas_index(table: Any) -> str | None:

@@ -26,8 +26,10 @@ MOST_AXES = 10
 """Axes whose coordinates are in the page."""
 _OBSERVED = 500_000
 """Numbers of the table itself that are in the page; beyond, the strongest columns only."""
+_LETTERS = 180_000
 _MOST_COLUMNS = 2000
 _MOST_CHOICES = 200
+_FEW = 2000
 _EXACT = 100_000
 """Up to here the table is kept in full digits, beyond as levels."""
 ADDITIVE = {"pca", "svd", "kernel_pca", "isomap"}
@@ -49,10 +51,11 @@ def numbers(d: Decomposition, beside: Beside) -> dict[str, Any]:
     k = min(d.k, MOST_AXES)
     scores = None if d.left is None else row_scores(d, axes=slice(k))
     drawn = np.empty(0, np.intp) if scores is None else drawn_rows(scores)
-    columns = _shown_columns(d, k, max(len(drawn), 1))
+    rows = _rows(d, scores, drawn)
+    columns = _shown_columns(d, k, max(len(drawn), 1), sum(map(len, rows["names"])))
     return {
         "method": d.method, "k": k, "additive": d.method in ADDITIVE, "axes": _axes(d), "errors": _errors(d),
-        "rows": _rows(d, scores, drawn), "columns": _columns(d, k, columns),
+        "rows": rows, "columns": _columns(d, k, columns),
         "observed": _observed(d, beside.data, drawn, columns), "outliers": unusual_rows(d, drawn),
         "colours": [] if scores is None else groups(beside.labels, scores, drawn),
     }  # fmt: skip
@@ -100,12 +103,14 @@ def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[n
         "count": d.rows, "drawn": len(drawn), "numbered": d.row_names is None,
         "names": [shorten(names[i], 60) for i in drawn.tolist()],
         "scores": None if scores is None else packed(scores[drawn]),
-        "distances": None if distances is None else packed(distances[drawn]),
+        "distances": None if distances is None else _small(distances[drawn][:, None]),
     }  # fmt: skip
 
 
-def _shown_columns(d: Decomposition, k: int, rows: int) -> NDArray[np.intp]:
-    most = max(1, min(_OBSERVED // rows, _MOST_COLUMNS))
+def _shown_columns(d: Decomposition, k: int, rows: int, letters: int) -> NDArray[np.intp]:
+    """As many as leave the page small: long names of many rows take the room of a few columns."""
+    room = _OBSERVED - max(0, letters - _LETTERS) // 2
+    most = max(1, min(room // rows, _MOST_COLUMNS))
     if d.columns <= most:
         return np.arange(d.columns)
     right = floats(d.right)[:, :k]
@@ -143,4 +148,9 @@ def _observed(d: Decomposition, data: Any, drawn: NDArray[np.intp], columns: NDA
     part = data[drawn][:, columns] if len(drawn) < d.rows or len(columns) < d.columns else data
     part = part.toarray() if hasattr(part, "toarray") else to_numpy(part)
     part = np.asarray(part, dtype=np.float64)
-    return packed(part) if part.size <= _EXACT else levels(part)
+    return _small(part)
+
+
+def _small(table: NDArray[np.float64]) -> dict[str, Any]:
+    """In full digits where that takes little room."""
+    return packed(table) if table.size <= (_FEW if table.shape[1] == 1 else _EXACT) else levels(table)

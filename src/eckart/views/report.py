@@ -17,7 +17,7 @@ from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.newfile import new_file
 from eckart.views import charts, sentences
-from eckart.views.report_contents import Told, full, heatmap, sections
+from eckart.views.report_contents import Told, for_script, full, heatmap, rank_table, sections
 from eckart.views.report_rows import subset_sentence
 from eckart.views.words import clean, explained, interval, method_name, number, percent, total_word
 
@@ -49,7 +49,7 @@ def report(
     title: str | None = None,
     data: Any = None,
     labels: Mapping[str, Sequence[str]] | None = None,
-    ranks: Table | None = None,
+    ranks: Any = None,
     columns: Table | None = None,
     reading: Sequence[str] = (),
 ) -> str:
@@ -69,8 +69,8 @@ def report(
         The table that was decomposed: with it, rows are compared with what few axes rebuild, and coloured by columns.
     labels : mapping of str to sequence of str, optional
         Words for each row, by name, to colour the rows by.
-    ranks : Table, optional
-        How many axes each rule wants, from `eckart.choose_rank`.
+    ranks : RankChoice or Table, optional
+        How many axes each rule wants: what `eckart.choose_rank` gives.
     columns : Table, optional
         What was done to each column of the source.
     reading : sequence of str
@@ -85,7 +85,7 @@ def report(
     >>> "PC1 is made by Assault, Rape and Murder" in page
     True
     """
-    told = Told(tuple(reading), data, columns, ranks)
+    told = Told(tuple(reading), data, columns, rank_table(ranks))
     title = title or method_name(d)
     if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
         from eckart.views.report_markdown import markdown
@@ -130,7 +130,7 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
     style, library = _part("report.css"), _part("vendor/echarts.min.js")
     script = '"use strict";\n(() => {\n' + "".join(map(_part, _SCRIPTS)) + "})();\n"
     drawn = charts.drawn_count(numbers)
-    kept = {name: made.to_dict() for name, made in tables.items() if name != "facts"}
+    kept = {name: for_script(made) for name, made in tables.items() if name not in ("facts", "scores")}
     return {
         "d": d, "title": title, "what": sentences.what(d), "share": interval(*explained(d)),
         "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
@@ -143,7 +143,7 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
         "scalings": _scalings(numbers), "meanings": _MEANINGS, "colours": charts.colour_choices(numbers),
         "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['k']} axes",
         "numbers": numbers | {"meanings": _MEANINGS, "word": total_word(d), "unit": _unit(d)},
-        "csv_tables": kept if drawing is None else kept | {"heatmap": drawing.to_dict()},
+        "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
         "style": Markup(style), "style_hash": _hash(style), "library": Markup(library), "script": Markup(script),
         "script_hashes": [_hash(library), _hash(script)],

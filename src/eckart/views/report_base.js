@@ -37,7 +37,11 @@ const make = (kind, attributes = {}, ...children) => {
 };
 
 const fill = (table, head, rows) => {
-  const line = (cells, first) => make("tr", {}, ...cells.map((cell, i) => make(first || i === 0 ? "th" : "td", i === 0 && !first ? { scope: "row", dir: "auto" } : first ? { scope: "col" } : {}, cell)));
+  const words = (cell) => (/^[-–\d]/.test(cell) ? {} : { class: "word" });
+  const line = (cells, first) => make("tr", {}, ...cells.map((cell, i) => {
+    const kind = first ? { scope: "col", ...(i ? words(rows[0] ? rows[0][i] : "") : {}) } : i ? words(cell) : { scope: "row", dir: "auto" };
+    return make(first || i === 0 ? "th" : "td", kind, cell);
+  }));
   table.replaceChildren(make("thead", {}, line(head, true)), make("tbody", {}, ...rows.map((row) => line(row, false))));
 };
 

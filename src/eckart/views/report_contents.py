@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from eckart.modelfile import libraries
 from eckart.views import sentences, tables
 from eckart.views.report_unusual import unusual
 from eckart.views.table import Table
-from eckart.views.words import axis_labels, number
+from eckart.views.words import axis_labels, number, shorten
 
 if TYPE_CHECKING:
     from eckart.decomposition import Decomposition
@@ -49,7 +50,7 @@ def sections(d: Decomposition, told: Told) -> list[Section]:
         Section(
             "summary", "Summary", (sentences.carried(d), sentences.scree_finding(d), sentences.loadings_finding(d))
         ),
-        Section("notes", "Read this first", tuple(sentences.doubts(d))),
+        Section("notes", "Read this first", tuple(sentences.doubts(d, told.reading))),
         Section(
             "data", "What was done to the data", (sentences.treated(d), *told.reading), _some(columns=told.columns)
         ),
@@ -102,6 +103,15 @@ def facts(d: Decomposition) -> Table:
     return Table("How it was computed", ("what", "value"), tuple(found), kinds=("text", "text"))
 
 
+def rank_table(choice: Any) -> Table | None:
+    """How many axes each rule wants, why, and what it takes for granted; from `eckart.choose_rank`, or a table."""
+    if choice is None or isinstance(choice, Table):
+        return choice
+    rows = tuple((v.title, v.k, v.reason, v.assumes) for v in choice.verdicts)
+    columns = ("rule", "axes", "why", "assumes")
+    return Table("How many axes", columns, rows, choice.word, ("text", "count", "text", "text"))
+
+
 def heatmap(d: Decomposition) -> Table | None:
     """The strongest columns and first axes of the loadings, in the order of the data when all columns fit."""
     made = _known(tables.loadings, d)
@@ -116,6 +126,10 @@ def heatmap(d: Decomposition) -> Table | None:
 
 
 def _makes(d: Decomposition) -> tuple[str, ...]:
+    if not sentences.has_weights(d):
+        return (
+            "The axes lie in the space of the kernel, not in that of the columns, so no column has a weight on them.",
+        )
     names = axis_labels(d)[:_AXES_EXPLAINED]
     return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
 
@@ -140,3 +154,15 @@ def _some(**given: Table | None) -> dict[str, Table]:
 def full(found: Sequence[Section]) -> dict[str, Table]:
     """Every table of the report by name."""
     return {name: table for section in found for name, table in section.tables.items()}
+
+
+def for_script(table: Table) -> dict[str, Any]:
+    """A table for the page's script: names clean and not too long, numbers with nine digits."""
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, float):
+            return float(f"{value:.9g}") if math.isfinite(value) else None
+        return shorten(value, 200) if isinstance(value, str) else value
+
+    rows = [[cell(value) for value in row] for row in table.rows]
+    return {"columns": [shorten(name, 200) for name in table.columns], "rows": rows}

@@ -55,7 +55,7 @@ const weightCell = (params, api) => {
   const [x, y] = api.coord([api.value(0), api.value(1)]), [width, height] = api.size([1, 1]);
   const marked = weights.rows[api.value(1)][0] === markedColumn;
   const fill = blend(value >= 0 ? "red" : "blue", 0.04 + 0.9 * strength);
-  const text = width > 40 ? { text: value.toFixed(2).replace("-", "−"), x, y, align: "center", verticalAlign: "middle", fill: readable(fill), font: `12px ${FONT}` } : null;
+  const text = width > 40 ? { text: value.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "−"), x, y, align: "center", verticalAlign: "middle", fill: readable(fill), font: `12px ${FONT}` } : null;
   return {
     type: "group",
     children: [
@@ -114,7 +114,7 @@ if (data.errors.length) figure("errors", {
 });
 
 // Rows far out along the axes, or far from them; distances as multiples of their limits.
-const outliers = data.outliers && { t2: unpack(data.outliers.t2), q: unpack(data.outliers.q) };
+const outliers = data.outliers && ((pairs) => ({ t2: pairs.filter((_, i) => i % 2 === 0), q: pairs.filter((_, i) => i % 2) }))(unpack(data.outliers.distances));
 if (outliers) figure("outliers", {
   height: (width) => Math.round(Math.max(260, Math.min(0.6 * width, 420))),
   option: () => {

@@ -56,12 +56,14 @@ const ellipse = (group) => {
 };
 
 // The same scale in both directions, so that angles and distances are true.
-const window2d = (tips, { width, height }) => {
+const window2d = (tips, lines, { width, height }) => {
   const low = [0, 0], high = [0, 0];
   const take = (xy) => { for (const a of [0, 1]) { low[a] = Math.min(low[a], xy[a]); high[a] = Math.max(high[a], xy[a]); } };
   tips.forEach(take);
   if (withRows()) for (let i = 0; i < n; i++) take(point(i));
   if (state.scaling === "correlation") [[-1, -1], [1, 1]].forEach(take);
+  const ends = [low.map((x, a) => x - 0.3 * (high[a] - x)), high.map((x, a) => x + 0.3 * (x - low[a]))];
+  for (const { points } of lines) for (const xy of points) take(xy.map((x, a) => Math.max(ends[0][a], Math.min(x, ends[1][a]))));
   const room = [width - 64 - 20, height - 16 - 52];
   const scales = [0, 1].filter((a) => high[a] > low[a]).map((a) => (room[a] - (a ? 30 : Math.min(110, room[0] / 4))) / (high[a] - low[a]));
   const unit = scales.length ? Math.min(...scales) : 1;
@@ -89,10 +91,10 @@ const planeOption = (size) => {
   const longest = found.reduce((most, { at }) => Math.max(most, Math.abs(at[0]), Math.abs(at[1])), 0);
   const stretch = reach > 0 && longest > 0 ? (REACH * reach) / longest : 1;
   const tips = found.map(({ j, at }) => ({ j, at: at.map((x) => x * stretch) }));
-  const [xs, ys] = window2d(tips.map(({ at }) => at), size);
   const groups = withRows() ? colouring() : [];
   const lines = groups.map((group) => ({ points: ellipse(group), colour: group.colour })).filter(({ points }) => points);
   if (state.scaling === "correlation") lines.push({ points: Array.from({ length: 73 }, (_, i) => [Math.cos((i * Math.PI) / 36), Math.sin((i * Math.PI) / 36)]), colour: colour("soft") });
+  const [xs, ys] = window2d(tips.map(({ at }) => at), lines, size);
   seen = { tips, stretch, groups };
   const label = { showMinLabel: false, showMaxLabel: false, formatter: (x) => digits(x, 4) };
   const zero = { show: true, onZero: true, lineStyle: { color: colour("soft"), opacity: 0.6 } };
@@ -189,6 +191,7 @@ if (plane) {
     if (across.value === up.value) { const other = event.target === across ? up : across; other.value = String((+other.value + 1) % k); }
     Object.assign(state, { across: +across.value, up: +up.value, scaling: scaling.value, colour: by ? by.value : "" });
     drawPlane();
+    showRow();
   });
   const zoom = (by) => {
     const [now] = figures.plane.chart.getOption().dataZoom, middle = (now.start + now.end) / 2;

@@ -11,7 +11,7 @@ from eckart.array_api import to_numpy
 from eckart.errors import ParameterError
 from eckart.views.measures import complete, floats
 from eckart.views.outliers import Distances, distances, outlier_columns
-from eckart.views.pack import packed
+from eckart.views.pack import levels, packed
 from eckart.views.table import Table
 from eckart.views.words import joined, row_labels, shorten
 
@@ -73,7 +73,9 @@ def drawn(d: Decomposition, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     if found is None or not len(rows):
         return None
     inside, beside = found.inside[rows] / found.inside_limit, found.beside[rows] / found.beside_limit
-    return {"t2": packed(inside), "q": packed(beside), "limits": [found.inside_limit, found.beside_limit]}
+    pair = np.stack([inside, beside], axis=1)
+    small = packed(pair) if len(pair) <= 2000 else levels(pair)
+    return {"distances": small, "limits": [found.inside_limit, found.beside_limit]}
 
 
 def _makers(d: Decomposition, row: int, data: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,19 +96,26 @@ def carried(d: Decomposition) -> str:
     return f"{axes} {interval(lower, upper)} of the {total_word(d)} (certified{within}{sure})."
 
 
-def doubts(d: Decomposition) -> list[str]:
-    """What a reader must not overlook: no proof, axes that are not determined, notes."""
+def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
+    """What a reader must not overlook: no proof, axes that are not determined, notes but for those already said."""
     found = []
     if d.certificate is not None:
         if not d.certificate.proved:
             asked = percent(d.certificate.tolerance, 3)
             found.append(f"The asked accuracy of the explained share ({asked}) was NOT proved; only the interval is.")
         found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
-    return found + [clean(note) for note in d.notes]
+    return found + [clean(note) for note in d.notes if note not in said]
+
+
+def has_weights(d: Decomposition) -> bool:
+    """Whether the axes are made of the columns; those of a kernel are not."""
+    return int(d.right.shape[1]) == d.k
 
 
 def makes(d: Decomposition, axis: int) -> str:
     """The columns that make an axis: 'Assault 0.58, Rape 0.54, Murder 0.54'."""
+    if not has_weights(d):
+        return "not made of columns"
     found = makers(d, axis)
     return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column more than others"
 
@@ -128,7 +136,9 @@ def scree_finding(d: Decomposition) -> str:
 
 def loadings_finding(d: Decomposition, axes: int = 2) -> str:
     """What the loadings show, in words."""
-    parts = []
+    parts: list[str] = []
+    if not has_weights(d):
+        return ""
     for axis, name in list(enumerate(axis_labels(d)))[:axes]:
         found = makers(d, axis, most=4)
         signs = {value > 0 for _, value in found}

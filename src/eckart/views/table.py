@@ -7,7 +7,7 @@ import io
 import math
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from eckart.views.words import places, shorten
 
@@ -24,7 +24,7 @@ _RICH_GAP = 3
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under named columns; `kinds` says how each column reads: text, number, percent, floor, ceiling."""
+    """Rows of cells under named columns; `kinds` says how each reads: text, number, count, percent, floor, ceiling."""
 
     title: str
     columns: tuple[str, ...]
@@ -79,14 +79,20 @@ class Table:
         from rich.text import Text
 
         body, widths = self._fitted(width - _RICH_GAP, limit, _RICH_GAP)
-        words = " ".join(line for line in (self._left_out(len(body), len(widths)), self.caption) if line)
-        table = RichTable(title=Text(self.title) if self.title else None, caption=Text(words), box=SIMPLE_HEAD)
+        notes = " ".join(line for line in (self._left_out(len(body), len(widths)), self.caption) if line)
+        table = RichTable(title=Text(self.title) if self.title else None, caption=Text(notes), box=SIMPLE_HEAD)
         table.title_justify = table.caption_justify = "left"
+        words = [kind == "text" for kind in self.kinds] or [True, *[False] * len(self.columns)]
         for i, name in enumerate(self.columns[: len(widths)]):
-            table.add_column(Text(name), justify="right" if i else "left", no_wrap=True, style="" if i else "bold")
+            side: Literal["left", "right"] = "left" if words[i] else "right"
+            table.add_column(Text(name), justify=side, no_wrap=True, style="" if i else "bold")
         for row in body:
             table.add_row(*(Text(cell) for cell in row[: len(widths)]))
         return table
+
+    def fits(self, width: int = 80, limit: int = 40) -> bool:
+        """Whether `rich` shows every column in that width."""
+        return len(self._fitted(width - _RICH_GAP, limit, _RICH_GAP)[1]) == len(self.columns)
 
     def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:
         """Shown cells and the widths of as many columns as fit."""
@@ -121,6 +127,8 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
         return "-"
     if isinstance(cell, str):
         return shorten(cell, 200)
+    if kind == "count":
+        return f"{cell:,}"
     if kind == "percent":
         return f"{100 * cell:.2f} %"
     if kind == "floor":

@@ -1,0 +1,153 @@
+"""eckart report: the main job. A summary in the terminal, and a page with pictures; or the same as Markdown or JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eckart.cli.fitting import Fitted, fitted
+from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from eckart.views.report_contents import Told
+    from eckart.views.table import Table
+
+_MOST_CELLS = 100_000
+"""Up to here every rule on the number of axes is asked; some of them draw many tables."""
+
+
+@click.command(short_help="Summary in the terminal, and a page with pictures.")
+@click.argument("data")
+@wanted
+@output("The page; Markdown where FILE ends in .md. '-' for standard output.", default="report.html", show_default=True)
+@click.option("--title", metavar="TEXT", help="Title of the page.")
+@click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
+@reading
+@talking
+def report(
+    talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output, title: str | None, markdown: bool
+) -> None:
+    """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
+
+    DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'.
+
+    \b
+    Examples:
+      eckart report usarrests.csv --scale
+      eckart report ratings.csv --method svd -k 2 -o ratings.html
+    """
+    from eckart.cli import outputs
+
+    if markdown and talk.json:
+        raise click.UsageError("--markdown and --json exclude each other: both go to standard output.")
+    if markdown and output.path == "-":
+        raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
+    outputs.check(output)
+    found = fitted(talk, data, wanted, reading, left=True)
+    told = _beside(talk, found, wanted)
+    title = title or f"{_method(found)} of {found.name}"
+    page = _written(talk, found, told, output, title)
+    if output.path == "-" and not talk.json:
+        sys.stdout.buffer.write(page.encode("utf-8"))
+    if markdown:
+        from eckart.views.report_markdown import markdown as as_markdown
+
+        click.echo(as_markdown(found.d, told, title), nl=False)
+    else:
+        _tell(talk, found, told, _next(data, found, wanted), output, page)
+    if output.path != "-":
+        talk.say(f"The page is {output.path}.")
+
+
+def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
+    """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
+    from eckart.cli.treated import columns_table
+    from eckart.views.report_contents import Told
+
+    about = found.source.about
+    ranks = _ranks(talk, found, wanted)
+    return Told(about.decided, getattr(found.source, "matrix", None), columns_table(found.source, found.d), ranks)
+
+
+def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
+    """How many axes each rule wants; of a large table those that need no drawing of other tables."""
+    from dataclasses import replace
+
+    from eckart.errors import EckartError
+    from eckart.rank.choose import choose_rank
+    from eckart.views.report_contents import rank_table
+
+    if wanted.method not in ("pca", "svd") or wanted.which == "smallest":
+        return None
+    rows, columns = found.source.shape
+    small = rows * columns <= _MOST_CELLS
+    asked: dict[str, Any] = {
+        "method": wanted.method,
+        "scale": wanted.scale,
+        "missing": wanted.missing,
+        "rng": wanted.seed,
+    }
+    with talk.status("Asking how many axes"), talk.warnings():
+        try:
+            choice = choose_rank(found.source, "all" if small else "quick", **asked)
+        except EckartError as error:
+            talk.say(f"Note: How many axes could not be asked: {error}")
+            return None
+    made = rank_table(choice)
+    left = "Rules that draw or hold out tables take longer: 'eckart rank' asks them too."
+    return made if small or made is None else replace(made, caption=f"{made.caption} {left}")
+
+
+def _written(talk: Talk, found: Fitted, told: Told, output: Output, title: str) -> str:
+    from eckart.cli import outputs
+    from eckart.views.report import report as write_page
+
+    path = None if output.path == "-" else output.path
+    with talk.status("Writing the page"), outputs.writing():
+        return write_page(
+            found.d, path, overwrite=output.force, title=title, data=told.data, labels=found.source.about.labels,
+            ranks=told.ranks, columns=told.columns, reading=told.reading,
+        )  # fmt: skip
+
+
+def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Output, page: str) -> None:
+    """The summary: on standard output, unless the page itself goes there."""
+    from eckart.cli import documents
+    from eckart.views.summary import renderable, summary
+
+    to_file = output.path != "-"
+    stream = sys.stdout if to_file else sys.stderr
+    if talk.json:
+        content = documents.of_decomposition(found.d) | documents.of_report(found.d, told)
+        where: dict[str, Any] = {"report": output.path} if to_file else {"report": None, "page": page}
+        talk.document(data=found.name, **content, warnings=found.warnings, **where)
+    elif not to_file and talk.quiet:
+        return
+    elif stream.isatty():
+        talk.show(renderable(found.d, width=talk.width, told=told, steps=steps), stream)
+    else:
+        click.echo(summary(found.d, width=talk.width, told=told, steps=steps), file=stream, nl=False)
+
+
+def _next(data: str, found: Fitted, wanted: Wanted) -> list[str]:
+    """Commands that may come next, ready to be typed."""
+    import shlex
+
+    if data == "-":
+        return []
+    file = shlex.quote(data)
+    asked = f" --method {wanted.method}" * (wanted.method != "pca") + " --scale" * wanted.scale
+    asked += f" --missing {wanted.missing}" * (wanted.missing != "error")
+    units = any("nothing was scaled" in note for note in found.d.notes)
+    steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if units else []
+    steps.append(f"eckart fit {file}{asked} -k {min(found.d.k, 2)} -o model.eckart")
+    return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
+
+
+def _method(found: Fitted) -> str:
+    from eckart.views.words import method_name
+
+    return method_name(found.d)

@@ -19,6 +19,8 @@ from eckart import datasets
 from eckart.concept_space import best as best_module
 from eckart.concept_space.best import best
 from eckart.errors import DataWarning, InputError, MissingValuesError, NotFiniteError, ParameterError
+from eckart.sources.base import About
+from eckart.sources.rows import MemoryRows
 
 RATINGS = datasets.load("ratings")
 MIXED = datasets.load("ratings_mixed")
@@ -623,6 +625,36 @@ class TestInput:
         assert np.array_equal(
             space.query(frame.loc["Ada"]).coordinates, space.query(frame.loc["Ada"].to_dict()).coordinates
         )
+
+    @pytest.mark.parametrize("kind", ["dense", "sparse"])
+    def test_rows_that_are_read_in_blocks(self, kind: str) -> None:
+        whole = table(0, 200, 30) * (np.random.default_rng(1).random((200, 30)) < 0.4)
+        d = ek.decompose(whole, "svd", k=3)
+        data = whole if kind == "dense" else sparse.csr_array(whole)
+        memory = ek.concepts(d, rows=data)
+        blocks = ek.concepts(d, rows=MemoryRows(data, About("data")))
+        assert blocks.rows is not None
+        assert not blocks.rows.parts[0].opened.matrix.resident
+        assert blocks.recommend(150, 5).names == memory.recommend(150, 5).names
+        assert blocks.similar_rows(150, 5, proof=True).to_dict() == memory.similar_rows(150, 5, proof=True).to_dict()
+        assert np.array_equal(blocks.recommend_many(n=4).places, memory.recommend_many(n=4).places)
+
+    @pytest.mark.parametrize("factor", [1e-200, 1e200])
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    def test_tiny_and_huge_numbers(self, factor: float, kind: type) -> None:
+        whole = table(0) * (np.random.default_rng(1).random((30, 12)) < 0.4)
+        usual = ek.concepts(ek.decompose(kind(whole), "svd", k=3), rows=kind(whole))
+        other = ek.concepts(ek.decompose(kind(factor * whole), "svd", k=3), rows=kind(factor * whole))
+        assert other.similar_rows(4, 5).names == usual.similar_rows(4, 5).names
+        assert other.similar_rows(4, 5, by="dot").names == usual.similar_rows(4, 5, by="dot").names
+        assert other.similar_columns(4, 5, proof=True).proved == usual.similar_columns(4, 5, proof=True).proved
+        assert other.similar_rows(4, 5, proof=True).proved == usual.similar_rows(4, 5, proof=True).proved
+        score = usual.explain(4, 2).score
+        assert math.fsum(part.adds for part in other.explain(4, 2).entries) / factor == pytest.approx(score)
+        assert other.fold_in(kind(factor * whole[:4])).unseen == pytest.approx(usual.fold_in(kind(whole[:4])).unseen)
+        assert other.recommend(4, 5).names == usual.recommend(4, 5).names
+        assert other.recommend_many(n=3).places.tolist() == usual.recommend_many(n=3).places.tolist()
+        assert other.query(factor * whole[4]).unseen == pytest.approx(usual.query(whole[4]).unseen)
 
     def test_a_saved_model_gives_the_same(self, tmp_path: Path) -> None:
         d = ek.decompose(datasets.path("ratings_mixed"), "pca", k=2, left=True, scale=True)

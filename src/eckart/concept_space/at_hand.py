@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
+from eckart.array_api import is_sparse, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions
 from eckart.errors import InputError
 from eckart.operators.open_matrix import Opened, open_matrix
-from eckart.sources.open_source import open_source
+from eckart.sources.open_rows import open_table
 from eckart.verbs import project
 
 
@@ -29,34 +29,38 @@ class Rows:
     norms: Numbers | None = None
     """Lengths of the rows in the units of the decomposition, where they are known without the data."""
 
-    def entries(self, row: int) -> Numbers | None:
+    def entries(self, place: int) -> Numbers | None:
         """One row as it was given, dense."""
         if self.opened is None:
             return None
-        matrix = self.opened.matrix
-        if matrix.sparse:
-            return np.ldexp(matrix.rows([row]).toarray()[0].astype(np.float64), -self.opened.exponent)
-        return to_numpy(matrix.rows(slice(row, row + 1)))[0].astype(np.float64)
+        row = self._stored(place, place + 1)
+        if is_sparse(row):
+            exponent = self.opened.exponent if self.opened.matrix.resident else 0
+            return np.ldexp(row.toarray()[0].astype(np.float64), -exponent)
+        return row[0].astype(np.float64)
 
     def known(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
         """(starts, columns) of the entries that are not 0, for the rows start..stop."""
+        rows = self._stored(start, stop)
+        if not is_sparse(rows):
+            return _starts(np.count_nonzero(rows, axis=1)), np.nonzero(rows)[1]
+        there = rows.data != 0
+        if there.all():
+            return rows.indptr.astype(np.int64), rows.indices
+        places = np.repeat(np.arange(stop - start), np.diff(rows.indptr))
+        return _starts(np.bincount(places[there], minlength=stop - start)), rows.indices[there]
+
+    def _stored(self, start: int, stop: int) -> Any:
+        """Rows as they are stored, on the host."""
         assert self.opened is not None
-        matrix = self.opened.matrix
-        if not matrix.sparse:
-            there = to_numpy(matrix.rows(slice(start, stop))) != 0
-            return _starts(there.sum(axis=1)), np.nonzero(there)[1]
-        first, last = matrix.matrix.indptr[start], matrix.matrix.indptr[stop]
-        columns, stored = matrix.matrix.indices[first:last], matrix.matrix.data[first:last] != 0
-        if stored.all():
-            return (matrix.matrix.indptr[start : stop + 1] - first).astype(np.int64), columns
-        rows = np.repeat(np.arange(stop - start), np.diff(matrix.matrix.indptr[start : stop + 1]))
-        return _starts(np.bincount(rows[stored], minlength=stop - start)), columns[stored]
+        rows = self.opened.matrix.rows(slice(start, stop))
+        return rows if is_sparse(rows) else to_numpy(rows)
 
     def squares(self, geometry: Geometry) -> Numbers | None:
         """||row||^2 in the units of the decomposition."""
         if self.opened is not None:
             return geometry.squares(self.opened)
-        return None if self.norms is None else self.norms**2
+        return None if self.norms is None else (self.norms / geometry.unit) ** 2
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class AtHand:
 def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None]:
     """Data -> rows with coordinates, in one read, and their names."""
     if isinstance(data, str | os.PathLike):
-        data = open_source(data)
+        data = open_table(data)
     opened = open_matrix(data)
     return Rows(to_numpy(project(geometry.d, data)), opened), opened.about.row_names
 

@@ -95,10 +95,10 @@ def _by_entry(
     row = np.zeros(names.count)
     row[query.columns] = query.entries
     standard = geometry.standard(row)
-    way = _linear_map(geometry, standard, query.coordinates.astype(np.float64))
+    way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
     if way is None:
         return [], 0.0, (f"Coordinates of {geometry.d.method!r} are no sum over the entries.",)
-    adds = standard * (way @ weights)
+    adds = standard * (way @ weights) * geometry.unit
     parts = [Part(names.label(int(j)), float(row[j]), float(adds[j])) for j in query.columns]
     rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)
     return parts, math.fsum(rest), ()

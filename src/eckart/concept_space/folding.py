@@ -17,7 +17,6 @@ from eckart.array_api import to_numpy
 from eckart.concept_space.at_hand import Rows
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
-from eckart.decomposition import Decomposition
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,10 +38,11 @@ class Ledger:
     def share(self) -> float:
         return self.lost / self.total if self.total > 0 else 0.0
 
-    def verdict(self, d: Decomposition) -> str:
+    def verdict(self, geometry: Geometry) -> str:
         """Why to fit again; empty while there is no need."""
+        d = geometry.d
         at_fit = 0.0 if d.certificate is None else max(1.0 - d.certificate.explained[0], 0.0)
-        weakest = float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) ** 2
+        weakest = (float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) / geometry.unit) ** 2
         rounding = 64 * float(np.finfo(str(d.values.dtype).rpartition(".")[2]).eps)
         singular = d.method in ("pca", "svd") and d.which == "largest"
         if self.share <= at_fit + rounding or (singular and self.lost < weakest):

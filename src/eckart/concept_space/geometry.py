@@ -18,6 +18,7 @@ from eckart.concept_space.best import Numbers
 from eckart.decomposition import Decomposition
 from eckart.errors import InputError
 from eckart.operators.open_matrix import Opened
+from eckart.operators.row_blocks import RowBlocks
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ class Geometry:
     def linear(self) -> bool:
         """Whether coordinates become a row by a product with `right`."""
         return int(self.d.right.shape[1]) == self.d.k
+
+    @cached_property
+    def unit(self) -> float:
+        """Lengths are taken in this unit, a power of two: 1, but for numbers whose squares are out of range."""
+        usual = self.d.norm == 0.0 or 1e-100 < self.d.norm < 1e100
+        return 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(self.d.norm)[1])))
 
     @cached_property
     def right(self) -> Numbers:
@@ -85,19 +92,20 @@ class Geometry:
 
     def compared(self, coordinates: Numbers) -> Numbers:
         """Coordinates whose dot products are those of the rows made from them."""
+        coordinates = coordinates if self.unit == 1.0 else coordinates / coordinates.dtype.type(self.unit)
         return coordinates if self._metric is None else coordinates @ self._metric
 
     def columns(self, coordinates: Numbers | None) -> Numbers:
         """One row per column, whose dot products are those of the columns made from the concepts."""
         self.need_linear("Comparing columns")
         if self.orthonormal:
-            return self.right * to_numpy(self.d.values)
+            return self.right * (to_numpy(self.d.values) / self.right.dtype.type(self.unit))
         if coordinates is None:
             raise InputError(
                 f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows. Give "
                 "the data, concepts(model, rows=...)."
             )
-        return self.right @ np.asarray(np.linalg.qr(coordinates, mode="r")).T
+        return self.right @ np.asarray(np.linalg.qr(coordinates / self.unit, mode="r")).T
 
     def rounding(self, dtype: Any, squares: Numbers | float) -> Any:
         """Coordinates of rows of these squared lengths that are no longer than this may be nothing but rounding."""
@@ -108,31 +116,30 @@ class Geometry:
     def column_rounding(self, vectors: Numbers) -> Any:
         """The same for vectors of columns: of the whole column where its length is known, else of the longest."""
         unit = 4 * float(np.finfo(vectors.dtype).eps)
-        norms = self.d.parts.get("column_norms")
         longest = float(np.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0.0)))
-        if norms is None or not self.orthonormal:
+        if self.column_norms is None or not self.orthonormal:
             return unit * longest
-        return unit * np.maximum(to_numpy(norms).astype(np.float64), 0.25 * longest)
+        return unit * np.maximum(self.column_norms, 0.25 * longest)
+
+    @cached_property
+    def column_norms(self) -> Numbers | None:
+        """Lengths of the columns, where the decomposition has them."""
+        norms = self.d.parts.get("column_norms")
+        return None if norms is None else to_numpy(norms).astype(np.float64) / self.unit
 
     # The part of a row that the concepts do not see
 
     def standard(self, row: Numbers) -> Numbers:
-        """(row - mean) / scale."""
+        """(row - mean) / scale, in the unit of lengths."""
         row = row if self.mean is None else row - self.mean
-        return row if self.scale is None else row / self.scale
+        return row / self.unit if self.scale is None else row / self.scale / self.unit
 
     def squares(self, opened: Opened) -> Numbers:
         """||(row - mean) / scale||^2 of each row, in one read."""
-        factor = np.ones(opened.matrix.shape[1]) if self.scale is None else 1.0 / self.scale
+        factor = (np.ones(opened.matrix.shape[1]) if self.scale is None else 1.0 / self.scale) / self.unit
         shift = np.zeros_like(factor) if self.mean is None else self.mean * factor
-        if opened.matrix.sparse:
-            return _sparse_squares(opened, factor, shift)
-        result = np.empty(opened.matrix.shape[0])
-        for start, block in opened.matrix.blocks(0, len(result)):
-            numbers = np.ldexp(to_numpy(block).astype(np.float64), -opened.exponent)
-            standard = numbers * factor - shift
-            result[start : start + len(numbers)] = np.einsum("ij,ij->i", standard, standard)
-        return result
+        pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
+        return np.concatenate([_squares(piece, opened.exponent, factor, shift) for _, piece in pieces])
 
     def unseen(self, coordinates: Numbers, opened: Opened, squares: Numbers) -> Numbers:
         """||row - row made from its coordinates||^2 of each row, by Pythagoras; at least 0.
@@ -141,17 +148,23 @@ class Geometry:
         """
         c = coordinates.astype(np.float64)
         seen = np.einsum("ij,ij->i", self.compared(c), self.compared(c))
+        c = c / self.unit
         if self.orthonormal:
             return np.maximum(squares - seen, 0.0)
         product = to_numpy(opened.matrix.matmat(self.right)).astype(np.float64)
-        along = np.einsum("ij,ij->i", np.ldexp(product, -opened.exponent), c)
+        along = np.einsum("ij,ij->i", np.ldexp(product, -opened.exponent) / self.unit, c)
         return np.maximum(squares - 2 * along + seen, 0.0)
 
 
-def _sparse_squares(opened: Opened, factor: Numbers, shift: Numbers) -> Numbers:
-    """sum (a f - s)^2 over all columns = sum over the stored ones of (a f)(a f - 2 s), and sum s^2."""
-    matrix = opened.matrix.matrix
-    scaled = np.ldexp(matrix.data.astype(np.float64), -opened.exponent) * factor[matrix.indices]
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    sums = np.bincount(rows, scaled * (scaled - 2 * shift[matrix.indices]), matrix.shape[0])
+def _squares(matrix: RowBlocks, exponent: int, factor: Numbers, shift: Numbers) -> Numbers:
+    """sum (a f - s)^2 over the columns of each row; for sparse rows sum (a f)(a f - 2 s) where stored, and sum s^2."""
+    rows = matrix.shape[0]
+    if not matrix.sparse:
+        blocks = (np.ldexp(to_numpy(block).astype(np.float64), -exponent) for _, block in matrix.blocks(0, rows))
+        standard = (block * factor - shift for block in blocks)
+        return np.concatenate([np.einsum("ij,ij->i", block, block) for block in standard])
+    stored = matrix.matrix
+    scaled = np.ldexp(stored.data.astype(np.float64), -exponent) * factor[stored.indices]
+    places = np.repeat(np.arange(rows), np.diff(stored.indptr))
+    sums = np.bincount(places, scaled * (scaled - 2 * shift[stored.indices]), rows)
     return np.maximum(sums + float(shift @ shift), 0.0)

@@ -59,10 +59,9 @@ def proved_places(order: Numbers, bounded: Bounded) -> int:
 
 def column_squares(geometry: Geometry) -> Numbers:
     """||column||^2 in the units of the decomposition."""
-    norms = geometry.d.parts.get("column_norms")
-    if norms is None:
+    if geometry.column_norms is None:
         raise InputError("A proof for columns needs their lengths, and this model has none. Fit it again.")
-    return to_numpy(norms).astype(np.float64) ** 2
+    return geometry.column_norms**2
 
 
 def column_skew(geometry: Geometry, column: int) -> Numbers:
@@ -70,7 +69,7 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
     certificate = geometry.d.certificate
     if certificate is None:
         raise InputError("A proof for columns needs the certificate, and this model has none. Fit it again.")
-    values = to_numpy(geometry.d.values).astype(np.float64)
+    values = to_numpy(geometry.d.values).astype(np.float64) / geometry.unit
     residual = float(np.linalg.norm(certificate.residuals)) * float(values.max(initial=0.0)) ** 2
     lengths = np.linalg.norm(geometry.right.astype(np.float64), axis=1)
     return np.asarray((lengths + lengths[column]) * residual)

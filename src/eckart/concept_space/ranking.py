@@ -18,21 +18,23 @@ if TYPE_CHECKING:
 
 def ranked(
     title: str, scores: Numbers, n: int, names: Names, *, hidden: Sequence[int] | Numbers = (),
-    notes: tuple[str, ...] = (), bounded: Bounded | None = None,
+    notes: tuple[str, ...] = (), bounded: Bounded | None = None, unit: float = 1.0,
 ) -> Ranking:  # fmt: skip
-    """The n best but for those hidden; with bounds, how many of them are certain."""
+    """The n best but for those hidden; with bounds, how many of them are certain. Scores count in `unit`s."""
     order = np.argsort(-scores, kind="stable")
     if len(hidden):
         order = order[~np.isin(order, hidden)]
     places = order[:n]
-    ranking = Ranking(title, names.labels(places), scores[places], places, notes=notes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        shown = scores[places] if unit == 1.0 else scores[places] * scores.dtype.type(unit)
+    ranking = Ranking(title, names.labels(places), shown, places, notes=notes)
     if bounded is None:
         return ranking
     rest = bounded.upper[order[n:]].max(initial=-np.inf)
     return replace(
         ranking,
-        lower=bounded.lower[places],
-        upper=bounded.upper[places],
+        lower=bounded.lower[places] * unit,
+        upper=bounded.upper[places] * unit,
         proved=min(proved_places(order, bounded), len(places)),
         settled=bool(bounded.lower[places].min(initial=np.inf) > rest),
     )

@@ -35,7 +35,7 @@ class Query:
     entries: Numbers
     """The entries themselves."""
     square: float
-    """||(row - mean) / scale||^2."""
+    """||(row - mean) / scale||^2, in the unit of lengths of the geometry, which is nearly always 1."""
     unseen: float
     """Share of that which lies outside the concepts; NaN where there is no linear way back, or nothing to share."""
     place: int | None = None
@@ -96,10 +96,10 @@ class Ranking:
         return f"{'proved: these are the ones; ' if self.settled else 'not proved; '}{order}"
 
     def to_dict(self) -> dict[str, Any]:
-        hits = [{"name": hit.name, "place": hit.place, "score": hit.score} for hit in self]
+        hits = [{"name": hit.name, "place": hit.place, "score": _plain(hit.score)} for hit in self]
         if self.lower is not None and self.upper is not None:
             for hit, low, high in zip(hits, self.lower, self.upper, strict=True):
-                hit |= {"lower": float(low), "upper": float(high)}
+                hit |= {"lower": _plain(low), "upper": _plain(high)}
         return {
             "title": self.title,
             "hits": hits,

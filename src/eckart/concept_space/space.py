@@ -89,7 +89,7 @@ class Concepts:
             together = AtHand(self.geometry, (new,), Names("row", len(new.coordinates), names))
         else:
             together = self.rows.with_rows(new, names)
-        refit = ledger.verdict(self.d)
+        refit = ledger.verdict(self.geometry)
         if refit:
             warnings.warn(refit, DataWarning, stacklevel=2)
         share = unseen / np.where(squares > 0, squares, np.nan)
@@ -173,12 +173,15 @@ class Concepts:
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         candidates = rows.directions if by == "cosine" else rows.compared
         hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
-        scores = candidates @ own
-        if not proof:
-            return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes)
-        proofs.need_right_angles(self.geometry)
-        bounded = proofs.bounds(rows.compared, rows.squares, query.coordinates, query.square, cosine=by == "cosine")
-        return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded)
+        bounded = None
+        if proof:
+            proofs.need_right_angles(self.geometry)
+            seen = self.geometry.compared(query.coordinates[None, :])[0]
+            bounded = proofs.bounds(rows.compared, rows.squares, seen, query.square, cosine=by == "cosine")
+        unit = 1.0 if by == "cosine" else self.geometry.unit * self.geometry.unit
+        return ranked(
+            title, candidates @ own, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit
+        )
 
     def similar_columns(self, column: str | int, n: int = 10, *, by: By = "cosine", proof: bool = False) -> Ranking:
         """The columns most like a column, by the columns made from the concepts; the column itself is left out.
@@ -193,13 +196,13 @@ class Concepts:
         compared = directions(vectors, self.geometry.column_rounding(vectors)) if by == "cosine" else vectors
         if by == "cosine" and not compared[place].any():
             return nothing(title, (f"The concepts see nothing of {self.columns.label(place)}.",))
-        scores, hidden = compared @ compared[place], np.array([place])
-        if not proof:
-            return ranked(title, scores, n, self.columns, hidden=hidden)
-        proofs.need_right_angles(self.geometry)
-        squares, skew = proofs.column_squares(self.geometry), proofs.column_skew(self.geometry, place)
-        bounded = proofs.bounds(vectors, squares, vectors[place], squares[place], cosine=by == "cosine", skew=skew)
-        return ranked(title, scores, n, self.columns, hidden=hidden, bounded=bounded)
+        bounded = None
+        if proof:
+            proofs.need_right_angles(self.geometry)
+            squares, skew = proofs.column_squares(self.geometry), proofs.column_skew(self.geometry, place)
+            bounded = proofs.bounds(vectors, squares, vectors[place], squares[place], cosine=by == "cosine", skew=skew)
+        unit = 1.0 if by == "cosine" else self.geometry.unit * self.geometry.unit
+        return ranked(title, compared @ compared[place], n, self.columns, hidden=[place], bounded=bounded, unit=unit)
 
     # What a concept is
 
@@ -240,7 +243,7 @@ class Concepts:
         standard = self.geometry.standard(entries.dense(self.columns.count))
         square, unseen = float(standard @ standard), np.nan
         if self.geometry.linear and square > 0:
-            rest = standard - self.geometry.right @ coordinates
+            rest = standard - self.geometry.right @ (coordinates / self.geometry.unit)
             unseen = float(rest @ rest) / square
         cold = not entries.values.any()
         notes = (*entries.notes, NOTHING_KNOWN) if cold and not entries.notes else entries.notes

@@ -5,7 +5,8 @@ from eckart.estimators.cur import CUR
 from eckart.estimators.incremental_pca import IncrementalPCA
 from eckart.estimators.isomap import Isomap
 from eckart.estimators.kernel_pca import KernelPCA
+from eckart.estimators.nmf import NMF
 from eckart.estimators.pca import PCA
 from eckart.estimators.truncated_svd import TruncatedSVD
 
-__all__ = ["CUR", "PCA", "ColumnSelector", "IncrementalPCA", "Isomap", "KernelPCA", "TruncatedSVD"]
+__all__ = ["CUR", "NMF", "PCA", "ColumnSelector", "IncrementalPCA", "Isomap", "KernelPCA", "TruncatedSVD"]

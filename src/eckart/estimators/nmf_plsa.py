@@ -1,0 +1,52 @@
+"""The probabilistic reading of W H (pLSA): rows are documents d, columns are terms m, parts are topics t.
+
+P(d, m) = sum over t of P(t) P(d | t) P(m | t). With the sums of the columns of W and of the rows of H divided out,
+total P(t) = (sum of column t of W) (sum of row t of H).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.errors import InputError
+
+
+@dataclass(frozen=True)
+class Plsa:
+    """P(t), P(m | t) and what was divided out."""
+
+    topics: np.ndarray
+    """P(t), shape (k,): adds up to 1."""
+    terms: np.ndarray
+    """P(m | t), shape (k, columns): each row adds up to 1, or is zero for a topic without any weight."""
+    total: float
+    """Sum of all entries of W H."""
+
+    def documents(self, W: np.ndarray) -> np.ndarray:
+        """P(d | t), shape (rows, k), from the coordinates that `fit_transform` gave: each column adds up to 1."""
+        W = np.asarray(W)
+        if W.ndim != 2 or W.shape[1] != len(self.topics):
+            raise InputError(f"W of shape {W.shape} does not belong to {len(self.topics)} topics.")
+        sums = W.sum(axis=0)
+        return W / np.where(sums > 0, sums, 1)
+
+    def factors(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """And back: (W, H) with W H = total P(d, m), all of the weight in W."""
+        return np.asarray(documents) * (self.total * self.topics), self.terms
+
+
+def plsa(sums: np.ndarray, H: np.ndarray) -> Plsa:
+    """The reading of parts H (k x columns), given the sums of the columns of W.
+
+    >>> import numpy as np
+    >>> reading = plsa(np.array([2.0, 1.0]), np.array([[1.0, 1.0], [0.0, 2.0]]))
+    >>> reading.topics.round(4)
+    array([0.6667, 0.3333])
+    """
+    across = H.sum(axis=1, dtype=np.float64)
+    weights = sums * across
+    total = float(weights.sum())
+    topics = weights / total if total > 0 else weights
+    return Plsa(topics, H / np.where(across > 0, across, 1)[:, None], total)

@@ -1,0 +1,233 @@
+"""From a table and settings to factors: singular vectors, start, descent, several runs, the loss without rounding."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.axes import find_axes
+from eckart.decomposition import Certificate, Decomposition
+from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.methods.nmf_settings import Settings, check_factor
+from eckart.methods.nmf_table import Table
+from eckart.solvers.nmf import Outcome, accelerate, alternate, finish_rows
+from eckart.solvers.nmf_compare import paired_cosines
+from eckart.solvers.nmf_entries import Entries
+from eckart.solvers.nmf_loss import squared_error
+from eckart.solvers.nmf_problem import Penalties, Problem
+from eckart.solvers.nmf_squares import SparseSquares, Squares
+from eckart.solvers.nmf_start import from_singular_vectors, random_start
+from eckart.solvers.nmf_taught import TaughtBeta, TaughtEntries, TaughtSquares
+
+EXTRA = 20
+"""Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
+_SVD_TOLERANCE = 1e-4
+_PUSH = {"squares": 0.3, "entries": 0.2}
+_EXACT_BELOW = 1e-6
+"""Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
+
+Watch = Callable[[int, float], bool | None]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Factors of a table (2^exponent of what was given), best of all runs."""
+
+    outcome: Outcome
+    loss: float
+    """Divergence without penalties."""
+    svd: Decomposition | None
+    compressed: int
+    """Iterations made on the compressed matrix."""
+    losses: tuple[float, ...]
+    """Of every run."""
+    agreement: np.ndarray
+    """runs x k: cosine of each part with its partner in the best run."""
+
+
+def fit(
+    table: Table,
+    settings: Settings,
+    rng: np.random.Generator,
+    *,
+    W: Any = None,
+    H: Any = None,
+    watch: Watch | None = None,
+) -> Fitted:
+    """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
+    shape = table.matrix.shape
+    _check_zeros(table, settings)
+    penalties = settings.penalties(shape, table.exponent)
+    svd = _singular_vectors(table, settings)
+    problem = make_problem(table, settings, penalties)
+    runs: list[tuple[Outcome, int, float]] = []
+    for run in range(settings.n_runs):
+        chosen = settings if run == 0 else replace(settings, init="random")
+        left, right = _start(table, chosen, svd, rng, W, H)
+        outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
+        runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
+    best = min(range(len(runs)), key=lambda i: runs[i][2])
+    agreement = np.array([paired_cosines(runs[best][0].right, run[0].right) for run in runs])
+    return Fitted(runs[best][0], runs[best][2], svd, runs[best][1], tuple(run[2] for run in runs), agreement)
+
+
+def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
+    """The loss, in the form that its data and its solver call for."""
+    taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+    operator = table.operator()
+    if settings.squares and not table.observed:
+        if taught:
+            return TaughtSquares(operator.matmat, operator.rmatmat, table.squared_norm, penalties)
+        if table.dense:
+            return Squares(operator.matmat, operator.rmatmat, table.squared_norm, penalties, sweeps=1)
+        return SparseSquares(table.matrix, penalties, sweeps=1)
+    if settings.beta == 1.0 and taught:
+        return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
+    if taught:
+        return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
+    return Entries(table.matrix, penalties, divergence=settings.beta == 1.0, observed=table.observed, sweeps=1)
+
+
+def rows_for(table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
+    """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
+    penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
+    if settings.beta not in (1.0, 2.0):
+        return _taught_rows(make_problem(table, settings, penalties), table, settings, right)
+    problem = make_problem(table, replace(settings, solver="auto"), penalties)
+    shape = (table.matrix.shape[0], right.shape[1])
+    begin = np.zeros(shape) if settings.squares else np.full(shape, table.mean / max(right.mean() * shape[1], 1e-300))
+    left = finish_rows(problem, begin, right, tol=_finish_tolerance(settings))
+    return _without_empty_rows(table, left)
+
+
+def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> float:
+    """Divergence of the fit without penalties."""
+    left, right = outcome.left, outcome.right
+    half = problem.rows(left, right, left, 0.0, sweeps=0)
+    loss = problem.constant + half.value - problem.penalties.rows.of(left)
+    if settings.squares and not table.observed and loss < 0.5 * _EXACT_BELOW * table.squared_norm:
+        return 0.5 * squared_error(table.matrix, left, right)
+    return max(loss, 0.0)
+
+
+def _descend(
+    table: Table, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
+    left: np.ndarray, right: np.ndarray, watch: Watch | None,
+) -> tuple[Outcome, int]:  # fmt: skip
+    if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
+        by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+        return alternate(problem, left, right, max_iter=settings.max_iter, tol=settings.tol, by_loss=by_loss), 0
+    used = 0
+    push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
+    if svd is not None and svd.k > settings.k and table.dense and settings.squares:
+        short = _compressed(svd, penalties)
+        early = accelerate(short, left, right, max_iter=settings.max_iter - 1, tol=settings.tol, push=push)
+        left, right, used = early.left, early.right, early.iterations
+    limit = max(settings.max_iter - used, 1)
+    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch)
+    left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(settings))
+    left = _without_empty_rows(table, left)
+    return replace(outcome, left=left, iterations=outcome.iterations + used), used
+
+
+def _compressed(svd: Decomposition, penalties: Penalties) -> Squares:
+    """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
+    left, values, right = (np.asarray(a, dtype=np.float64) for a in (svd.left, svd.values, svd.right))
+    scaled = right * values
+    return Squares(
+        lambda other: left @ (scaled.T @ other),
+        lambda other: scaled @ (left.T @ other),
+        float(values @ values),
+        penalties,
+        sweeps=1,
+    )
+
+
+def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
+    """The certified SVD: a start, a shorter problem, and the bound that no factorisation can beat."""
+    needed = settings.init.startswith("nndsvd")
+    bound = settings.squares and settings.solver == "auto" and not table.observed
+    short = min(table.matrix.shape)
+    if not needed and not bound:
+        return None
+    k = min(settings.k, short)
+    if table.dense and settings.squares and settings.solver == "auto" and short >= 2 * (k + EXTRA):
+        k += EXTRA
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
+        warnings.simplefilter("ignore", DataWarning)
+        return find_axes(table.matrix, "svd", k=k, left=True, tol=_SVD_TOLERANCE)
+
+
+def _start(
+    table: Table, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = table.matrix.shape
+    k = settings.k
+    root = 2.0 ** (table.exponent / 2)
+    if settings.init == "custom":
+        left, right = check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))
+        return left * root, np.ascontiguousarray(right.T) * root
+    if settings.init == "random":
+        return random_start(rows, columns, k, table.mean, rng)
+    assert svd is not None
+    left, values, right = (np.asarray(a, dtype=np.float64) for a in (svd.left, svd.values, svd.right))
+    return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
+
+
+def _check_zeros(table: Table, settings: Settings) -> None:
+    if settings.beta <= 0.0 and table.smallest == 0.0:
+        raise InputError(
+            "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
+            "infinite. Add small values to X, mark the zeros as missing, or use a positive beta_loss."
+        )
+
+
+def _taught_rows(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
+    shape = (table.matrix.shape[0], right.shape[1])
+    left = np.full(shape, np.sqrt(table.mean / shape[1]))
+    for _ in range(max(settings.max_iter, 200)):
+        new = problem.rows(left, right, left, 0.0).new
+        moved, size = np.linalg.norm(new - left), np.linalg.norm(new)
+        left = new
+        if moved <= 1e-2 * settings.tol * size:
+            break
+    return left
+
+
+def _without_empty_rows(table: Table, left: np.ndarray) -> np.ndarray:
+    """Rows without any positive entry have no parts."""
+    empty = ~np.any(table.matrix > 0, axis=1) if table.dense else np.diff(table.matrix.indptr) == 0
+    left[empty] = 0.0
+    return left
+
+
+def _finish_tolerance(settings: Settings) -> float:
+    return min(1e-6, 1e-2 * settings.tol) if settings.tol > 0.0 else 1e-9
+
+
+def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certificate | None:
+    """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
+    if not settings.squares or table.squared_norm == 0.0:
+        return None
+    captured = max(0.0, 1.0 - 2.0 * fitted.loss / table.squared_norm)
+    best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
+    known = fitted.svd.certificate if fitted.svd is not None else None
+    if known is not None:
+        k = min(settings.k, fitted.svd.k)  # type: ignore[union-attr]
+        lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
+        best = min(1.0, float(upper @ upper) / table.squared_norm)
+        if fitted.svd.k == k:  # type: ignore[union-attr]
+            best = min(best, known.explained[1])
+    best = max(best, captured)
+    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    word += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
+    return Certificate(
+        explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
+        angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,
+        reads=fitted.outcome.iterations, word=word,
+    )  # fmt: skip

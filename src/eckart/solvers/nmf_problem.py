@@ -1,0 +1,83 @@
+"""What a solver of A ~ W H may ask of a loss: improve the rows of one factor while the other is held.
+
+Both factors are kept as rows: W is rows x k, and H is held turned, columns x k, so that one text serves both sides.
+The objective is loss(A, W H) + sum over both factors F of lasso |F|_1 + ridge/2 |F|^2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+_SEGMENTS = 16
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """lasso |F|_1 + ridge/2 |F|^2 for one factor."""
+
+    lasso: float = 0.0
+    ridge: float = 0.0
+
+    def of(self, factor: np.ndarray) -> float:
+        if not (self.lasso or self.ridge):
+            return 0.0
+        return float(self.lasso * factor.sum() + 0.5 * self.ridge * np.vdot(factor, factor))
+
+
+@dataclass(frozen=True)
+class Penalties:
+    rows: Penalty = Penalty()
+    columns: Penalty = Penalty()
+
+
+@dataclass(frozen=True)
+class Half:
+    """One factor after its step."""
+
+    new: np.ndarray
+    ahead: np.ndarray
+    """max(0, new + push (new - old)): where the factor would be if it went on like this."""
+    value: float
+    """Objective with the new factor, without what depends on the data and the other factor alone."""
+    violation: float
+    """Sum of the projected gradients that were met: zero at a stationary point."""
+
+
+class Problem(Protocol):
+    """A loss of a given matrix. `constant` is what the objective has beside `Half.value` and the other's penalty."""
+
+    constant: float
+    rounding: float
+    penalties: Penalties
+
+    def rows(
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
+    ) -> Half:
+        """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""
+        ...
+
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+        """H from `begin`, with W given."""
+        ...
+
+
+def segments(rows: int, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+    """Rows in equal pieces, from the shape alone."""
+    edges = np.unique(np.linspace(0, rows, min(pieces, rows) + 1).astype(int)).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def entry_segments(matrix: Any, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+    """Rows of a CSR matrix in pieces of about equally many entries."""
+    wanted = np.linspace(0, matrix.indptr[-1], pieces + 1)[1:-1]
+    edges = np.unique([0, *np.searchsorted(matrix.indptr, wanted), matrix.shape[0]]).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def total(parts: list[tuple[float, float]]) -> tuple[float, float]:
+    """(values, violations) added up in the order of the segments."""
+    return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))

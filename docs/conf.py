@@ -10,6 +10,7 @@ project_copyright = "The Eckart developers"
 version = release = installed_version("eckart")
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -20,6 +21,11 @@ extensions = [
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = False
+
+plot_include_source = False
+plot_html_show_formats = False
+plot_html_show_source_link = False
+plot_formats = [("png", 140)]
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -1,7 +1,7 @@
 """How far loadings and shares would move with other rows: the decomposition again, many times, of rows drawn anew.
 
 A draw of n rows with replacement is the same data with other weights, so every repetition is `decompose` with
-`sample_weight`. Axes are paired with the first fit's by the largest |cosine|, and turned to its signs.
+`sample_weight`. Axes are paired with the first fit's by the largest cosines, and turned to its signs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from eckart.array_api import is_array, is_sparse
 from eckart.decomposition import Decomposition
-from eckart.errors import InputError, ParameterError
+from eckart.errors import EckartWarning, InputError, ParameterError
 from eckart.operators.open_matrix import open_matrix
 from eckart.operators.row_blocks import RowBlocks
 from eckart.settings import check_weights, generator
@@ -39,7 +39,7 @@ class Bootstrap:
     shares: Matrix
     """Repetitions x k, in order of size, not paired: the share of the first axis, of the second, ..."""
     cosines: Matrix
-    """Repetitions x k: |cosine| between an axis and its partner."""
+    """Repetitions x k: cosine between an axis and its partner, without its sign."""
     places: NDArray[np.intp]
     """Repetitions x k: which place the partner of an axis had."""
     confidence: float
@@ -155,7 +155,7 @@ def _draw(
     # A few axes more, so that one that lost its place can still be found.
     k = min(first.k + 3, distinct, first.columns)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", EckartWarning)
         d = decompose(matrix, method, k=k, sample_weight=times, **options)
     right, shares = floats(d.right), floats(d.shares)
     if k < first.k:  # few different rows were drawn: the other axes carry nothing
@@ -166,7 +166,7 @@ def _draw(
 
 
 def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
-    """For each wanted axis the found one that makes the sum of squared cosines largest; its sign; its |cosine|."""
+    """For each wanted axis the found one that makes the sum of squared cosines largest; its sign; its size."""
     from scipy.optimize import linear_sum_assignment
 
     cosines = wanted.T @ found

@@ -94,7 +94,7 @@ def columns(d: Decomposition, data: Any) -> Table:
     >>> import eckart as ek
     >>> arrests = ek.datasets.load("usarrests").values
     >>> d = ek.decompose(arrests[:, [0, 1, 3]], k=2, scale=True, left=True)
-    >>> print(ek.supplementary.columns(d, {"UrbanPop": arrests[:, 2]}).text())
+    >>> print(ek.supplementary.columns(d, {"UrbanPop": arrests[:, 2]}).text(), end="")
     Supplementary columns
     <BLANKLINE>
     column       PC1     PC2    shown
@@ -102,7 +102,6 @@ def columns(d: Decomposition, data: Any) -> Table:
     UrbanPop  0.2733  0.3604  20.46 %
     Correlation of each column with the scores on each axis; 'shown' is the share of
     its variance that the axes foretell.
-    <BLANKLINE>
     """
     check_centred(d)
     names, numbers = _columns_of(data)

@@ -47,7 +47,7 @@ def thresholds(d: Decomposition) -> Table:
 
 def reconstruction_error(d: Decomposition) -> Table:
     """What is lost with the first 0, 1, ..., k axes: ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with bounds."""
-    error = _lost(floats(d.shares))
+    error = _lost(floats(d.shares)) if d.norm > 0 else np.zeros(d.k + 1)
     bounds = certified_shares(d)
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))

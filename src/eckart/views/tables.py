@@ -9,7 +9,7 @@ Examples
 >>> import eckart as ek
 >>> arrests = ek.datasets.load("usarrests")
 >>> d = ek.decompose(arrests.values, "pca", k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
->>> print(ek.tables.contributions(d).text())
+>>> print(ek.tables.contributions(d).text(), end="")
 Contributions of columns
 <BLANKLINE>
 column      PC1    PC2
@@ -18,7 +18,6 @@ Murder    28.72  17.49
 Assault   34.01   3.53
 UrbanPop   7.74  76.18
 Rape      29.53   2.80
-<BLANKLINE>
 Percent of each axis; an even part would be 25.
 """
 

@@ -36,7 +36,7 @@ class Squares:
 
     @property
     def size(self) -> int:
-        return self.matrix.shape[0]
+        return int(self.matrix.shape[0])
 
     @property
     def mean(self) -> float:

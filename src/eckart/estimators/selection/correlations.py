@@ -1,0 +1,89 @@
+"""|r| of each column with a target, dense or sparse: r = x^T y / sqrt(x^T x y^T y), x and y less their means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse, stats
+
+_ENTRIES = 4_000_000
+_UNIT = float(np.finfo(np.float64).eps)
+
+
+def correlations(X: Any, y: np.ndarray, *, classes: bool, ranks: bool) -> np.ndarray:
+    """One for each column, from 0 to 1; 0 where a column or the target does not vary.
+
+    For classes: the square root of the share of a column's variance that lies between the classes.
+    """
+    if ranks and not classes:
+        y = stats.rankdata(y)
+    goals = _indicators(y) if classes else _centred(y)[:, None]
+    width = max(1, _ENTRIES // X.shape[0])
+    parts = []
+    for start in range(0, X.shape[1], width):
+        part = X[:, start : start + width]
+        if ranks:
+            part = stats.rankdata(_dense(part), axis=0)
+        parts.append(_with_goals(part, goals))
+    return np.concatenate(parts)
+
+
+def _centred(y: np.ndarray) -> np.ndarray:
+    """y less its mean, in units in which squares are safe; zero where that is rounding."""
+    largest = float(np.abs(y).max(initial=0.0))
+    unit = y / largest if largest > 0 else y
+    centred = unit - unit.mean()
+    return np.asarray(centred if np.linalg.norm(centred) > 8 * _UNIT * len(y) ** 0.5 else np.zeros_like(centred))
+
+
+def _indicators(y: np.ndarray) -> np.ndarray:
+    """Orthonormal columns that span the centred indicators of the classes."""
+    labels = np.unique(y, return_inverse=True)[1].ravel()
+    counts = np.bincount(labels)
+    basis = np.zeros((len(y), len(counts)))
+    basis[np.arange(len(y)), labels] = 1.0 / np.sqrt(counts[labels])
+    constant = np.sqrt(counts / len(y))[:, None]
+    # The constant is one direction among the classes; a Householder reflection takes it out of the others.
+    turned = np.linalg.qr(constant, mode="complete")[0][:, 1:]
+    return np.asarray(basis @ turned)
+
+
+def _with_goals(part: Any, goals: np.ndarray) -> np.ndarray:
+    """||Q^T x|| / ||x|| for centred columns x, Q the goals made unit vectors (they are orthogonal)."""
+    lengths = np.linalg.norm(goals, axis=0)
+    goals = goals[:, lengths > 0] / lengths[lengths > 0]
+    squares, products = _sparse_moments(part, goals) if sparse.issparse(part) else _moments(part, goals)
+    shared = np.sqrt(np.sum(products**2, axis=0))
+    length = np.sqrt(squares)
+    # A column whose spread is the rounding of its largest entry does not vary.
+    varies = length > 8 * _UNIT * part.shape[0] ** 0.5
+    return np.asarray(np.minimum(np.where(varies, shared / np.where(varies, length, 1.0), 0.0), 1.0))
+
+
+def _moments(part: np.ndarray, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares about the mean and goals^T x, of columns whose largest modulus is made 1."""
+    part = np.asarray(part, dtype=np.float64)
+    centred = part / _or_one(np.abs(part).max(axis=0))
+    centred -= centred.mean(axis=0)
+    return np.einsum("ij,ij->j", centred, centred), goals.T @ centred
+
+
+def _sparse_moments(part: Any, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same without filling the zeros in: each of them is the mean away from the mean."""
+    part = part.tocsc().astype(np.float64)
+    rows, columns = part.shape
+    stored = np.diff(part.indptr)
+    owner = np.repeat(np.arange(columns), stored)
+    part.data /= _or_one(np.asarray(abs(part).max(axis=0).toarray()).ravel())[owner]
+    mean = np.asarray(part.sum(axis=0)).ravel() / rows
+    about = np.bincount(owner, (part.data - mean[owner]) ** 2, minlength=columns)
+    return about + (rows - stored) * mean**2, np.asarray((part.T @ goals).T)
+
+
+def _or_one(largest: np.ndarray) -> np.ndarray:
+    return np.where(largest > 0, largest, 1.0)
+
+
+def _dense(part: Any) -> Any:
+    return part.toarray() if sparse.issparse(part) else part

@@ -13,6 +13,7 @@ from eckart.cli.applying import reconstruct, transform
 from eckart.cli.concepts import query, recommend, similar
 from eckart.cli.example import example
 from eckart.cli.fitting import fit, plan
+from eckart.cli.rank import rank
 from eckart.cli.reporting import report
 from eckart.cli.worked import exercise, worked
 
@@ -34,5 +35,5 @@ def main() -> None:
     """
 
 
-for command in (report, fit, transform, reconstruct, plan, query, recommend, similar, example, worked, exercise):
+for command in (report, rank, fit, transform, reconstruct, plan, query, recommend, similar, example, worked, exercise):
     main.add_command(command)

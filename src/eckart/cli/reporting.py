@@ -66,10 +66,12 @@ def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
     """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
     from eckart.cli.treated import columns_table
     from eckart.views.report_contents import Told
+    from eckart.views.report_unusual import unusual
 
     about = found.source.about
+    data = getattr(found.source, "matrix", None)
     ranks = _ranks(talk, found, wanted)
-    return Told(about.decided, getattr(found.source, "matrix", None), columns_table(found.source, found.d), ranks)
+    return Told(about.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
 
 
 def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
@@ -103,14 +105,11 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
 
 def _written(talk: Talk, found: Fitted, told: Told, output: Output, title: str) -> str:
     from eckart.cli import outputs
-    from eckart.views.report import report as write_page
+    from eckart.views.report import write
 
     path = None if output.path == "-" else output.path
     with talk.status("Writing the page"), outputs.writing():
-        return write_page(
-            found.d, path, overwrite=output.force, title=title, data=told.data, labels=found.source.about.labels,
-            ranks=told.ranks, columns=told.columns, reading=told.reading,
-        )  # fmt: skip
+        return write(found.d, told, title, found.source.about.labels, path, overwrite=output.force)
 
 
 def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Output, page: str) -> None:

@@ -86,13 +86,25 @@ def report(
     True
     """
     told = Told(tuple(reading), data, columns, rank_table(ranks))
-    title = title or method_name(d)
+    return write(d, told, title or method_name(d), labels or {}, path, overwrite=overwrite)
+
+
+def write(
+    d: Decomposition,
+    told: Told,
+    title: str,
+    labels: Mapping[str, Sequence[str]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+) -> str:
+    """The report, for a caller that has gathered what it says beside the decomposition."""
     if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
         from eckart.views.report_markdown import markdown
 
         text = markdown(d, told, title)
     else:
-        text = html(d, told, title, charts.Beside(data, labels or {}))
+        text = html(d, told, title, charts.Beside(told.data, labels))
     if path is not None:
         with new_file(path, overwrite=overwrite) as file:
             file.write(text.encode("utf-8"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.views import sentences, tables
-from eckart.views.report_unusual import unusual
+from eckart.views.report_unusual import Unusual, unusual
 from eckart.views.table import Table
 from eckart.views.words import axis_labels, number, shorten
 
@@ -42,6 +42,8 @@ class Told:
     """The table that was decomposed, rows x columns, dense or sparse."""
     columns: Table | None = None
     ranks: Table | None = None
+    unusual: Unusual | None = None
+    """What `report_unusual.unusual` says, where it was asked already."""
 
 
 def sections(d: Decomposition, told: Told) -> list[Section]:
@@ -58,7 +60,7 @@ def sections(d: Decomposition, told: Told) -> list[Section]:
         Section("ranks", "How many axes", _agreement(told.ranks), _some(ranks=told.ranks)),
         Section("meaning", "What makes the axes", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
-        Section("unusual", "Unusual rows", *unusual(d, told.data)),
+        Section("unusual", "Unusual rows", *(told.unusual or unusual(d, told.data))),
         Section("sure", "How sure this is", tuple(sentences.sure(d))),
         Section("how", "How it was computed", (sentences.how(d),), {"facts": facts(d)}),
     ]

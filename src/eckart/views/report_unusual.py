@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from eckart.decomposition import Decomposition
 
+Unusual = tuple[tuple[str, ...], dict[str, Table]]
+"""Sentences and tables."""
 _MOST = 15
 _LEVEL = 0.95
 _ENOUGH = 0.8
@@ -44,7 +46,7 @@ def measured(d: Decomposition) -> Distances | None:
     return found if known else None
 
 
-def unusual(d: Decomposition, data: Any) -> tuple[tuple[str, ...], dict[str, Table]]:
+def unusual(d: Decomposition, data: Any) -> Unusual:
     """What is said of unusual rows, and a table of the farthest of them."""
     found = measured(d)
     if found is None:

@@ -100,7 +100,7 @@ def _ranks(ranks: Table | None) -> list[str]:
 
 
 def _unusual(d: Decomposition, told: Told) -> list[str]:
-    lines, tables = unusual(d, told.data)
+    lines, tables = told.unusual or unusual(d, told.data)
     rows = tables["unusual"].rows[:_MOST_UNUSUAL] if tables else ()
     if not rows:
         return []

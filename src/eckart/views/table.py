@@ -31,7 +31,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     kinds: tuple[str, ...] = ()
-    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds."""
+    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds; 'chance' is a p-value."""
 
     def to_pandas(self) -> pd.DataFrame:
         """A data frame whose index is the first column."""
@@ -131,6 +131,8 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
         return f"{cell:,}"
     if kind == "percent":
         return f"{100 * cell:.2f} %"
+    if kind == "chance":
+        return f"{cell:.4f}" if cell >= 1e-4 else f"{cell:.0e}"
     if kind == "floor":
         return f"{math.floor(cell * 1e5) / 1000:.3f} %"
     if kind == "ceiling":

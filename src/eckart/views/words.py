@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -54,9 +55,29 @@ def column_labels(d: Decomposition) -> tuple[str, ...]:
     return d.column_names or tuple(f"x{j + 1}" for j in range(d.columns))
 
 
-def row_labels(d: Decomposition) -> tuple[str, ...]:
+def row_labels(d: Decomposition) -> Sequence[str]:
     """The names of the rows, or 1, 2, ..."""
-    return d.row_names or tuple(str(i + 1) for i in range(d.rows))
+    return d.row_names or Numbers(d.rows)
+
+
+class Numbers(Sequence[str]):
+    """'1', '2', ... up to a count, written only where they are read: a million rows have no names to keep."""
+
+    def __init__(self, count: int) -> None:
+        self._places = range(1, count + 1)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        found = self._places[place]
+        return tuple(map(str, found)) if isinstance(found, range) else str(found)
 
 
 def method_name(d: Decomposition) -> str:

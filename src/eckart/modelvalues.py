@@ -1,8 +1,8 @@
 """Frozen values <-> JSON with the arrays taken out; decode(encode(value)) == value.
 
 Scalars and lists stand for themselves. Every other kind is an object with its kind as the only key: {"tuple": [...]},
-{"dict": {...}}, {"float": "inf"}, {"array": name}, {"csr": {shape, data, indices, indptr}}, {"Certificate": {field: ...}}.
-No kind names a type to import.
+{"dict": {...}}, {"float": "inf"}, {"array": name}, {"csr": {shape, data, indices, indptr}}, {"Certificate": {field:
+...}}. No kind names a type to import.
 """
 
 from __future__ import annotations
@@ -64,13 +64,14 @@ def _csr(parts: dict[str, Any]) -> Any:
     """The sparse array, once its indices are known to lie inside its shape."""
     from scipy import sparse
 
-    shape, data, indices, indptr = (parts.get(name) for name in ("shape", "data", "indices", "indptr"))
+    shape: Any = parts.get("shape")
+    data, indices, indptr = (parts.get(name) for name in ("data", "indices", "indptr"))
     whole = isinstance(shape, tuple) and len(shape) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in shape)
     vectors = [part for part in (data, indices, indptr) if isinstance(part, np.ndarray) and part.ndim == 1]
     if not whole or len(parts) != 4 or len(vectors) != 3 or any(part.dtype.kind != "i" for part in vectors[1:]):
         raise ModelFileError("The model's JSON holds a broken sparse array. The file is not loaded.")
     try:
-        found = sparse.csr_array((data, indices, indptr), shape=shape)
+        found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)
         found.check_format(full_check=True)
     except (ValueError, OverflowError) as error:
         raise ModelFileError(f"A sparse array of the model is damaged: {error}. The file is not loaded.") from error

@@ -1,0 +1,210 @@
+"""A CUR as a Decomposition: units, names, what is proved of it, and what theory had promised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import Array, astype, from_numpy, is_sparse, to_numpy
+from eckart.decomposition import Certificate, Decomposition
+from eckart.errors import NotFiniteError
+from eckart.methods.cur_fit import Axes, Found, Wanted
+from eckart.operators.open_matrix import Opened
+from eckart.solvers import cur_bounds, cur_core
+from eckart.solvers.cur_core import Core
+
+
+def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: bool) -> Decomposition:
+    """values = lengths of the columns of C, right = (U R)^T; the rest is in `parts`, see `eckart.methods.cur`."""
+    exponent, matrix = opened.exponent, opened.matrix
+    with np.errstate(over="ignore"):
+        norm = float(np.ldexp(found.seen.total**0.5, -exponent))
+    if not np.isfinite(norm):
+        raise NotFiniteError(
+            "The sum of squares overflows float64: its root is beyond 1.8e308. Scale the data down first."
+        )
+    kept_columns = _columns(opened, found)
+    lengths = np.ldexp(_lengths(kept_columns, exponent), -exponent)
+    rows = _times(found.stored_rows, found.rows.scales[:, None], matrix.dtype)
+    scaled_rows = np.ldexp(_dense(found.stored_rows), exponent) * found.rows.scales[:, None]
+    image = cur_core.times_rows(found.core, found.space, best=wanted.core == "best", rows=scaled_rows)
+    notes = _notes(found, wanted)
+    about = opened.about
+    unit = np.where(lengths > 0.0, lengths, 1.0)
+    assert axes.found.plan is not None
+    assert axes.found.info is not None
+    return Decomposition(
+        method="cur",
+        values=_device(lengths, opened),
+        right=_device(np.ascontiguousarray(image.T), opened),
+        rows=matrix.shape[0],
+        columns=matrix.shape[1],
+        norm=norm,
+        weight=float(matrix.shape[0]),
+        left=_device(_dense(kept_columns) / unit, opened) if left else None,
+        row_names=about.row_names,
+        column_names=about.column_names,
+        certificate=_certificate(axes, found, lengths, axes.found.info.reads + matrix.reads),
+        plan=replace(
+            axes.found.plan,
+            method="cur",
+            k=found.k,
+            reads=axes.found.plan.reads + (2 if wanted.select == "norm" else 1),
+            why=f"{axes.found.plan.why} One more read joins columns and rows.",
+            settings={"select": wanted.select, "core": wanted.core},
+        ),
+        info=replace(axes.found.info, reads=axes.found.info.reads + matrix.reads, seed=wanted.seed),
+        notes=(*about.notes, *notes),
+        parts={
+            "k": found.k,
+            "select": wanted.select,
+            "core_kind": wanted.core,
+            **_side("column", found.columns, about.column_names),
+            **_side("row", found.rows, about.row_names),
+            "C": kept_columns,
+            "R": rows,
+            "core": _core(found.core, exponent, best=wanted.core == "best").parts(),
+            **_errors(axes, found, norm),
+            "bounds": _bounds(axes, found, wanted, norm),
+        },
+    )
+
+
+def _side(name: str, chosen: Any, names: tuple[str, ...] | None) -> dict[str, Any]:
+    return {
+        f"{name}s": chosen.places,
+        f"{name}_scales": chosen.scales,
+        f"{name}_times": chosen.times,
+        f"chosen_{name}_names": None if names is None else tuple(names[place] for place in chosen.places),
+    }
+
+
+def _columns(opened: Opened, found: Found) -> Any:
+    """C, sparse where the data are, in their units and dtype."""
+    pieces = found.seen.stored
+    if is_sparse(pieces[0]):
+        from scipy import sparse
+
+        whole = sparse.vstack(pieces, format="csr")[:, found.kept]
+        whole.data = np.ldexp(whole.data, -opened.exponent)
+    else:
+        whole = np.ldexp(np.concatenate(pieces)[:, found.kept], -opened.exponent)
+    scaled = _times(whole, found.columns.scales, opened.matrix.dtype)
+    return scaled if is_sparse(scaled) else _device(scaled, opened)
+
+
+def _times(stored: Any, scales: np.ndarray, dtype: Any) -> Any:
+    if is_sparse(stored):
+        from scipy import sparse
+
+        if np.all(scales == 1.0):
+            return stored
+        return sparse.csr_array(stored.astype(np.float64).multiply(scales)).astype(stored.dtype)
+    if np.all(scales == 1.0):
+        return stored if "int" not in str(stored.dtype) and "bool" not in str(stored.dtype) else stored.astype(dtype)
+    return astype(from_numpy(to_numpy(stored) * scales, stored), dtype)
+
+
+def _dense(stored: Any) -> np.ndarray:
+    return np.asarray(stored.toarray() if is_sparse(stored) else to_numpy(stored), dtype=np.float64)
+
+
+def _lengths(columns: Any, exponent: int) -> np.ndarray:
+    """Lengths of the columns, in the units of the opened matrix."""
+    if is_sparse(columns):
+        squares = np.ldexp(columns.data.astype(np.float64), exponent) ** 2
+        return np.asarray(np.sqrt(np.bincount(columns.indices, weights=squares, minlength=columns.shape[1])))
+    return np.asarray(np.linalg.norm(np.ldexp(_dense(columns), exponent), axis=0))
+
+
+def _device(numbers: np.ndarray, opened: Opened) -> Array:
+    return astype(from_numpy(numbers, opened.matrix.like), opened.matrix.dtype)
+
+
+def _core(core: Core, exponent: int, *, best: bool) -> Core:
+    """The core in the units of the data: C U R has theirs, so U has their inverse."""
+    values = np.ldexp(core.left_values, -exponent)
+    if not best:
+        return replace(core, left_values=values)
+    middle, right = np.ldexp(core.middle, -exponent), np.ldexp(core.right_values, -exponent)
+    return replace(core, left_values=values, middle=middle, right_values=right)
+
+
+def _errors(axes: Axes, found: Found, norm: float) -> dict[str, Any]:
+    low, high = axes.best(found.k)
+    error, slack = found.error, found.rounding
+    ratio = (
+        max(0.0, error - slack) / high if high > 0.0 else 1.0,
+        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
+    )
+    return {
+        "error": error * norm,
+        "error_rounding": slack * norm,
+        "relative_error": error,
+        "best_error": (low * norm, high * norm),
+        "ratio": ratio,
+    }
+
+
+def _bounds(axes: Axes, found: Found, wanted: Wanted, norm: float) -> dict[str, Any]:
+    k, (columns, rows), best = found.k, found.asked, axes.best(found.k)[1] * norm
+    fits = wanted.core == "best"
+    bounds = {
+        "additive": cur_bounds.additive(k, columns, rows, best, norm, drawn=fits and wanted.select == "norm"),
+        "relative": cur_bounds.relative(k, columns, rows, best, drawn=fits and wanted.select == "leverage"),
+    }
+    used = min(k, axes.rank)
+    enough = fits and used > 0 and min(len(found.columns.places), len(found.rows.places)) >= used
+    if wanted.select == "volume" and enough:
+        bounds["volume"] = cur_bounds.volume(used, best)
+    if wanted.select == "pivot" and enough and axes.left is not None:
+        right, left = axes.right[found.columns.places, :used], axes.left[found.rows.places, :used]
+        bounds["pivot"] = cur_bounds.pivot(right, left, best)
+    return bounds
+
+
+def _notes(found: Found, wanted: Wanted) -> tuple[str, ...]:
+    if found.seen.total == 0.0:
+        return ("The matrix is zero: any column and any row explain it.",)
+    notes = []
+    for name, asked, chosen, rank in (
+        ("columns", wanted.n_columns or found.k, found.columns, found.rank[0]),
+        ("rows", wanted.n_rows or found.k, found.rows, found.rank[1]),
+    ):
+        if wanted.select == "norm" and rank < len(chosen.places):
+            notes.append(f"Different {name} that were drawn: {len(chosen.places)}; independent among them: {rank}.")
+        elif wanted.select != "norm" and len(chosen.places) < asked:
+            notes.append(f"{asked} {name} were asked for; independent ones, and kept: {len(chosen.places)}.")
+    return tuple(notes)
+
+
+def _certificate(axes: Axes, found: Found, lengths: np.ndarray, reads: int) -> Certificate:
+    proof = axes.found.certificate
+    assert proof is not None
+    count = min(len(found.columns.places), len(found.rows.places))
+    captured = max(0.0, 1.0 - (found.error + found.rounding) ** 2)
+    unit = float(np.finfo(np.float64).eps) * lengths
+    return Certificate(
+        explained=(captured, max(captured, axes.captured(max(count, found.k))[1])),
+        lower=lengths - unit,
+        upper=lengths + unit,
+        residuals=np.zeros(len(lengths)),
+        angle=1.0,
+        failure_probability=proof.failure_probability,
+        rounding=proof.rounding,
+        tolerance=proof.tolerance,
+        proved=proof.proved,
+        reads=reads,
+        word=_word(axes, found),
+    )
+
+
+def _word(axes: Axes, found: Found) -> str:
+    low, high = axes.best(found.k)
+    columns, rows = len(found.columns.places), len(found.rows.places)
+    taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
+    best = f"{high:.4%}" if high - low < 1e-6 else f"{low:.4%} to {high:.4%}"
+    ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
+    return f"{taken} leave an error of {found.error:.4%} of the norm; the best of rank {found.k} leaves {best}{ratio}."

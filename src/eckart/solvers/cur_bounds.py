@@ -1,0 +1,69 @@
+"""What theory says of ||A - C U R|| before anything is measured, for the number of columns and rows that were taken.
+
+Additive: ||A - C U R|| <= ||A - A_k|| + eps ||A|| with probability 1 - delta, for c columns and r rows drawn by squared
+norms (Drineas, Kannan, Mahoney 2006): with d = delta / 2 and h = 1 + sqrt(8 log(1/d)),
+eps = (4 k h^2 / c)^(1/4) + (k / (d^2 r))^(1/2).
+Relative: ||A - C U R|| <= (2 + eps) ||A - A_k|| with probability .98, for k log(k) / eps^2 columns and rows drawn by
+leverage; the constant is not stated where it is taught, and 1 is taken here.
+Volume: E ||A - C U R||^2 <= 2 (k + 1) ||A - A_k||^2 (Cortinovis, Kressner 2024), k columns and k rows, best core.
+Pivot: ||A - C U R|| <= (||V_J^-1||^2 + ||U_I^-1||^2)^(1/2) ||A - A_k||, known once the pivots are (Sorensen, Embree
+2016).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+DELTA = 0.05
+"""Chance that the additive bound may fail."""
+TAUGHT = 0.98
+
+
+def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn: bool) -> dict[str, Any]:
+    """||A - A_k|| + eps ||A||; `drawn`: by squared norms."""
+    half = DELTA / 2
+    spread = 1.0 + np.sqrt(8.0 * np.log(1.0 / half))
+    eps = float((4.0 * k * spread**2 / columns) ** 0.25 + (k / (half**2 * rows)) ** 0.5)
+    expected = float((4.0 * k / columns) ** 0.25 + (k / rows) ** 0.5)
+    return {
+        "bound": best + eps * norm,
+        "eps": eps,
+        "delta": DELTA,
+        "applies": drawn,
+        "expected_eps": expected,
+        "word": f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
+        + ("" if eps < 1.0 else " (eps of 1 or more says nothing: so few columns and rows are below what it asks for)"),
+    }
+
+
+def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> dict[str, Any]:
+    """(2 + eps) ||A - A_k||; `drawn`: by leverage."""
+    eps = float(np.sqrt(k * max(np.log(k), 1.0) / min(columns, rows)))
+    return {
+        "bound": (2.0 + eps) * best,
+        "eps": eps,
+        "delta": 1.0 - TAUGHT,
+        "applies": drawn,
+        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} (constant taken as 1)",
+    }
+
+
+def volume(k: int, best: float) -> dict[str, Any]:
+    """sqrt(2 (k + 1)) ||A - A_k||, for the root of the mean squared error over all draws."""
+    factor = float(np.sqrt(2.0 * (k + 1)))
+    word = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
+    return {"bound": factor * best, "factor": factor, "applies": True, "word": word}
+
+
+def pivot(right: np.ndarray, left: np.ndarray, best: float) -> dict[str, Any]:
+    """From V_J and U_I, the vectors (k columns each) where they were chosen."""
+    least = [float(np.linalg.svd(part, compute_uv=False)[-1]) for part in (right, left)]
+    factor = float(np.sqrt(sum(1.0 / max(value, 1e-300) ** 2 for value in least)))
+    return {
+        "bound": factor * best,
+        "factor": factor,
+        "applies": True,
+        "word": f"{factor:.3g} ||A - A_k||, no chance involved",
+    }

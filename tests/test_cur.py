@@ -1,0 +1,514 @@
+"""CUR through decompose: the error is exact, the core the best, the choices follow their laws, the words are true."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import eckart as ek
+from eckart.axes import find_axes
+from eckart.errors import AccuracyWarning, DataWarning, MissingValuesError, NotFiniteError, ParameterError
+from eckart.solvers.cur_core import Core
+from eckart.solvers.cur_select import by_pivot, by_volume
+from eckart.testing import orthonormal, with_spectrum
+
+SELECTIONS = ("pivot", "norm", "leverage", "volume")
+CORES = ("best", "intersection")
+
+
+def dense(matrix):
+    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
+
+
+def product(d):
+    return dense(d.parts["C"]) @ Core(**d.parts["core"]).matrix @ dense(d.parts["R"])
+
+
+def falling(rows=90, columns=60, power=1.0, seed=0):
+    return with_spectrum(np.arange(1.0, min(rows, columns) + 1) ** -power, rows, columns, seed=seed)
+
+
+def counts(rows=90, columns=60, seed=0):
+    return sp.random_array((rows, columns), density=0.1, rng=seed, data_sampler=np.random.default_rng(seed).random)
+
+
+def tail(matrix, k):
+    return float(np.linalg.norm(np.linalg.svd(dense(matrix), compute_uv=False)[k:]))
+
+
+# The error and the core
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("shape", [(90, 60), (60, 90), (70, 70)])
+@pytest.mark.parametrize("make", [falling, counts])
+def test_the_error_is_that_of_the_product_multiplied_out(select, core, shape, make):
+    A = make(*shape)
+    d = ek.decompose(A, "cur", k=6, select=select, core=core, rng=3, left=True)
+    parts = d.parts
+    made = product(d)
+    assert np.linalg.norm(dense(A) - made) == pytest.approx(parts["error"], rel=1e-10)
+    assert parts["relative_error"] == pytest.approx(parts["error"] / np.linalg.norm(dense(A)), rel=1e-12)
+    columns = dense(A)[:, parts["columns"]] * parts["column_scales"]
+    rows = dense(A)[parts["rows"]] * parts["row_scales"][:, None]
+    np.testing.assert_allclose(dense(parts["C"]), columns, rtol=1e-14)
+    np.testing.assert_allclose(dense(parts["R"]), rows, rtol=1e-14)
+    assert sp.issparse(parts["C"]) == sp.issparse(parts["R"]) == sp.issparse(A)
+    scale = np.abs(made).max()
+    np.testing.assert_allclose((d.left * d.values) @ d.right.T, made, atol=1e-9 * scale)
+    np.testing.assert_allclose(ek.reconstruct(d, ek.project(d, A)), made, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize("make", [falling, counts])
+def test_the_best_core_is_the_pseudo_inverses_around_A(select, make):
+    A = make()
+    d = ek.decompose(A, "cur", k=5, select=select)
+    C, R = dense(d.parts["C"]), dense(d.parts["R"])
+    wanted = np.linalg.pinv(C) @ dense(A) @ np.linalg.pinv(R)
+    found = Core(**d.parts["core"]).matrix
+    np.testing.assert_allclose(found, wanted, atol=1e-10 * np.abs(wanted).max())
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        other = found + 1e-3 * np.abs(found).max() * rng.standard_normal(found.shape)
+        assert np.linalg.norm(dense(A) - C @ other @ R) > d.parts["error"]
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+def test_the_intersection_core_is_the_pseudo_inverse_of_where_they_meet(select):
+    A = falling()
+    d = ek.decompose(A, "cur", k=5, select=select, core="intersection")
+    parts = d.parts
+    W = dense(parts["R"])[:, parts["columns"]] * parts["column_scales"]
+    wanted = np.linalg.pinv(W, rcond=1e-14)
+    np.testing.assert_allclose(Core(**parts["core"]).matrix, wanted, atol=1e-9 * np.abs(wanted).max())
+    if select != "norm":
+        assert len(parts["rows"]) > len(parts["columns"])
+
+
+def test_zeros_of_the_intersection_stay_zeros():
+    A = np.diag([2.0, 0.0, 3.0])
+    d = ek.decompose(A, "cur", n_columns=2, n_rows=2, core="intersection")
+    U = Core(**d.parts["core"]).matrix
+    order = np.argsort(d.parts["columns"]), np.argsort(d.parts["rows"])
+    np.testing.assert_allclose(U[np.ix_(*order)], np.diag([1 / 2, 1 / 3]), atol=1e-15)
+
+
+def test_the_cutoff_decides_what_counts_as_zero():
+    A = np.diag([1.0, 1e-3, 1e-6])
+    full = ek.decompose(A, "cur", k=3, core="intersection")
+    with pytest.warns(DataWarning, match="independent"):
+        cut = ek.decompose(A, "cur", k=3, core="intersection", cutoff=1e-4)
+    assert full.parts["error"] < 1e-15
+    assert cut.parts["error"] == pytest.approx(1e-6, rel=1e-9)
+
+
+@pytest.mark.parametrize(("exponent", "sparse"), [(4, False), (8, False), (11, False), (8, True)])
+def test_small_errors_keep_their_digits(exponent, sparse):
+    """||A||^2 - ||Q_C^T A Q_R||^2 would leave nothing of an error of 1e-11."""
+    values = 10.0 ** -np.arange(0.0, 16.0)
+    A = with_spectrum(values, 200, 40)
+    if sparse:
+        A = sp.block_diag([A, np.zeros((200, 300))], format="csr")
+    d = ek.decompose(A, "cur", k=exponent)
+    C, R = dense(d.parts["C"]), dense(d.parts["R"])
+    left, right = np.linalg.qr(C)[0], np.linalg.qr(R.T)[0]
+    inside = left.T @ dense(A) @ right
+    direct = np.linalg.norm(dense(A) - left @ inside @ right.T)
+    assert d.parts["error"] == pytest.approx(direct, abs=2 * d.parts["error_rounding"], rel=1e-6)
+    assert d.parts["error_rounding"] < 1e-14
+    low, high = d.parts["best_error"]
+    assert low <= np.linalg.norm(values[exponent:]) * (1 + 1e-9)
+    assert high >= np.linalg.norm(values[exponent:]) * (1 - 1e-3)
+
+
+def test_nearly_dependent_columns_do_not_spoil_the_way_back():
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal((80, 3))
+    A = np.column_stack([base, base + 1e-9 * rng.standard_normal((80, 3)), rng.standard_normal((80, 4))])
+    d = ek.decompose(A, "cur", n_columns=8, n_rows=10, select="norm", rng=0)
+    assert np.linalg.norm(A - dense(d.parts["C"]) @ Core(**d.parts["core"]) @ dense(d.parts["R"])) == pytest.approx(
+        d.parts["error"], rel=1e-5
+    )
+
+
+# What it is compared with
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize(
+    "A", [falling(), counts(), falling(40, 400, 0.5), with_spectrum(np.linspace(2, 1, 80), 2000, 80), counts(1500, 250)]
+)
+def test_best_error_and_ratio_hold_lapacks(A, select):
+    d = ek.decompose(A, "cur", k=7, select=select)
+    exact, (low, high), error = tail(A, 7), d.parts["best_error"], d.parts["error"]
+    assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
+    assert d.parts["ratio"][0] <= error / exact * (1 + 1e-12)
+    assert d.parts["ratio"][1] >= error / exact * (1 - 1e-12)
+    captured, most = d.certificate.explained
+    assert captured == pytest.approx(1 - d.parts["relative_error"] ** 2, abs=1e-12)
+    rank = min(len(d.parts["columns"]), len(d.parts["rows"]))
+    assert most >= 1 - (tail(A, rank) / np.linalg.norm(dense(A))) ** 2 - 1e-12
+    if rank <= 7:
+        assert d.parts["ratio"][1] >= 1
+
+
+def test_pivots_beat_what_is_asked_of_them():
+    matrices = {1.7: falling(400, 300), 3.0: rbf(), 1.1: zipf()}
+    for most, A in matrices.items():
+        d = ek.decompose(A, "cur", k=20)
+        assert d.parts["error"] <= most * tail(A, 20)
+
+
+def rbf():
+    points = np.random.default_rng(0).uniform(size=(400, 2))
+    return np.exp(-((points[:, None] - points[None, :300]) ** 2).sum(axis=2) / (2 * 0.3**2))
+
+
+def zipf():
+    """Few entries, most of them 1, some very large."""
+    rng = np.random.default_rng(0)
+    return sp.csr_array((rng.zipf(2.0, size=(400, 300)) * (rng.random((400, 300)) < 0.05)).astype(float))
+
+
+def test_taught_bounds_carry_eps_and_delta():
+    A, k = falling(), 2
+    columns, rows = 64 * k * 16, 4 * k * 4  # eps = 1/2: c = 64 k / eps^4, r = 4 k / eps^2
+    d = ek.decompose(A, "cur", k=k, select="norm", n_columns=columns, n_rows=rows)
+    additive, relative = d.parts["bounds"]["additive"], d.parts["bounds"]["relative"]
+    assert additive["expected_eps"] == pytest.approx(0.5)
+    assert additive["applies"]
+    assert not relative["applies"]
+    assert additive["bound"] == pytest.approx(d.parts["best_error"][1] + additive["eps"] * d.norm)
+    assert relative["bound"] == pytest.approx((2 + relative["eps"]) * d.parts["best_error"][1])
+    assert (additive["delta"], round(relative["delta"], 12)) == (0.05, 0.02)
+    assert d.parts["error"] <= additive["bound"]
+    assert ek.decompose(A, "cur", k=k, select="leverage").parts["bounds"]["relative"]["applies"]
+    assert not ek.decompose(A, "cur", k=k, select="norm", core="intersection").parts["bounds"]["additive"]["applies"]
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**20), k=st.integers(1, 8), power=st.floats(0.1, 3.0))
+def test_the_bound_of_the_pivots_is_never_broken(seed, k, power):
+    d = ek.decompose(falling(50, 30, power, seed), "cur", k=k)
+    assert d.parts["error"] <= d.parts["bounds"]["pivot"]["bound"] * (1 + 1e-9)
+
+
+# The laws of the choices
+
+
+def test_norm_draws_as_taught_over_1000_seeds():
+    A = np.random.default_rng(7).standard_normal((6, 8)) * np.arange(1, 9)
+    c, total = 5, np.linalg.norm(A) ** 2
+    q, p = (A**2).sum(axis=0) / total, (A**2).sum(axis=1) / total
+    drawn, rows_drawn = np.zeros(8), np.zeros(6)
+    products, errors = [], []
+    for seed in range(1000):
+        parts = ek.decompose(A, "cur", k=2, n_columns=c, n_rows=c, select="norm", rng=seed).parts
+        columns, times = parts["columns"], parts["column_times"]
+        assert len(np.unique(columns)) == len(columns)
+        assert times.sum() == parts["row_times"].sum() == c
+        wanted = A[:, columns] / np.sqrt(c * q[columns]) * np.sqrt(times)
+        np.testing.assert_allclose(parts["C"], wanted, rtol=1e-12)
+        drawn[columns] += times
+        rows_drawn[parts["rows"]] += parts["row_times"]
+        products.append(parts["C"] @ parts["C"].T)
+        errors.append(np.linalg.norm(A @ A.T - products[-1]) ** 2)
+    assert stats.chisquare(drawn, 1000 * c * q).pvalue > 1e-3
+    assert stats.chisquare(rows_drawn, 1000 * c * p).pvalue > 1e-3
+    # E C C^T = A A^T, and E ||A A^T - C C^T||^2 = (||A||^4 - ||A A^T||^2) / c.
+    spread = np.std(products, axis=0) / np.sqrt(1000)
+    assert np.abs((np.mean(products, axis=0) - A @ A.T) / spread).max() < 4.5
+    expected = (total**2 - np.linalg.norm(A @ A.T) ** 2) / c
+    assert abs(np.mean(errors) - expected) < 4.5 * np.std(errors) / np.sqrt(1000)
+
+
+def test_leverage_draws_by_the_weight_in_the_singular_vectors():
+    A = falling(30, 6, seed=2)
+    leverage = (np.linalg.svd(A)[2][:2] ** 2).sum(axis=0)
+    firsts = [
+        ek.decompose(A, "cur", k=2, n_columns=2, select="leverage", rng=s).parts["columns"][0] for s in range(300)
+    ]
+    assert stats.chisquare(np.bincount(firsts, minlength=6), 300 * leverage / 2).pvalue > 1e-3
+
+
+def test_volume_draws_by_squared_determinants():
+    V = orthonormal(5, 2, seed=4)
+    pairs = list(combinations(range(5), 2))
+    chances = np.array([np.linalg.det(V[list(pair)]) ** 2 for pair in pairs])
+    assert chances.sum() == pytest.approx(1.0)
+    seen = dict.fromkeys(pairs, 0)
+    rng = np.random.default_rng(0)
+    for _ in range(5000):
+        seen[tuple(sorted(by_volume(V, 2, rng).places.tolist()))] += 1
+    assert stats.chisquare(list(seen.values()), 5000 * chances).pvalue > 1e-3
+
+
+def test_volume_keeps_its_promise_in_the_mean():
+    A, k = falling(40, 30, 0.3), 3
+    squares = [ek.decompose(A, "cur", k=k, select="volume", rng=seed).parts["error"] ** 2 for seed in range(150)]
+    d = ek.decompose(A, "cur", k=k, select="volume")
+    promise = d.parts["bounds"]["volume"]["bound"] ** 2
+    assert promise == pytest.approx(2 * (k + 1) * tail(A, k) ** 2, rel=1e-6)
+    assert np.mean(squares) + 4 * np.std(squares) / np.sqrt(150) < promise
+
+
+@pytest.mark.parametrize("make", ["even", "long", "ties"])
+def test_pivots_are_those_of_lapack(make):
+    """Also where only some of the columns are looked at."""
+    V = orthonormal(12_000, 25, seed=1)
+    if make == "long":
+        V = np.linalg.qr(V * (np.arange(1, 12_001) ** -0.7)[:, None])[0]
+    if make == "ties":
+        V = np.linalg.qr(np.repeat(V[:3000], 4, axis=0))[0]
+    pivots = scipy.linalg.qr(V.T, mode="r", pivoting=True)[1][:25]
+    found = by_pivot(V, 25).places
+    np.testing.assert_allclose(V[found] ** 2 @ np.ones(25), V[pivots] ** 2 @ np.ones(25), rtol=1e-9)
+    if make != "ties":
+        np.testing.assert_array_equal(found, pivots)
+
+
+def test_pivots_of_a_matrix_are_those_of_its_singular_vectors():
+    A = falling(80, 50, seed=5)
+    U, _, Vt = np.linalg.svd(A)
+    parts = ek.decompose(A, "cur", k=6).parts
+    np.testing.assert_array_equal(parts["columns"], scipy.linalg.qr(Vt[:6], pivoting=True)[2][:6])
+    np.testing.assert_array_equal(parts["rows"], scipy.linalg.qr(U[:, :6].T, pivoting=True)[2][:6])
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+def test_more_columns_than_k_are_different_and_help(select):
+    A = falling()
+    few = ek.decompose(A, "cur", k=4, n_columns=4, n_rows=4, select=select)
+    many = ek.decompose(A, "cur", k=4, n_columns=15, n_rows=14, select=select)
+    assert len(np.unique(many.parts["columns"])) == len(many.parts["columns"])
+    assert many.parts["error"] < few.parts["error"]
+    if select != "norm":
+        assert (len(many.parts["columns"]), len(many.parts["rows"])) == (15, 14)
+
+
+# How many
+
+
+@pytest.mark.parametrize("target", [0.6, 0.3, 0.1])
+@pytest.mark.parametrize("select", SELECTIONS)
+def test_a_tolerance_is_met_by_the_smallest_k(target, select):
+    A = falling(50, 30, 1.2, seed=3)
+    d = ek.decompose(A, "cur", error=target, select=select)
+    k = d.parts["k"]
+    assert d.parts["relative_error"] <= target
+    for less in range(1, k):
+        assert ek.decompose(A, "cur", k=less, select=select).parts["relative_error"] > target
+
+
+def test_a_tolerance_that_draws_do_not_reach_is_said():
+    A = falling(50, 30, 1.2, seed=3)
+    with pytest.warns(AccuracyWarning, match="was not reached: 120 drawn columns"):
+        d = ek.decompose(A, "cur", error=0.02, select="norm")
+    assert d.parts["relative_error"] > 0.02
+    assert ek.decompose(A, "cur", error=0.02).parts["relative_error"] <= 0.02
+
+
+def test_a_share_is_an_error():
+    A = falling()
+    d = ek.decompose(A, "cur", explain=0.9)
+    assert 1 - d.parts["relative_error"] ** 2 >= 0.9
+    assert d.parts["k"] == ek.decompose(A, "cur", error=0.1**0.5).parts["k"]
+
+
+def test_a_tolerance_on_data_too_large_for_all_axes():
+    A = falling(3000, 150, 0.8)
+    d = ek.decompose(A, "cur", error=0.5)
+    k = d.parts["k"]
+    assert d.plan.solver != "direct"
+    assert d.parts["relative_error"] <= 0.5
+    assert ek.decompose(A, "cur", k=k - 1).parts["relative_error"] > 0.5
+
+
+def test_counts_beside_a_tolerance_are_refused():
+    with pytest.raises(ParameterError, match="follow from the error"):
+        ek.decompose(falling(), "cur", error=0.1, n_columns=4)
+
+
+def test_counts_alone_decide_the_rank():
+    parts = ek.decompose(falling(), "cur", n_columns=5, n_rows=7).parts
+    assert (parts["k"], len(parts["columns"]), len(parts["rows"])) == (5, 5, 7)
+    assert ek.decompose(falling(), "cur").parts["k"] == 2
+
+
+# Hard cases
+
+
+@pytest.mark.parametrize("select", ["pivot", "leverage", "volume"])
+def test_of_fewer_independent_columns_only_those_are_kept_and_it_is_said(select):
+    A = np.outer(np.arange(1.0, 9.0), np.ones(6)) + np.outer(np.ones(8), np.arange(6.0))
+    with pytest.warns(DataWarning, match="4 columns were asked for; independent ones, and kept: 2"):
+        d = ek.decompose(A, "cur", k=4, select=select)
+    assert np.linalg.matrix_rank(d.parts["C"]) == len(d.parts["columns"]) == 2
+    assert np.isfinite(d.right).all()
+    assert d.parts["error"] < 1e-13 * np.linalg.norm(A)
+    assert d.notes
+
+
+def test_dependent_draws_of_the_taught_algorithm_are_kept_and_noted():
+    A = np.outer(np.arange(1.0, 9.0), np.ones(6))
+    d = ek.decompose(A, "cur", k=1, n_columns=8, n_rows=8, select="norm")
+    assert any("independent among them: 1" in note for note in d.notes)
+    assert d.parts["error"] < 1e-13 * np.linalg.norm(A)
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize("core", CORES)
+def test_a_zero_matrix_has_a_finite_answer(select, core):
+    d = ek.decompose(np.zeros((5, 4)), "cur", k=2, select=select, core=core)
+    assert d.parts["error"] == 0.0
+    assert np.isfinite(d.right).all()
+    assert "zero" in d.notes[0]
+    np.testing.assert_array_equal(ek.reconstruct(d, ek.project(d, np.zeros((5, 4)))), np.zeros((5, 4)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1e306, 1e-300])
+def test_size_is_no_matter(size, sparse):
+    base = dense(counts(30, 20))
+    A = base * size
+    d, plain = (ek.decompose(sp.csr_array(X) if sparse else X, "cur", k=4) for X in (A, base))
+    np.testing.assert_array_equal(d.parts["columns"], plain.parts["columns"])
+    assert d.parts["relative_error"] == pytest.approx(plain.parts["relative_error"], rel=1e-12)
+    assert d.parts["error"] == pytest.approx(plain.parts["error"] * size, rel=1e-12)
+    np.testing.assert_allclose(d.right, plain.right, atol=1e-12)
+    np.testing.assert_allclose(dense(d.parts["C"]), A[:, d.parts["columns"]], rtol=1e-15)
+    back = dense(d.parts["C"]) @ Core(**d.parts["core"]) @ dense(d.parts["R"])
+    np.testing.assert_allclose(back / size, product(plain), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_a_norm_beyond_the_range_is_refused(kind):
+    A = np.zeros((30, 20))
+    A[::3, ::3] = 1.7e308
+    with pytest.raises(NotFiniteError, match="overflow"):
+        ek.decompose(kind(A), "cur", k=1)
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1), (2, 2)])
+def test_the_smallest_shapes(shape):
+    A = np.arange(1.0, 1.0 + shape[0] * shape[1]).reshape(shape)
+    for select in SELECTIONS:
+        d = ek.decompose(A, "cur", k=1, select=select)
+        assert len(d.parts["columns"]) >= 1
+        assert np.linalg.norm(A - product(d)) == pytest.approx(d.parts["error"], abs=1e-13)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("select", SELECTIONS)
+def test_missing_and_infinite_entries_are_refused(bad, select):
+    A = falling()
+    A[3, 4] = bad
+    with pytest.raises((MissingValuesError, NotFiniteError), match="row 3, column 4"):
+        ek.decompose(A, "cur", k=2, select=select)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
+def test_other_dtypes(dtype):
+    whole = (np.abs(falling() * 1000) % 5).astype(int).astype(dtype)
+    d = ek.decompose(whole, "cur", k=3)
+    wanted = np.float32 if dtype is np.float32 else np.float64
+    assert d.right.dtype == d.parts["C"].dtype == d.parts["R"].dtype == ek.project(d, whole).dtype == wanted
+    assert d.parts["error"] == pytest.approx(np.linalg.norm(whole - product(d)), rel=1e-5)
+
+
+def test_float32_errors_are_measured_in_float64():
+    A = with_spectrum(10.0 ** -np.arange(0.0, 8.0, 0.5), 300, 60).astype(np.float32)
+    d, exact = ek.decompose(A, "cur", k=6), ek.decompose(A.astype(np.float64), "cur", k=6)
+    if np.array_equal(d.parts["columns"], exact.parts["columns"]) and np.array_equal(
+        d.parts["rows"], exact.parts["rows"]
+    ):
+        assert d.parts["error"] == pytest.approx(exact.parts["error"], rel=1e-9)
+    C, R = d.parts["C"].astype(float), d.parts["R"].astype(float)
+    made = C @ np.linalg.pinv(C) @ A @ np.linalg.pinv(R) @ R
+    assert d.parts["error"] == pytest.approx(np.linalg.norm(A - made), rel=1e-7)
+
+
+def test_arrays_of_another_library_stay_there():
+    torch = pytest.importorskip("torch")
+    A = falling()
+    d, plain = ek.decompose(torch.from_numpy(A), "cur", k=4), ek.decompose(A, "cur", k=4)
+    assert isinstance(d.right, torch.Tensor)
+    assert isinstance(d.parts["C"], torch.Tensor)
+    np.testing.assert_array_equal(d.parts["columns"], plain.parts["columns"])
+    np.testing.assert_allclose(ek.project(d, torch.from_numpy(A)).numpy(), ek.project(plain, A))
+
+
+# Invariances
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**20), k=st.integers(1, 6), exponent=st.integers(-30, 30), sparse=st.booleans())
+def test_scaling_by_a_power_of_two_changes_nothing_else(seed, k, exponent, sparse):
+    A = dense(counts(25, 18, seed))
+    kind = sp.csr_array if sparse else np.asarray
+    for select in ("pivot", "norm"):
+        first, second = (ek.decompose(kind(X), "cur", k=k, select=select) for X in (A, A * 2.0**exponent))
+        np.testing.assert_array_equal(first.parts["columns"], second.parts["columns"])
+        np.testing.assert_array_equal(first.parts["rows"], second.parts["rows"])
+        assert second.parts["error"] == pytest.approx(first.parts["error"] * 2.0**exponent, rel=1e-12)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**20), k=st.integers(1, 6))
+def test_permuted_and_transposed_data_choose_the_same(seed, k):
+    A = falling(25, 18, 0.8, seed)
+    plain = ek.decompose(A, "cur", k=k).parts
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(25), rng.permutation(18)
+    moved = ek.decompose(A[rows][:, columns], "cur", k=k).parts
+    assert sorted(rows[moved["rows"]]) == sorted(plain["rows"])
+    assert sorted(columns[moved["columns"]]) == sorted(plain["columns"])
+    turned = ek.decompose(A.T, "cur", k=k).parts
+    assert sorted(turned["rows"]) == sorted(plain["columns"])
+    assert turned["error"] == pytest.approx(plain["error"], rel=1e-9)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**20), k=st.integers(1, 6), select=st.sampled_from(SELECTIONS))
+def test_sparse_and_dense_give_the_same(seed, k, select):
+    A = counts(40, 25, seed)
+    first, second = (ek.decompose(X, "cur", k=k, select=select, rng=seed) for X in (A, A.toarray()))
+    assert first.parts["columns"].tolist() == second.parts["columns"].tolist()
+    assert first.parts["error"] == pytest.approx(second.parts["error"], rel=1e-9)
+    np.testing.assert_allclose(first.right, second.right, atol=1e-9 * np.abs(second.right).max())
+
+
+def test_the_same_seed_gives_the_same_and_another_one_others():
+    A = falling()
+    for select in ("norm", "leverage", "volume"):
+        runs = [ek.decompose(A, "cur", k=5, select=select, rng=s).parts["columns"].tolist() for s in (1, 1, 2)]
+        assert runs[0] == runs[1] != runs[2]
+
+
+# Reads, files
+
+
+@pytest.mark.parametrize("A", [counts(6000, 400), counts(400, 6000), falling(3000, 200)])
+def test_one_more_read_beside_those_of_the_singular_vectors(A):
+    axes = find_axes(A, "svd", k=5, left=True)
+    d = ek.decompose(A, "cur", k=5)
+    assert d.info.reads == d.certificate.reads == axes.info.reads + 1
+
+
+def test_a_model_file_holds_it_whole(tmp_path):
+    A = counts()
+    d = ek.decompose(A, "cur", k=4, left=True)
+    d.save(tmp_path / "cur.eckart")
+    again = ek.load(tmp_path / "cur.eckart")
+    np.testing.assert_array_equal(ek.project(again, A), ek.project(d, A))
+    np.testing.assert_array_equal(ek.reconstruct(again, ek.project(d, A)), ek.reconstruct(d, ek.project(d, A)))
+    assert (again.parts["C"] != d.parts["C"]).nnz == 0
+    assert again.parts["bounds"] == d.parts["bounds"]
+    np.testing.assert_array_equal(Core(**again.parts["core"]).matrix, Core(**d.parts["core"]).matrix)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_host, is_sparse, namespace, to_numpy
 from eckart.assembly import as_plan, assemble
 from eckart.decomposition import Decomposition, Plan, Which
 from eckart.errors import AccuracyWarning, DataWarning, InputError
@@ -226,7 +226,7 @@ def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
     size = 0 if matrix.resident else _largest_block(matrix)
-    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size)
+    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, not is_host(matrix.like))
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver
@@ -299,7 +299,7 @@ def _total(opened: Opened) -> float:
 
 
 def _sum(matrix: Any) -> float:
-    values = matrix.data if is_sparse(matrix) else to_numpy(matrix)
+    values = matrix.data if is_sparse(matrix) or hasattr(matrix, "to_host") else to_numpy(matrix)
     return float(np.sum(values, dtype=np.float64))
 
 

@@ -79,8 +79,8 @@ class Cluster:
             if lonely is not None and now - lonely > self.patience:
                 raise ClusterError(
                     f"The Dask cluster has had no worker for {self.patience:.0f} seconds "
-                    f"(client {self.client.status!r}). Start workers again and repeat the call; with checkpoint=... it goes "
-                    "on where it stood."
+                    f"(client {self.client.status!r}). Start workers again and repeat the call; with checkpoint=... "
+                    "it goes on where it stood."
                 )
         if pending.status != "finished":
             raise self._explained(pending)

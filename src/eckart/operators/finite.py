@@ -58,6 +58,8 @@ def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
 
 
 def _pieces(matrix: Any) -> Iterator[tuple[int, Any]]:
+    if hasattr(matrix, "to_host"):
+        matrix = matrix.to_host()
     if hasattr(matrix, "edges"):
         for start, stop in itertools.pairwise(matrix.edges):
             yield start, matrix.source.read(start, stop)

@@ -42,14 +42,17 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             present = folder / "run.json"
-            if not present.exists():
-                if any(folder.iterdir()):
-                    raise CheckpointError(f"{folder} is not empty and holds no checkpoint. Name a new folder.")
-                _replace(present, json.dumps(about, indent=1).encode())
-                return Journal(folder)
-            known = json.loads(present.read_text())
+            content = present.read_text() if present.exists() else None
+            strangers = content is None and any(folder.iterdir())
         except OSError as error:
             raise _cannot(folder, error) from error
+        if strangers:
+            raise CheckpointError(f"{folder} is not empty and holds no checkpoint. Name a new folder.")
+        if content is None:
+            _replace(present, json.dumps(about, indent=1).encode())
+            return Journal(folder)
+        try:
+            known = json.loads(content)
         except ValueError as error:
             raise CheckpointError(f"{present} is damaged. Remove the folder {folder} to start afresh.") from error
         if known != about:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eckart.array_api import dtype_name, is_array, is_sparse, namespace, to_numpy
+from eckart.array_api import dtype_name, is_array, is_host, is_sparse, namespace, to_numpy
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.operators import sparse_rows
+from eckart.operators.device_rows import DeviceCsr, as_device_csr
 from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
@@ -54,6 +55,8 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     if isinstance(data, Source):
         about = data.about
         data = _whole(data)
+    elif (stored := as_device_csr(data)) is not None:
+        return _open_device_sparse(stored, about)
     elif not is_array(data) and not is_sparse(data):
         data, about = _from_frame_or_list(data, about)
     if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
@@ -64,11 +67,11 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     return _open_dense(data, about)
 
 
-_BLOCK_BYTES = (2**20, 2**26)
+_BLOCK_BYTES = (2**16, 2**26)
 
 
 def block_bytes(memory: int | None) -> int:
-    """Size of the blocks: a sixteenth of the memory allowed, 1 to 64 MiB."""
+    """Size of the blocks: a sixteenth of the memory allowed, 64 KiB to 64 MiB."""
     return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
 
 
@@ -122,6 +125,16 @@ def _open_sparse(data: Any, about: About) -> Opened:
     if exponent:
         data = data.copy()
         data.data = np.ldexp(data.data, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+
+
+def _open_device_sparse(data: DeviceCsr, about: About) -> Opened:
+    _check_shape(data.shape)
+    if data.dtype not in (np.float32, np.float64):
+        data = data.astype(np.float64)
+    exponent = _exponent(float(abs(data.data).max()) if data.nnz else 0.0, str(data.dtype))
+    if exponent:
+        data = replace(data, data=data.data * data.dtype.type(2.0) ** exponent)
     return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
 
 
@@ -216,6 +229,11 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 def _largest(data: Any) -> float:
     """Largest modulus: of a sample first, of all only when the sample is out of the safe range."""
     stride = -(-data.shape[0] // max(1, min(256, 500_000 // data.shape[1])))
+    if not is_host(data):
+        xp = namespace(data)
+        largest = float(xp.max(xp.abs(data[::stride, :])))
+        low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
+        return largest if low < largest < high else float(xp.max(xp.abs(data)))
     sample = np.abs(to_numpy(data[::stride, :]).astype(np.float64, copy=False))
     with np.errstate(invalid="ignore"):
         largest = float(np.fmax.reduce(sample, axis=None, initial=0.0))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sparse, namespace, to_numpy
-from eckart.operators import sparse_rows
+from eckart.operators import device_rows, sparse_rows
 from eckart.operators.base import Survey
+from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import each, fold
 from eckart.operators.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
@@ -56,7 +57,12 @@ class RowBlocks:
 
     @property
     def sparse(self) -> bool:
-        return is_sparse(self.matrix)
+        return is_sparse(self.matrix) or isinstance(self.matrix, DeviceCsr)
+
+    @property
+    def stored_rows(self) -> Any:
+        """The functions for CSR rows: those of the host, or those of a GPU."""
+        return device_rows if isinstance(self.matrix, DeviceCsr) else sparse_rows
 
     @property
     def entries(self) -> int:
@@ -65,6 +71,8 @@ class RowBlocks:
 
     @property
     def like(self) -> Array:
+        if isinstance(self.matrix, DeviceCsr):
+            return self.matrix.like
         return np.empty(0) if self.sparse else self.matrix[:0, :0]
 
     @property
@@ -99,8 +107,8 @@ class RowBlocks:
             return self.precise().weighted(weights)
         roots = np.sqrt(weights)
         if self.sparse:
-            matrix = sparse_rows.scale_rows(self.matrix, roots)
-            return replace(self, matrix=matrix, weight_roots=roots)
+            matrix = self.stored_rows.scale_rows(self.matrix, roots)
+            return replace(self, matrix=matrix, weight_roots=from_numpy(roots, self.like))
         device_roots = from_numpy(roots, self.like)
         return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
 
@@ -108,22 +116,22 @@ class RowBlocks:
         """A diag(f); the pattern of sparse rows is shared."""
         if not self.sparse:
             return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.like))))
-        return replace(self, matrix=sparse_rows.scale_columns(self.matrix, factors))
+        return replace(self, matrix=self.stored_rows.scale_columns(self.matrix, factors))
 
     def full_columns_shifted(self, shift: np.ndarray) -> RowBlocks:
         """Sparse A - u c^T where c is zero but on full columns."""
-        return replace(self, matrix=sparse_rows.shift_full_columns(self, shift))
+        return replace(self, matrix=self.stored_rows.shift_full_columns(self, shift))
 
     def transposed(self) -> RowBlocks:
         """A^T. Its rows are the columns of A; the weights of A's rows are already in its entries."""
-        matrix = sparse_rows.as_csr(self.matrix.T) if self.sparse else self.matrix.T
+        matrix = self.stored_rows.transposed(self.matrix) if self.sparse else self.matrix.T
         return replace(self, matrix=matrix, steps=tuple(s.transposed() for s in self.steps), weight_roots=None)
 
     def sample(self, count: int = 64) -> Array:
         """Some rows spread over the whole matrix, prepared, in float64."""
         stride = max(1, self.shape[0] // count)
         if self.sparse:
-            return sparse_rows.dense_rows(self.matrix, slice(0, None, stride))
+            return from_numpy(self.stored_rows.dense_rows(self.matrix, slice(0, None, stride)), self.like)
         block = self.matrix[::stride, :]
         for step in self.steps:
             block = step.apply(0, block) if isinstance(step, Convert | ShiftColumns) else block
@@ -133,7 +141,7 @@ class RowBlocks:
         """The whole matrix, prepared, on the host in float64: for small ones."""
         self.counter.reads += 1
         if self.sparse:
-            return np.asarray(self.matrix.toarray(), dtype=np.float64)
+            return np.asarray(self.stored_rows.whole(self.matrix))
         block = self.matrix
         for step in self.steps:
             block = step.apply(0, block)
@@ -151,7 +159,7 @@ class RowBlocks:
         """A Q in the dtype of the answer."""
         self.counter.reads += 1
         if self.sparse:
-            return sparse_rows.matmat(self, right)
+            return self.stored_rows.matmat(self, right)
         factor = self._operand(right)
         xp = namespace(factor)
         result = (
@@ -171,7 +179,7 @@ class RowBlocks:
         """A^T Y."""
         self.counter.reads += 1
         if self.sparse:
-            return sparse_rows.rmatmat(self, left)
+            return self.stored_rows.rmatmat(self, left)
         factor = self._operand(left)
 
         def product(start: int, block: Array) -> Array:
@@ -183,7 +191,7 @@ class RowBlocks:
         """A^T (A Q)."""
         self.counter.reads += 1
         if self.sparse:
-            return sparse_rows.normal(self, right)
+            return self.stored_rows.normal(self, right)
         factor = self._operand(right)
         return self._sum(
             lambda _start, block: block.T @ (block @ factor),
@@ -195,7 +203,7 @@ class RowBlocks:
         """A^T A, or (A Q)^T (A Q)."""
         self.counter.reads += 1
         if self.sparse:
-            return sparse_rows.gram(self, right)
+            return self.stored_rows.gram(self, right)
         factor = None if right is None else self._operand(right)
         width = self.shape[1] if factor is None else factor.shape[1]
 
@@ -208,7 +216,8 @@ class RowBlocks:
         """u^T A, sums of squares, and A^T (A Q) or A^T A, in one read."""
         self.counter.reads += 1
         if self.sparse:
-            return sparse_rows.survey(self, right, gram=gram)
+            found: Survey = self.stored_rows.survey(self, right, gram=gram)
+            return found
         factor = None if right is None else self._operand(right)
         xp = namespace(self.like)
         roots = self.weight_roots

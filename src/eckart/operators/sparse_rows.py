@@ -54,6 +54,16 @@ def dense_rows(matrix: Any, index: slice) -> np.ndarray:
     return np.asarray(matrix[index].toarray(), dtype=np.float64)
 
 
+def whole(matrix: Any) -> np.ndarray:
+    """All of a small matrix."""
+    return np.asarray(matrix.toarray(), dtype=np.float64)
+
+
+def transposed(matrix: Any) -> Any:
+    """A^T, rows first."""
+    return as_csr(matrix.T)
+
+
 def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
     from eckart.kernels import csr

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
-from eckart.operators import sparse_rows
 from eckart.operators.base import Operator, Survey
 from eckart.operators.measured import image_and_squares
 from eckart.operators.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
@@ -193,18 +192,19 @@ class Standardized:
         survey = self._survey
         self._offset = np.zeros(self._given.shape[1])
         assert survey is not None
-        hidden = np.flatnonzero(survey.squares > 4.0 * self.moments.squares)
+        hidden = np.flatnonzero(to_numpy(survey.squares) > 4.0 * self.moments.squares)
         full = np.intersect1d(hidden, self._full_columns(survey)) if hidden.size else hidden
         if not full.size:
             return False
-        self._offset[full] = (survey.sums / survey.weight)[full]
+        self._offset[full] = to_numpy(survey.sums / survey.weight)[full]
         self._given = self._given.full_columns_shifted(self._offset)
         return True
 
     def _full_columns(self, survey: Survey) -> np.ndarray:
         """Columns of which every entry is stored."""
         if isinstance(self._given, RowBlocks):
-            return sparse_rows.full_columns(self._given)
+            found: np.ndarray = self._given.stored_rows.full_columns(self._given)
+            return found
         return np.flatnonzero(survey.stored == survey.weight) if self._given.weights is None else np.zeros(0, int)
 
     def _first_tall(self, right: Array | None, *, gram: bool) -> Array | None:
@@ -296,17 +296,17 @@ class Standardized:
         survey = self._survey = given.survey()
         mean = survey.sums / survey.weight
         squares = self._centred_squares(survey)
-        self._moments = self._describe(mean, squares, survey.weight)
-        self._amplification = self._amplify(survey.squares)
+        self._moments = self._describe(to_numpy(mean), squares, survey.weight)
+        self._amplification = self._amplify(to_numpy(survey.squares))
         scale = self._moments.scale
         if scale is not None:
             given = given.scaled_columns(1.0 / scale)
-            mean = mean / scale
+            mean = mean / from_numpy(scale, mean)
         base = given.transposed()
         operator: Operator = base
         if self.center:
-            ones = np.ones(base.shape[1]) if given.weight_roots is None else given.weight_roots
-            sums = astype(given.matmat(mean[:, None])[:, 0], np.float64)
+            ones = _ones(base.shape[1], base.like) if given.weight_roots is None else given.weight_roots
+            sums = astype(given.matmat(mean[:, None])[:, 0], namespace(base.like).float64)
             operator = Centered(base, mean, ones, sums, float(mean @ mean))
         self._operator = operator
         if gram:
@@ -318,7 +318,8 @@ class Standardized:
         if not self.center:
             return squares
         if survey.stored is not None and isinstance(self._given, RowBlocks):
-            return sparse_rows.squares_about_mean(self._given, survey)
+            about: np.ndarray = self._given.stored_rows.squares_about_mean(self._given, survey)
+            return about
         return np.asarray(np.maximum(squares - to_numpy(survey.sums) ** 2 / survey.weight, 0.0))
 
     def _amplify(self, raw: np.ndarray) -> float:

@@ -13,6 +13,9 @@ from eckart.solvers.solution import Request
 _RATE = {"float32": 1.6e11, "float64": 8e10}
 """Multiplications and additions a second in dense products."""
 _SPARSE_RATE = 1.5e10
+_DEVICE_RATE = {"float32": 4e13, "float64": 4e13}
+_DEVICE_SPARSE_RATE = 2e12
+"""The same on a GPU."""
 _EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
 _REFINE = 6.0e-10
@@ -37,6 +40,8 @@ class Shape:
     precision: str
     block_bytes: int = 0
     """Size of the blocks that the data are read in; 0 when they are in memory."""
+    device: bool = False
+    """On a GPU."""
 
     @property
     def long(self) -> int:
@@ -45,6 +50,14 @@ class Shape:
     @property
     def short(self) -> int:
         return min(self.rows, self.columns)
+
+    @property
+    def dense_rate(self) -> float:
+        return (_DEVICE_RATE if self.device else _RATE)[self.precision]
+
+    @property
+    def sparse_rate(self) -> float:
+        return _DEVICE_SPARSE_RATE if self.device else _SPARSE_RATE
 
 
 @dataclass(frozen=True)
@@ -129,11 +142,11 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     if shape.sparse:
         # Each row multiplies its stored entries with each other.
-        product = shape.entries * (shape.entries / max(shape.long, 1)) / _SPARSE_RATE * 4
+        product = shape.entries * (shape.entries / max(shape.long, 1)) / shape.sparse_rate * 4
     else:
-        product = shape.long * n * n / _RATE[shape.precision]
+        product = shape.long * n * n / shape.dense_rate
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
-    cost = product + eigen * float(n) ** 3
+    cost = product + eigen * float(n) ** 3 / (8.0 if shape.device else 1.0)
     reads = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
     return cost, Choice("gram", reads, 8 * 5 * n * n, why)
@@ -149,8 +162,8 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
         steps *= 8
     width = block + 5
     product = 4.0 * (shape.entries if shape.sparse else shape.long * n) * width
-    read = product / (_SPARSE_RATE if shape.sparse else _RATE[shape.precision])
-    basis = steps * 4.0 * n * (steps * width / 2) * width / _RATE["float64"]
+    read = product / (shape.sparse_rate if shape.sparse else shape.dense_rate)
+    basis = steps * 4.0 * n * (steps * width / 2) * width / (_DEVICE_RATE if shape.device else _RATE)["float64"]
     cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
     peak = 8 * (capacity * n + 3 * capacity**2 + 8 * n * width)
     why = (

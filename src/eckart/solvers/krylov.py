@@ -152,6 +152,8 @@ class Assessment:
     upper: np.ndarray | None
     settled: bool
     done: bool
+    """As sharp as iteration can make it; what rounding leaves open stays open."""
+    proved: bool
 
 
 def block_lanczos(
@@ -242,17 +244,19 @@ class _Run:
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), tolerance / k, 1e-300)
         self._schedule(worst, _SETTLED if self.probe is None else self.target.tolerance**0.5)
         upper = None
-        done = False
+        done = proved = False
         negligible = complement <= 16 * self.matrix.rounding
         if self.complete or negligible or estimate <= tolerance or self._last_chance(values, k):
             upper = self._upper(count, complement)
-            done = self._proved(k, values, upper, tolerance)
+            unavoidable = self._allowance
+            done = self._sharp(k, values, upper - unavoidable, tolerance)
+            proved = done and self._sharp(k, values, upper, tolerance)
             self.history.append((self.steps, self._share(values[:k]), self._share(upper[:k])))
         else:
             self.history.append((self.steps, self._share(values[:k]), 1.0))
         if self.target.note is not None:
             self.target.note(*self.history[-1])
-        return Assessment(k, values, coefficients, residuals, upper, settled, done)
+        return Assessment(k, values, coefficients, residuals, upper, settled, done, proved)
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values already hold the share; None while no k does."""
@@ -294,9 +298,14 @@ class _Run:
             values = np.linalg.eigvalsh(self.basis.compression.matrix)[::-1][:count]
         else:
             values = certificate.upper_bounds(self.basis.compression, complement, count)
-        return values + 8.0 * self.basis.noise + self.matrix.rounding
+        return values + self._allowance
 
-    def _proved(self, k: int, values: np.ndarray, upper: np.ndarray, tolerance: float) -> bool:
+    @property
+    def _allowance(self) -> float:
+        """Rounding in one upper bound."""
+        return 8.0 * self.basis.noise + self.matrix.rounding
+
+    def _sharp(self, k: int, values: np.ndarray, upper: np.ndarray, tolerance: float) -> bool:
         deficit = float(np.sum(upper[:k] - values[:k]))
         if self.target.k is None and not self.complete:
             # The smallest k: one less must be shown to fall short, unless the two cannot be told apart.
@@ -322,7 +331,8 @@ class _Run:
         patience = self.target.patience if needed < 3 * self.target.patience else 0
         # Even a proof that cannot be sharp is worth the few steps that make it meaningful.
         heard = self.probe is not None and self.steps - self.probed_at >= 6
-        return heard and self.steps - self.settled_since >= patience
+        waited = self.steps - self.settled_since
+        return (heard and waited >= patience) or waited >= 3 * self.target.patience
 
     def exhausted(self, state: Assessment) -> bool:
         """Bounds were computed although they promised no proof: the last word of this run."""
@@ -331,7 +341,8 @@ class _Run:
     def refresh(self, following: Array, state: Assessment | None) -> Array:
         """The next block: residual directions, and random ones when probes are due or directions have run out."""
         room = self.matrix.size - self.basis.count - following.shape[1]
-        due = state is not None and self._probe_due(state)
+        # Every restart asks for new probes, and the old ones stay in the block: not without end.
+        due = state is not None and following.shape[1] <= 2 * self.block + 4 * _PROBES and self._probe_due(state)
         lacking = max(0, self.block - following.shape[1]) if following.shape[1] < self.block // 2 or due else 0
         width = min(room, max(lacking, _PROBES if due else 0))
         if width <= 0:
@@ -387,7 +398,7 @@ class _Run:
             vectors=times(self.basis.vectors, from_numpy(state.coefficients[:, :k], self.matrix.like)),
             upper=state.upper + drift + crowding[: len(state.upper)],
             residuals=state.residuals[:k] + drift + self.matrix.rounding,
-            proved=state.done,
+            proved=state.proved,
             settled=state.settled,
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
             noise=self.basis.noise + drift,

@@ -17,7 +17,7 @@ def solve_lanczos(
 ) -> Solution:
     """The wanted pairs, proved to the asked accuracy where the reads allow."""
     size = problem.shape[1]
-    start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, problem.like))
+    start = orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like))
     image = problem.first(start)
     total = problem.moments.total
     check_finite(total)
@@ -52,9 +52,10 @@ def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rou
     unseen = float(np.finfo(problem.precision).eps) * float(pairs.values[0]) if problem.precision != "float64" else 0.0
     slack = 8.0 * pairs.noise + 2.0 * unseen + rounding
     lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + 2.0 * unseen
-    values = pairs.values
+    # What is no more than the measured noise is nothing, and must not be whitened into something.
+    values = np.where(pairs.values <= 8.0 * pairs.noise, 0.0, pairs.values)
     if shift:
-        values, lower, upper = shift - values, shift - upper[: len(values)], shift - lower
+        values, lower, upper = shift - pairs.values, shift - upper[: len(values)], shift - lower
     return Solution(
         solver="lanczos",
         values=np.maximum(values, 0.0),

@@ -127,11 +127,17 @@ def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> 
     return from_numpy(rng.standard_normal((rows, columns)), like)
 
 
+def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
+    """A block of random signs beside `like`: as good a start as normal numbers, and sooner made."""
+    bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
+    return from_numpy((2.0 * bits - 1.0).reshape(rows, columns), like)
+
+
 def flip_signs(right: Array) -> np.ndarray:
     """One sign per column: the entry of largest modulus (the first of equal ones) becomes positive."""
-    host = to_numpy(right)
-    if host.shape[0] == 0:
-        return np.ones(host.shape[1])
-    largest = np.argmax(np.abs(host), axis=0)
-    signs = np.sign(host[largest, np.arange(host.shape[1])])
-    return np.where(signs == 0.0, 1.0, signs)
+    if right.shape[0] == 0:
+        return np.ones(right.shape[1])
+    xp = namespace(right)
+    places = xp.argmax(xp.abs(right), axis=0)
+    signs = np.diagonal(to_numpy(xp.take(right, places, axis=0)))
+    return np.where(signs < 0.0, -1.0, 1.0)

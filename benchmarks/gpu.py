@@ -1,0 +1,167 @@
+"""python -m benchmarks.gpu [row ...]: checks and times what runs on a GPU, each row beside its counted floor.
+
+Rows: tall, large, square, sparse, host. Times are medians of warm calls; errors are against a float64 answer.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+BANDWIDTH = 3.8e12
+DOUBLES, FLOATS = 6.4e13, 5.1e13
+
+
+def timed(work: Callable[[], Any], repeats: int = 5) -> tuple[float, Any]:
+    import torch
+
+    result = work()
+    seconds = []
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        result = work()
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds)), result
+
+
+def dense(rows: int, columns: int, seed: int = 0) -> Any:
+    """Float32 with a decaying spectrum, noise and an offset, made on the card."""
+    import torch
+
+    torch.manual_seed(seed)
+    rank = 200
+    basis = torch.linalg.qr(torch.randn(columns, rank, device="cuda"))[0]
+    scale = torch.linspace(1, 0, rank, device="cuda") ** 2 * 10 + 0.1
+    result = torch.empty(rows, columns, device="cuda")
+    step = max(1, 2**27 // columns)
+    for start in range(0, rows, step):
+        stop = min(start + step, rows)
+        scores = torch.randn(stop - start, rank, device="cuda") * scale
+        result[start:stop] = scores @ basis.T + 0.05 * torch.randn(stop - start, columns, device="cuda") + 0.5
+    return result
+
+
+def exact_variances(data: Any, k: int) -> np.ndarray:
+    """Leading variances by a float64 Gram matrix of the centred data."""
+    import torch
+
+    mean = torch.zeros(data.shape[1], device="cuda", dtype=torch.float64)
+    step = max(1, 2**27 // data.shape[1])
+    for start in range(0, data.shape[0], step):
+        mean += data[start : start + step].double().sum(0)
+    mean /= data.shape[0]
+    gram = torch.zeros(data.shape[1], data.shape[1], device="cuda", dtype=torch.float64)
+    for start in range(0, data.shape[0], step):
+        block = data[start : start + step].double() - mean
+        gram.addmm_(block.T, block)
+    return torch.linalg.eigvalsh(gram).flip(0)[:k].cpu().numpy() / (data.shape[0] - 1)
+
+
+def report(name: str, seconds: float, wanted: float, floor: float, **facts: Any) -> None:
+    words = ", ".join(f"{key} {value}" for key, value in facts.items())
+    print(
+        f"| {name} | {seconds:.4f} | {wanted} | {floor:.4f} | {seconds / floor:.1f} x | "
+        f"{'reached' if seconds <= wanted else 'SHORT'} | {words} |",
+        flush=True,
+    )
+
+
+def fit_dense(name: str, rows: int, columns: int, wanted: float) -> None:
+    import eckart as ek
+
+    data = dense(rows, columns)
+    k = 50
+    truth = exact_variances(data, k)
+    seconds, d = timed(lambda: ek.decompose(data, "pca", k=k))
+    error = float(np.abs(np.asarray(d.variances.cpu(), dtype=np.float64) / truth - 1).max())
+    low, high = d.certificate.explained
+    if d.info.solver == "gram":
+        floor = max(4 * rows * columns / BANDWIDTH, rows * columns**2 / DOUBLES)
+    else:
+        floor = d.info.reads * max(4 * rows * columns / BANDWIDTH, 4 * rows * columns * d.info.block / FLOATS)
+    report(
+        name, seconds, wanted, floor, solver=d.info.solver, reads=d.info.reads, block=d.info.block,
+        error=f"{error:.1e}", certified=f"{high - low:.1e}", proved=d.certificate.proved,
+    )  # fmt: skip
+
+
+def sparse_data(rows: int, columns: int, entries: int, seed: int = 0) -> Any:
+    """CSR on the card: columns by popularity, counts with a few topics in them."""
+    import cupy
+    from cupyx.scipy import sparse
+
+    cupy.random.seed(seed)
+    per_row = entries // rows
+    topics, width = 80, columns // 40
+    indices = cupy.empty((rows, per_row), dtype=cupy.int32)
+    step = max(1, 2**25 // per_row)
+    for start in range(0, rows, step):
+        stop = min(start + step, rows)
+        size = (stop - start, per_row)
+        common = (columns * cupy.random.random(size) ** 2).astype(cupy.int32)
+        topic = cupy.random.randint(0, topics, (size[0], 1))
+        own = (topic * width // 2 + cupy.random.randint(0, width, size)) % columns
+        mine = cupy.random.random(size) < 0.3
+        indices[start:stop] = cupy.where(mine, own, common)
+    indices.sort(axis=1)
+    data = (1 + cupy.random.random(rows * per_row, dtype=cupy.float32) * 3).astype(cupy.float32)
+    indptr = cupy.arange(0, rows * per_row + 1, per_row, dtype=cupy.int32)
+    return sparse.csr_matrix((data, indices.ravel(), indptr), shape=(rows, columns))
+
+
+def fit_sparse(wanted: float = 1.0, rows: int = 1_000_000, columns: int = 30_000, entries: int = 500_000_000) -> None:
+    import cupy
+
+    import eckart as ek
+    from eckart.operators.device_rows import as_device_csr, normal
+    from eckart.operators.row_blocks import RowBlocks
+
+    data = sparse_data(rows, columns, entries)
+    stored = as_device_csr(data)
+    assert stored is not None
+    opened = RowBlocks(stored, precision="float32")
+    for width in (32, 40, 64):
+        factor = cupy.random.standard_normal((columns, width), dtype=cupy.float32)
+        seconds, _ = timed(lambda q=factor: normal(opened, q))
+        count = stored.nnz * (8 + 2 * 4 * width)
+        print(f"  fused product, {width} columns: {seconds:.4f} s, {count / seconds / 1e12:.2f} TB/s", flush=True)
+    seconds, d = timed(lambda: ek.decompose(data, "svd", k=50), repeats=3)
+    reference = ek.decompose(data.astype(cupy.float64), "svd", k=50, tol=1e-10)
+    error = float(np.abs(cupy.asnumpy(d.values).astype(np.float64) / cupy.asnumpy(reference.values) - 1).max())
+    low, high = d.certificate.explained
+    floor = d.info.reads * stored.nnz * 8 / BANDWIDTH
+    report(
+        "sparse 1M x 30k, 5e8 nnz, k=50", seconds, wanted, floor, reads=d.info.reads, block=d.info.block,
+        error=f"{error:.1e}", certified=f"{high - low:.1e}", proved=d.certificate.proved,
+    )  # fmt: skip
+
+
+ROWS: dict[str, Callable[[], None]] = {
+    "tall": lambda: fit_dense("dense 2M x 1024 f32, k=50", 2_000_000, 1024, 0.11),
+    "large": lambda: fit_dense("dense 200k x 10k f32, k=50", 200_000, 10_000, 0.07),
+    "square": lambda: fit_dense("dense 20k x 20k f32, k=50", 20_000, 20_000, 0.025),
+    "sparse": fit_sparse,
+}
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or list(ROWS)
+    print("| work | s | to reach | floor s | over the floor | | |\n|---|---|---|---|---|---|---|")
+    for name in wanted:
+        try:
+            ROWS[name]()
+        except Exception as error:  # noqa: BLE001 - one row must not end the others
+            import traceback
+
+            traceback.print_exc()
+            print(f"| {name} | failed: {error} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""CSR rows on a GPU: the same functions as `sparse_rows`, by kernels that read each stored entry once.
+
+The arrays are CuPy's, or PyTorch's seen by CuPy without a copy; results go back to the library of the data.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.array_api import Array
+from eckart.errors import require
+from eckart.operators.base import Survey
+
+if TYPE_CHECKING:
+    from eckart.operators.row_blocks import RowBlocks
+
+_SEGMENTS = 32
+"""Sums are started afresh this often and added up in float64."""
+_WIDEST = 256
+_DENSE_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class DeviceCsr:
+    """data, indices (int32) and indptr of a CSR matrix, as CuPy arrays; `like` shows the library of the user."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: tuple[int, int]
+    like: Array
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = np.dtype(self.data.dtype)
+        return dtype
+
+    @property
+    def nnz(self) -> int:
+        return int(self.data.shape[0])
+
+    def astype(self, dtype: Any) -> DeviceCsr:
+        return replace(self, data=self.data.astype(dtype))
+
+    def to_host(self) -> Any:
+        from scipy import sparse
+
+        parts = [_cupy().asnumpy(part) for part in (self.data, self.indices, self.indptr)]
+        return sparse.csr_array(tuple(parts), shape=self.shape)
+
+    def row_of_entry(self) -> Any:
+        """The row of each stored entry."""
+        cupy = _cupy()
+        counts = cupy.diff(self.indptr)
+        # cupy.repeat takes no array of counts.
+        marks = cupy.zeros(self.nnz + 1, dtype=cupy.int64)
+        cupy.add.at(marks, self.indptr[1:-1][counts[1:] >= 0], 1)
+        return cupy.cumsum(marks[: self.nnz])
+
+    def dense(self, start: int, stop: int) -> Any:
+        """Some rows, densified, in float64."""
+        from cupyx.scipy import sparse
+
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        pointers = self.indptr[start : stop + 1] - first
+        part = sparse.csr_matrix(
+            (self.data[first:last].astype(np.float64), self.indices[first:last], pointers.astype(np.int32)),
+            shape=(stop - start, self.shape[1]),
+        )
+        return part.toarray()
+
+
+def as_device_csr(matrix: Any) -> DeviceCsr | None:
+    """A CuPy sparse matrix or a sparse CSR tensor on a GPU; None for everything else."""
+    module = type(matrix).__module__
+    if module.startswith("cupyx.scipy.sparse"):
+        csr = matrix.tocsr()
+        csr.sum_duplicates()
+        return DeviceCsr(csr.data, csr.indices, csr.indptr, (int(csr.shape[0]), int(csr.shape[1])), csr.data[:0])
+    if module == "torch" and "sparse_csr" in str(getattr(matrix, "layout", "")) and matrix.device.type == "cuda":
+        cupy = _cupy()
+        data, indices, indptr = (
+            cupy.asarray(part) for part in (matrix.values(), matrix.col_indices(), matrix.crow_indices())
+        )
+        shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+        return DeviceCsr(data, indices.astype(np.int32, copy=False), indptr, shape, matrix.values()[:0])
+    return None
+
+
+def normal(op: RowBlocks, right: Array) -> Array:
+    """A^T (A Q), fused."""
+    return _summed(op, "normal", right)
+
+
+def rmatmat(op: RowBlocks, left: Array) -> Array:
+    """A^T Y."""
+    return _summed(op, "multiply_transposed", left)
+
+
+def matmat(op: RowBlocks, right: Array) -> Array:
+    """A Q."""
+    from eckart.kernels import cuda
+
+    matrix, cupy = op.matrix, _cupy()
+    factor, width = _padded(_seen(right), matrix.dtype)
+    result = cupy.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
+    cuda.run("multiply", matrix, factor, result, 0, matrix.shape[0])
+    return _given_back(result[:, :width], matrix.like)
+
+
+def gram(op: RowBlocks, right: Array | None = None) -> Array:
+    """A^T A (dense), or (A Q)^T (A Q)."""
+    matrix, cupy = op.matrix, _cupy()
+    if right is not None:
+        image = _seen(matmat(op.precise(), right))
+        return _given_back(image.T @ image, matrix.like)
+    rows, columns = matrix.shape
+    size = max(1, _DENSE_BYTES // (8 * columns))
+    total = cupy.zeros((columns, columns))
+    for start in range(0, rows, size):
+        block = matrix.dense(start, min(start + size, rows))
+        total += block.T @ block
+    return _given_back(total, matrix.like)
+
+
+_gram_of = gram
+
+
+def survey(op: RowBlocks, right: Array | None, *, gram: bool) -> Survey:
+    """u^T A, sums of squares and a product."""
+    from eckart.kernels import cuda
+
+    matrix, cupy = op.matrix, _cupy()
+    sums = cupy.zeros((matrix.shape[1], 3))
+    roots = None if op.weight_roots is None else _seen(op.weight_roots)
+    cuda.column_sums(matrix, roots, sums)
+    weight = float(matrix.shape[0]) if roots is None else float((roots * roots).sum())
+    product = _gram_of(op) if gram else None if right is None else normal(op, right)
+    parts = [_given_back(sums[:, i].copy(), matrix.like) for i in range(3)]
+    return Survey(parts[0], parts[1], weight, product, parts[2])
+
+
+def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
+    """Sum of (a - u mean)^2 by column, without a difference of large numbers."""
+    matrix, cupy = op.matrix, _cupy()
+    mean = _seen(survey.sums) / survey.weight
+    shift = mean[matrix.indices]
+    if op.weight_roots is not None:
+        shift = shift * _seen(op.weight_roots)[matrix.row_of_entry()]
+    rest = matrix.data.astype(np.float64) - shift
+    about = cupy.bincount(matrix.indices, weights=rest * rest, minlength=matrix.shape[1])
+    absent = cupy.maximum(survey.weight - _seen(survey.stored), 0.0)
+    return np.asarray(cupy.asnumpy(about + absent * mean**2))
+
+
+def scale_rows(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
+    roots = _cupy().asarray(factors)[matrix.row_of_entry()]
+    return replace(matrix, data=matrix.data * roots.astype(matrix.dtype))
+
+
+def scale_columns(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
+    factor = _cupy().asarray(factors)[matrix.indices]
+    return replace(matrix, data=matrix.data * factor.astype(matrix.dtype))
+
+
+def full_columns(op: RowBlocks) -> np.ndarray:
+    counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
+    return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])
+
+
+def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
+    matrix = op.matrix
+    offset = _cupy().asarray(shift)[matrix.indices]
+    if op.weight_roots is not None:
+        offset = offset * _seen(op.weight_roots)[matrix.row_of_entry()]
+    return replace(matrix, data=(matrix.data.astype(np.float64) - offset).astype(matrix.dtype))
+
+
+def transposed(matrix: DeviceCsr) -> DeviceCsr:
+    from cupyx.scipy import sparse
+
+    turned = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
+    shape = (matrix.shape[1], matrix.shape[0])
+    return DeviceCsr(turned.data, turned.indices, turned.indptr, shape, matrix.like)
+
+
+def dense_rows(matrix: DeviceCsr, index: slice) -> np.ndarray:
+    """A few rows, on the host."""
+    start, stop, step = index.indices(matrix.shape[0])
+    rows = [matrix.dense(i, i + 1) for i in range(start, stop, step)]
+    return np.asarray(_cupy().asnumpy(_cupy().concatenate(rows)))
+
+
+def whole(matrix: DeviceCsr) -> np.ndarray:
+    """All of a small matrix, on the host."""
+    return np.asarray(_cupy().asnumpy(matrix.dense(0, matrix.shape[0])))
+
+
+def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
+    from eckart.kernels import cuda
+
+    matrix, cupy = op.matrix, _cupy()
+    seen, width = _padded(_seen(factor), matrix.dtype)
+    total = cupy.zeros((matrix.shape[1], seen.shape[1]))
+    edges = np.linspace(0, matrix.shape[0], _SEGMENTS + 1).astype(int).tolist()
+    part = cupy.empty((matrix.shape[1], seen.shape[1]), matrix.dtype)
+    for start, stop in itertools.pairwise(edges):
+        if stop > start:
+            part.fill(0)
+            cuda.run(kernel, matrix, seen, part, start, stop)
+            total += part
+    return _given_back(total[:, :width], matrix.like)
+
+
+def _padded(factor: Any, dtype: Any) -> tuple[Any, int]:
+    """The factor in the dtype of the data, with columns of zeros up to a multiple of four; and its own width."""
+    cupy = _cupy()
+    width = int(factor.shape[1])
+    wide = -(-width // 4) * 4
+    if wide == width:
+        return cupy.ascontiguousarray(factor, dtype=dtype), width
+    result = cupy.zeros((factor.shape[0], wide), dtype)
+    result[:, :width] = factor
+    return result, width
+
+
+def _seen(array: Array) -> Any:
+    """The array as CuPy sees it."""
+    return _cupy().asarray(array)
+
+
+def _given_back(array: Any, like: Array) -> Array:
+    """A CuPy array in the library of the user."""
+    if type(like).__module__.partition(".")[0] == "cupy":
+        return array
+    return require("torch").as_tensor(array, device=like.device)
+
+
+def _cupy() -> Any:
+    return require("cupy", purpose="sparse matrices on a GPU")

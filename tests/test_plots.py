@@ -186,6 +186,15 @@ def test_all_columns_are_named_in_the_circle() -> None:
         plots.correlation_circle(arrests(2), supplementary=ek.supplementary.columns(arrests(1), usarrests()[0]))
 
 
+def test_supplementary_rows_are_crosses() -> None:
+    data, *_ = usarrests()
+    d = ek.decompose(data[:45], k=2, scale=True, left=True)
+    ax = plots.scores(d, supplementary=ek.supplementary.rows(d, data[45:]))
+    np.testing.assert_allclose(np.asarray(ax.collections[-1].get_offsets()), ek.project(d, data[45:]))
+    assert "supplementary rows" in ax.get_title()
+    assert labels_apart(ax) > 20
+
+
 def test_cumulative_says_how_many_axes() -> None:
     ax = plots.cumulative(arrests(), targets=(0.6, 0.9, 0.99))
     assert [text.get_text() for text in ax.texts] == ["60 %: 1 axis", "90 %: 3 axes", "99 %: 4 axes"]

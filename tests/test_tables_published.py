@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
+from eckart.errors import ParameterError
 from eckart.views.table import Table
 
 DECATHLON = Path(__file__).parents[2] / "shared" / "data" / "decathlon.csv"
@@ -146,3 +147,7 @@ def test_decathlon_supplementary_columns_are_correlations() -> None:
         tests, np.array([[-1.430, -0.123, 1.050], [1.430, 0.123, -1.050]]) * [-1, 1, 1], atol=6e-4
     )
     np.testing.assert_allclose(unit * numbers(table, "distance")[:, 0], [0.946, 0.439], atol=6e-4)
+    cosines = numbers(ek.supplementary.category_cos2(decathlon_axes(), competition), *axes)
+    np.testing.assert_allclose(cosines, [[0.403, 0.002, 0.093]] * 2, atol=6e-4)
+    with pytest.raises(ParameterError, match="Keep every axis"):
+        ek.supplementary.category_cos2(d, competition)

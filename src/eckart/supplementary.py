@@ -13,7 +13,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, namespace
 from eckart.decomposition import Decomposition
-from eckart.errors import InputError
+from eckart.errors import InputError, ParameterError
 from eckart.operators.base import Operator
 from eckart.operators.measured import image_and_squares
 from eckart.operators.open_matrix import open_matrix
@@ -141,6 +141,19 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     return Table("Supplementary categories", header, _lines(words, numbers), caption)
 
 
+def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
+    """Squared cosines of the categories' middles with the axes; all axes must have been kept."""
+    check_orthogonal(d, "Squared cosines")
+    if not complete(d):
+        message = f"The {d.k} axes do not hold all of the variance, so the whole distance of a category is not known. "
+        raise ParameterError(message + "Keep every axis.")
+    words, members, scores, weights = _grouped(d, labels)
+    squares = ((members * weights) @ scores / (members @ weights)[:, None]) ** 2
+    lines = _lines(words, ratio(squares, squares.sum(axis=1, keepdims=True)))
+    caption = "Squared cosine between each category's middle and each axis."
+    return Table("Squared cosines of categories", ("category", *axis_labels(d)), lines, caption)
+
+
 def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     """How much of each axis a category explains: eta2 = variance between the categories / variance, and its F-test."""
     from scipy.special import fdtrc
@@ -155,8 +168,9 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
         f = eta / np.maximum(1 - eta, 0.0) * (within / max(between, 1))
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
     lines = _lines(axis_labels(d), np.column_stack([eta, f, p]))
+    kinds = ("text", "number", "number", "chance")
     caption = f"{len(words)} categories; p from F with {between} and {within:g} degrees."
-    return Table("Axes and categories", ("axis", "eta2", "F", "p"), lines, caption)
+    return Table("Axes and categories", ("axis", "eta2", "F", "p"), lines, caption, kinds)
 
 
 def _measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...]]:

@@ -68,7 +68,13 @@ def axis_columns(d: Decomposition, axis: int = 0, *, significance: float = 0.05)
     order = [j for j in np.argsort(-correlation, kind="stable").tolist() if p[j] < significance]
     rows = tuple((names[j], float(correlation[j]), float(p[j])) for j in order)
     caption = f"Columns whose correlation with the axis differs from 0 at p < {significance:g}, one test each."
-    return Table(f"Columns of {axis_labels(d)[axis]}", ("column", "correlation", "p"), rows, caption)
+    return Table(
+        f"Columns of {axis_labels(d)[axis]}",
+        ("column", "correlation", "p"),
+        rows,
+        caption,
+        ("text", "number", "chance"),
+    )
 
 
 def _columns_sentence(d: Decomposition, axis: int) -> str:

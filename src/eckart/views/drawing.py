@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.errors import require
+from eckart.errors import ParameterError, require
 from eckart.views import geometry
-from eckart.views.words import shorten
+from eckart.views.words import axis_labels, shorten
 
 if TYPE_CHECKING:
     import os
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+
+    from eckart.decomposition import Decomposition
+    from eckart.views.table import Table
 
     Matrix = NDArray[np.float64]
 
@@ -50,7 +53,6 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
 
     import matplotlib as mpl
 
-    from eckart.errors import ParameterError
     from eckart.newfile import new_file
 
     kind = Path(path).suffix.lower().lstrip(".")
@@ -92,6 +94,17 @@ def arrows(ax: Axes, tips: Matrix, color: str, style: str = "solid") -> None:
 def along(tips: Matrix) -> Matrix:
     """Points on the arrows, for labels to keep clear of."""
     return np.vstack([tips * step for step in np.linspace(0.06, 1.0, 24)]) if len(tips) else tips
+
+
+def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matrix, list[str]]:
+    """Where a supplementary table puts things in the plane of two axes, and their names."""
+    if table is None:
+        return np.empty((0, 2)), []
+    if table.columns[1 : d.k + 1] != axis_labels(d):
+        raise ParameterError("The supplementary table belongs to other axes: make it with the same decomposition.")
+    numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
+    known = np.isfinite(numbers).all(axis=1)
+    return numbers[known], [str(row[0]) for row, there in zip(table.rows, known, strict=True) if there]
 
 
 def plain(texts: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.errors import ParameterError
 from eckart.views import geometry
-from eckart.views.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes
+from eckart.views.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.views.loadings import correlation_matrix
 from eckart.views.measures import check_axis, floats, left_vectors, parts_of_hundred
 from eckart.views.words import axis_labels, column_labels, row_labels, shorten
@@ -75,7 +75,7 @@ def correlation_circle(
         ax.add_patch(Circle((0, 0), radius, fill=False, color=GREY, linestyle=style, linewidth=0.9))
     order = np.argsort(-np.hypot(*tips.T), kind="stable")
     shown = order[: geometry.MOST_ARROWS]
-    other, other_names = _supplementary(d, supplementary, pair)
+    other, other_names = placed(d, supplementary, pair)
     arrows(ax, tips[shown], BLUE)
     arrows(ax, other, VERMILLION, "dashed")
     ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=(-1, -0.5, 0, 0.5, 1), yticks=(-1, -0.5, 0, 0.5, 1))
@@ -129,13 +129,3 @@ def _sign_legend(ax: Axes) -> None:
     signs = [Patch(facecolor=BLUE, label="positive"), Patch(facecolor=VERMILLION, hatch="///", edgecolor="white",
              label="negative")]  # fmt: skip
     ax.legend(handles=signs, frameon=False, loc="lower right", title="side of the axis", fontsize=8, title_fontsize=8)
-
-
-def _supplementary(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[np.ndarray, list[str]]:
-    if table is None:
-        return np.empty((0, 2)), []
-    if table.columns[1 : d.k + 1] != axis_labels(d):
-        raise ParameterError("The supplementary columns belong to other axes: make them with the same decomposition.")
-    numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
-    known = np.isfinite(numbers).all(axis=1)
-    return numbers[known], [str(row[0]) for row, there in zip(table.rows, known, strict=True) if there]

@@ -13,6 +13,7 @@ from eckart.views.drawing import (
     GROUP_COLOURS,
     GROUP_SHAPES,
     MOST_LABELS,
+    PURPLE,
     VERMILLION,
     along,
     arrows,
@@ -20,6 +21,7 @@ from eckart.views.drawing import (
     dots,
     label,
     new_axes,
+    placed,
     plain,
     square,
 )
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eckart.decomposition import Decomposition
+    from eckart.views.table import Table
 
     Matrix = NDArray[np.float64]
 
@@ -46,6 +49,7 @@ def scores(
     by: Sequence[Any] | None = None,
     around: Around | None = "rows",
     share: float = 0.95,
+    supplementary: Table | None = None,
 ) -> Axes:
     """Rows in the plane of two axes; with `by`, groups in colour and shape with their means and ellipses.
 
@@ -63,6 +67,8 @@ def scores(
         Ellipses that hold `share` of normal rows, or that hold the mean with that confidence; None for no ellipse.
     share : float
         See `around`.
+    supplementary : Table, optional
+        From `eckart.supplementary.rows`: drawn as crosses.
     """
     pair = geometry.check_pair(d, axes)
     points = row_scores(d, axes=pair)
@@ -76,20 +82,26 @@ def scores(
     else:
         outlines, means = _draw_groups(ax, points, drawn, by, row_weights(d), around, share)
         edges += outlines
-    square(ax, np.vstack(edges))
+    other, other_names = placed(d, supplementary, pair)
+    if len(other):
+        dots(ax, other, s=34, color=PURPLE, marker="x", linewidths=1.4)
+    square(ax, np.vstack([*edges, other]))
     first, second = geometry.axis_titles(d, axes)
     words = {
         "rows": f"ellipses hold {100 * share:g} % of normal rows",
         "means": f"ellipses: {100 * share:g} % confidence of the means",
     }
     note = f" ({words[around]})" if by is not None and around is not None else ""
+    note += "\ncrosses: supplementary rows" if len(other) else ""
     many = geometry.subset_sentence(d)
     ax.set(xlabel=first, ylabel=second)
     ax.set_title(f"Scores of the rows{note}" + (f"\n{many}" if many else ""), fontsize=9)
     far = drawn[np.argsort(-(points[drawn] ** 2).sum(axis=1), kind="stable")][:MOST_LABELS]
     names = row_labels(d)
-    avoid = np.vstack([points[drawn], *(means + step for step in _spots(ax))])
-    label(ax, [names[i] for i in far], points[far], [BLACK] * len(far), avoid=avoid)
+    avoid = np.vstack([points[drawn], other, *(means + step for step in _spots(ax))])
+    shown = [*other_names, *(names[i] for i in far)]
+    colors = [PURPLE] * len(other) + [BLACK] * len(far)
+    label(ax, shown, np.vstack([other, points[far]]), colors, avoid=avoid)
     return ax
 
 

@@ -23,7 +23,7 @@ from eckart.estimators.base import (
 from eckart.estimators.cut import cut
 from eckart.estimators.export import sklearn_pca
 from eckart.estimators.inputs import take, take_weights
-from eckart.estimators.minka import minka_rank
+from eckart.rank.minka import minka_rank
 from eckart.estimators.null_space import settle
 from eckart.estimators.probabilistic import ProbabilisticMixin
 from eckart.verbs import decompose

@@ -40,15 +40,18 @@ class HeldOut:
         rng: np.random.Generator,
         *,
         weights: np.ndarray | None = None,
+        standard: bool = True,
         parts: int = _PARTS,
         tried: int = _TRIED,
     ) -> None:
-        self.table, self.weights = table, weights
+        self.table, self.weights, self.standard = table, weights, standard
         places = np.flatnonzero(~np.isnan(table.ravel()))
         part = np.resize(np.arange(parts), len(places))
         rng.shuffle(part)
         self.hidden = [places[part == one] for one in range(min(parts, tried))]
         deviation = np.nanstd(table, axis=0)
+        if not standard:
+            deviation = np.full(len(deviation), float(np.sqrt(np.mean(deviation**2))))
         self.unit = np.where(deviation > 0.0, deviation, 1.0)
         self.before: list[np.ndarray | None] = [None] * parts
 
@@ -92,7 +95,8 @@ class HeldOut:
         empty = np.isnan(visible).all(axis=0)
         visible[:, empty] = 0.0
         found = complete(
-            visible, k, shrink=shrink, weights=self.weights, start=self.before[one], tolerance=1e-3, most_steps=100
+            visible, k, shrink=shrink, standard=self.standard, weights=self.weights, start=self.before[one],
+            tolerance=1e-3, most_steps=100,
         )  # fmt: skip
         self.before[one] = found.table
         counted = places[~empty[places % self.table.shape[1]]]

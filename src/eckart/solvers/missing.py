@@ -111,6 +111,7 @@ def complete(
     k: int,
     *,
     shrink: float = 0.0,
+    standard: bool = True,
     weights: np.ndarray | None = None,
     start: np.ndarray | None = None,
     tolerance: float = 1e-6,
@@ -118,6 +119,7 @@ def complete(
 ) -> Completed:
     """The table with its NaN filled by k axes; by all of them with a share `shrink` of noise, where that is given.
 
+    With `standard`, each column counts in its own standard deviations; without, all count in the same unit.
     `start` is a table without gaps to begin from; else the column means. The filled values have settled when a step
     changes them by less than `tolerance` standard deviations (root mean square).
     """
@@ -128,7 +130,7 @@ def complete(
     count = int(gaps.sum())
     filled = np.where(gone, means_present(table, gone, weights) if start is None else start, table)
     alike = rows_alike(given, min(table.shape) if shrink else k)
-    fitting = _Fitting(filled, touched, weights, k, shrink, count)
+    fitting = _Fitting(filled, touched, weights, k, shrink, count, standard)
     model, settled, steps = fitting.model(), not count, 0
     while not settled and steps < most_steps:
         steps += 1
@@ -150,8 +152,16 @@ class _Fitting:
     """The model of a table whose touched rows change; sums and cross-products of the others are taken once."""
 
     def __init__(
-        self, filled: np.ndarray, touched: np.ndarray, weights: np.ndarray, k: int, shrink: float, gaps: int
+        self,
+        filled: np.ndarray,
+        touched: np.ndarray,
+        weights: np.ndarray,
+        k: int,
+        shrink: float,
+        gaps: int,
+        standard: bool,
     ) -> None:
+        self.standard = standard
         self.filled, self.touched, self.weights, self.gaps = filled, touched, weights, gaps
         self.k, self.shrink, self.weight = k, shrink, float(weights.sum())
         self.tall = filled.shape[0] >= filled.shape[1]
@@ -191,21 +201,22 @@ class _Fitting:
         sums, products = self._sums(self.touched)
         offset = (self.still[0] + sums) / self.weight
         covariance = (self.still[1] + products) / self.weight - np.outer(offset, offset)
-        scale = _deviations(np.diagonal(covariance), self.shift)
+        scale = self._scale(np.diagonal(covariance), self.shift)
         values, right = leading_pairs(covariance / np.outer(scale, scale), count)
         return self.shift + offset, scale, np.maximum(values, 0.0), right
 
     def _axes_wide(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         mean = self.weights @ self.filled / self.weight
         matrix = (self.filled - mean) * np.sqrt(self.weights / self.weight)[:, None]
-        scale = _deviations(np.einsum("ij,ij->j", matrix, matrix), mean)
+        scale = self._scale(np.einsum("ij,ij->j", matrix, matrix), mean)
         matrix /= scale
         values, left = leading_pairs(matrix @ matrix.T, count)
         values = np.maximum(values, 0.0)
         return mean, scale, values, matrix.T @ (left / np.sqrt(np.maximum(values, 1e-300)))
 
-
-def _deviations(variances: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Standard deviations; 1 for columns that do not vary beyond the rounding of their mean."""
-    deviations = np.sqrt(np.maximum(variances, 0.0))
-    return np.where(deviations > 1e-13 * np.abs(mean), deviations, 1.0)
+    def _scale(self, variances: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        """Standard deviations, 1 for columns that do not vary beyond the rounding of their mean; or one for all."""
+        deviations = np.sqrt(np.maximum(variances, 0.0))
+        if not self.standard:
+            return np.full(len(mean), float(np.sqrt(np.mean(deviations**2))) or 1.0)
+        return np.where(deviations > 1e-13 * np.abs(mean), deviations, 1.0)

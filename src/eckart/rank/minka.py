@@ -15,6 +15,8 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from eckart.rank.evidence import WHOLE, Evidence
+
 _FLOOR = 1e-15
 """Differences and variances below this share of the largest are rounding."""
 
@@ -70,3 +72,19 @@ def _log_hessian(spectrum: np.ndarray, tail: np.ndarray) -> np.ndarray:
         + (size - rank) * across.sum(axis=1)
     )
     return result
+
+
+def by_evidence(e: Evidence) -> tuple[int | None, str]:
+    """The rank of the largest evidence, for tables with at least as many rows as columns."""
+    if e.rows < e.columns:
+        return None, f"Needs at least as many rows as columns, and there are {e.rows:,} x {e.columns:,}."
+    if not e.whole:
+        return None, f"Needs all {e.short:,} variances; they are computed up to {WHOLE:,}."
+    shares = np.concatenate([e.shares, np.zeros(e.columns - len(e.shares))])
+    if len(shares) < 2:
+        return None, "Needs at least two columns."
+    evidence = log_evidence(shares / float(shares[0]), e.rows)
+    k = int(np.argmax(evidence)) + 1
+    others = np.delete(evidence, k - 1)
+    margin = float(evidence[k - 1] - others.max()) if others.size else float("inf")
+    return k, f"The evidence is largest at {k}, by {margin:.3g} in its logarithm."

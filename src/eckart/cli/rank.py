@@ -1,0 +1,78 @@
+"""eckart rank: how many axes, by every rule."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from eckart.cli import numbers
+from eckart.cli.options import Reading, reading, talking
+from eckart.cli.talk import Talk, one_line
+
+if TYPE_CHECKING:
+    from eckart.rank.verdict import RankChoice
+
+_RULES = "'all', 'quick' (without the rules that draw tables), or names of rules, such as minka,elbow."
+
+
+@click.command(short_help="How many axes, by every rule.")
+@click.argument("data")
+@click.option("--rules", metavar="NAMES", default="all", show_default=True, help=_RULES)
+@click.option("--method", type=click.Choice(["pca", "svd"]), default="pca", show_default=True,
+              help="pca subtracts the column means, svd takes the numbers as they are.")  # fmt: skip
+@click.option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]")
+@click.option("--explain", "share", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
+              help="Share that the rules of variance and energy ask for: 0.9 or 90%.")  # fmt: skip
+@click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, where it is known.")
+@click.option("--most", type=numbers.axes, metavar="N", help="Consider no more axes than this.  [default: 40]")
+@click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
+              help="Missing values: refuse, fill with column means, or foretell by the axes themselves.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what is drawn.")
+@reading
+@talking
+def rank(
+    talk: Talk, data: str, rules: str, method: str, scale: bool, share: float, noise: float | None, most: int | None,
+    missing: str, seed: int | None, reading: Reading,
+) -> None:  # fmt: skip
+    """How many axes of DATA are more than noise, or describe enough: every rule, its reason, and where they agree.
+
+    \b
+    Examples:
+      eckart rank usarrests.csv --scale
+      eckart rank counts.mtx --method svd --rules quick --json
+    """
+    from eckart.cli.tables import gaps, read
+    from eckart.errors import MissingValuesError
+    from eckart.rank.choose import choose_rank
+
+    with talk.status(f"Reading {data}"):
+        source = read(data, reading)
+    asked = rules if rules in ("all", "quick") else [name.strip() for name in rules.split(",") if name.strip()]
+    rows, columns = source.shape
+    with talk.warnings() as warned, talk.status(f"Asking the rules about {rows:,} rows x {columns:,} columns"):
+        try:
+            choice = choose_rank(
+                source, asked, method=method, scale=scale, share=share, noise=noise, most=most,
+                missing=missing, rng=seed,  # type: ignore[arg-type]
+            )  # fmt: skip
+        except MissingValuesError as error:
+            raise gaps(source, error) from error
+    notes = [*source.about.notes, *choice.notes]
+    if talk.json:
+        talk.document(data=source.about.name, **{**choice.to_dict(), "notes": notes}, warnings=warned)
+        return
+    talk.say_all(notes)
+    click.echo(text(choice, talk.width))
+
+
+def text(choice: RankChoice, width: int) -> str:
+    """One paragraph for each rule: its name, k, the reason and what it assumes; the agreement at the end."""
+    column = max(len(verdict.title) for verdict in choice.verdicts)
+    lines = [f"{'rule':<{column}}    k  why"]
+    for verdict in choice.verdicts:
+        head = f"{verdict.title:<{column}} {'-' if verdict.k is None else verdict.k:>4}  "
+        body = one_line(f"{verdict.reason} Assumed: {verdict.assumes}")
+        lines.append(textwrap.fill(body, width, initial_indent=head, subsequent_indent=" " * len(head)))
+    return "\n".join([*lines, "", textwrap.fill(choice.word, width)])

@@ -1,0 +1,32 @@
+"""Broken stick: keep axes while each holds more than the i-th longest piece of a stick broken at random.
+
+b_i = (1/m) sum_{j=i..m} 1/j for m pieces; keep i while share_i > b_i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.rank.evidence import Evidence
+
+
+def pieces(count: int) -> np.ndarray:
+    """Expected lengths of the pieces, longest first; they sum to 1.
+
+    Examples
+    --------
+    >>> pieces(4).round(4)
+    array([0.5208, 0.2708, 0.1458, 0.0625])
+    """
+    return np.cumsum(1.0 / np.arange(count, 0, -1))[::-1] / count
+
+
+def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
+    expected = pieces(e.short)[: len(e.shares)]
+    above = e.shares > expected
+    k = len(above) if above.all() else int(np.argmin(above))
+    if k == len(e.shares) < e.short:
+        return None, f"All {k} axes known are above the broken stick; there may be more."
+    if k == len(e.shares):
+        return k, f"All {k} axes are above the broken stick."
+    return k, f"Axis {k + 1} holds {e.shares[k]:.2%}, a random stick {expected[k]:.2%}."

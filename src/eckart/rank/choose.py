@@ -1,0 +1,190 @@
+"""choose_rank: every rule asked, one table of answers, and where they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from eckart.decomposition import Decomposition
+from eckart.errors import ParameterError
+from eckart.filling import WAYS, How, fill, unmasked, with_matrix
+from eckart.operators.open_matrix import open_matrix
+from eckart.parameters import check_choice, check_count, check_share, is_number
+from eckart.rank.bicross import by_bicross
+from eckart.rank.broken_stick import by_broken_stick
+from eckart.rank.cells import by_cells
+from eckart.rank.deterministic import by_edge
+from eckart.rank.elbow import by_elbow
+from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition
+from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
+from eckart.rank.kaiser import by_average
+from eckart.rank.minka import by_evidence
+from eckart.rank.parallel import by_permutation, by_sign_flips
+from eckart.rank.screenot import by_screenot
+from eckart.rank.stability import by_stability
+from eckart.rank.variance import by_energy, by_linear_energy, by_variance
+from eckart.rank.verdict import RankChoice, Verdict
+from eckart.threads import one_blas_thread
+
+_SMALL = 1_000_000
+"""Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
+
+_SHOWN = 40
+Answer = tuple[int | None, str]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a rule is asked, what it assumes, and whether it needs the table itself."""
+
+    title: str
+    ask: Callable[[Evidence], Answer]
+    assumes: str
+    counts: bool = True
+    data: bool = False
+
+
+RULES: dict[str, Rule] = {
+    "variance": Rule(
+        "Share of variance", by_variance, "Nothing: it describes, and says nothing of noise.", counts=False
+    ),
+    "energy": Rule("Energy", by_energy, "Nothing: it describes.", counts=False),
+    "linear_energy": Rule("Energy, not squared", by_linear_energy, "Nothing; a rule of some notes.", counts=False),
+    "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
+    "kaiser": Rule("Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False),
+    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
+    "permutation": Rule("Parallel, permuted", by_permutation, "Noise alike within each column.", data=True),
+    "sign_flip": Rule(
+        "Parallel, sign flips", by_sign_flips, "Noise symmetric about zero; may differ by entry.", data=True
+    ),
+    "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
+    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
+    "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes."),
+    "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes."),
+    "minka": Rule("Minka", by_evidence, "Gaussian data, noise alike in all columns; rows >= columns."),
+    "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; foretells blocks.", data=True),
+    "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; foretells single cells.", data=True),
+    "stability": Rule("Stability", by_stability, "Independent rows, enough of them for two halves.", data=True),
+}
+"""Name -> rule, in the order of the table."""
+
+QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
+
+
+def choose_rank(
+    data: Any,
+    rules: Literal["all", "quick"] | str | Sequence[str] = "all",
+    *,
+    method: str = "pca",
+    scale: bool = False,
+    share: float = 0.9,
+    noise: float | None = None,
+    level: float = 0.95,
+    repeats: int | None = None,
+    most: int | None = None,
+    missing: How = "error",
+    rng: int | None = None,
+) -> RankChoice:
+    """How many axes: every rule, one table, and where they agree.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame, path, or Decomposition
+        A decomposition has no rows any more: rules that need them say so.
+    rules : "all", "quick", or names
+        "quick" leaves out the rules that draw or hold out parts of the table; names are the keys of the table.
+    method : "pca" or "svd"
+        With the column means taken off, or the matrix as it is.
+    scale : bool
+        Divide columns by their standard deviation first.
+    share : float
+        What "variance" and the two rules of energy ask for.
+    noise : float, optional
+        Standard deviation of the noise, for "known_noise".
+    level : float
+        Quantile for parallel analysis.
+    repeats : int, optional
+        How often tables are drawn; more often for small tables by default.
+    most : int, optional
+        No more axes than this are considered; 40 by default.
+    missing : "error", "mean" or "em"
+        Missing values, as in `decompose`.
+    rng : int, optional
+        Seed.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> rng = np.random.default_rng(0)
+    >>> table = 3 * rng.standard_normal((200, 2)) @ rng.standard_normal((2, 20)) + rng.standard_normal((200, 20))
+    >>> choice = ek.choose_rank(table, ["deterministic", "unknown_noise", "minka"])
+    >>> choice.k
+    2
+    >>> choice.word
+    '3 of 3 rules that tell signal from noise say 2 axes.'
+    """
+    names = _names(rules, noise)
+    options = _options(share, noise, level, repeats, most, rng)
+    if isinstance(data, Decomposition):
+        return _answers(names, of_decomposition(data, options), data.method)
+    check_choice("method", method, ("pca", "svd"))
+    check_choice("missing", missing, WAYS)
+    opened = open_matrix(data if missing == "error" else unmasked(data))
+    rows, columns = opened.matrix.shape
+    with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
+        notes: tuple[str, ...] = ()
+        if missing != "error":
+            filled = fill(opened, missing, weights=None, rng=np.random.Generator(np.random.Philox(options.seed)))
+            opened, notes = with_matrix(opened, filled.table), filled.notes
+        evidence = of_data(data, opened, options, center=method == "pca", scale=scale)
+        return _answers(names, evidence, method, notes)
+
+
+def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:
+    verdicts = tuple(_verdict(name, evidence) for name in names)
+    shares = tuple(float(share) for share in evidence.shares[:_SHOWN])
+    return RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, shares, notes)
+
+
+def _verdict(name: str, e: Evidence) -> Verdict:
+    rule = RULES[name]
+    if not float(e.shares.sum()):
+        k, reason = 0, "There is no variance."
+    elif rule.data and e.opened is None:
+        k, reason = None, "Needs the data; a decomposition has no rows any more."
+    elif rule.data and e.opened is not None and not e.opened.matrix.resident:
+        k, reason = None, "Needs the table in memory, and this one is read in blocks."
+    else:
+        k, reason = rule.ask(e)
+    return Verdict(name, rule.title, k, reason, rule.assumes, rule.counts)
+
+
+def _names(rules: str | Sequence[str], noise: float | None) -> tuple[str, ...]:
+    if rules in ("all", "quick"):
+        chosen = tuple(RULES) if rules == "all" else QUICK
+        return tuple(name for name in chosen if name != "known_noise" or noise is not None)
+    names = (rules,) if isinstance(rules, str) else tuple(rules)
+    if not names:
+        raise ParameterError(f"No rule was named. The rules are {', '.join(RULES)}.")
+    for name in names:
+        check_choice("rules", name, tuple(RULES))
+    return names
+
+
+def _options(
+    share: float, noise: float | None, level: float, repeats: int | None, most: int | None, rng: int | None
+) -> Options:
+    if noise is not None and not (is_number(noise) and 0.0 < float(noise) < float("inf")):
+        raise ParameterError(f"noise={noise!r} is not a standard deviation: give a number above 0.")
+    for name, count in (("repeats", repeats), ("most", most)):
+        if count is not None:
+            check_count(name, count, None)
+    if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
+        raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on.")
+    return Options(
+        check_share("share", share), noise, check_share("level", level), repeats, most, 0 if rng is None else int(rng)
+    )

@@ -1,0 +1,49 @@
+"""Kneedle (Satopaa and others, 2011): the elbow of the scree plot, and the axes before it.
+
+Both axes of the plot are brought to 0..1 and the curve turned to rise; its distance over the diagonal has an elbow
+where it then falls by more than `sensitivity` mean steps before it rises again.
+
+On the curve of cumulative shares the same rule is Kaiser's: its distance over the diagonal grows as long as an axis is
+above the average. That is why the scree itself is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.rank.evidence import Evidence
+
+
+def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
+    """Place of the first elbow of a falling curve, counted from 0; None without one.
+
+    Examples
+    --------
+    >>> kneedle(np.array([9.0, 8.0, 1.0, 0.9, 0.8, 0.7]))
+    2
+    """
+    count = len(values)
+    if count < 3 or values[0] <= values[-1]:
+        return None
+    x = np.linspace(0.0, 1.0, count)
+    rising = (values[0] - values) / (values[0] - values[-1])
+    distance = rising - x
+    peak, threshold = None, 0.0
+    for i in range(1, count):
+        last = i == count - 1
+        if not last and distance[i] >= distance[i - 1] and distance[i] > distance[i + 1]:
+            peak, threshold = i, distance[i] - sensitivity * float(np.mean(np.diff(x)))
+        elif peak is not None and distance[i] < threshold:
+            return peak
+        elif peak is not None and not last and distance[i] < distance[i + 1]:
+            threshold = 0.0  # it rises again: the next peak decides
+    return peak
+
+
+def by_elbow(e: Evidence) -> tuple[int | None, str]:
+    """The axes before the elbow of the scree plot of all values known."""
+    place = kneedle(e.shares)
+    if place is None:
+        return None, "The scree plot has no elbow."
+    seen = "all" if e.whole else f"the {len(e.shares)} largest"
+    return place, f"The scree plot of {seen} values bends most at axis {place + 1}, which begins the flat part."

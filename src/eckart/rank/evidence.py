@@ -1,0 +1,163 @@
+"""What rules may look at: shares of the axes, and the table itself where it is given.
+
+With B the centred and scaled matrix and l its squared singular values, falling: shares = l / ||B||^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import from_numpy, to_numpy
+from eckart.axes import find_axes
+from eckart.decomposition import Decomposition
+from eckart.errors import ParameterError
+from eckart.operators.open_matrix import Opened
+from eckart.operators.standardized import Moments, Standardized
+from eckart.solvers.symmetric import leading_values
+
+WHOLE = 3000
+"""Up to this shorter side all singular values are computed, from the matrix of cross-products."""
+_EXACT = 400
+_LEADING = 40
+
+
+@dataclass(frozen=True)
+class Options:
+    """What rules may be told."""
+
+    share: float = 0.9
+    noise: float | None = None
+    level: float = 0.95
+    repeats: int | None = None
+    most: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A matrix as far as rules may know it. `shares` are all of them if `whole`; `right` belongs to the leading."""
+
+    rows: int
+    columns: int
+    center: bool
+    scale: bool
+    norm: float
+    shares: np.ndarray
+    whole: bool
+    right: np.ndarray
+    column_shares: np.ndarray | None = None
+    """Sum of squares of each column of B, as a share of all."""
+    opened: Opened | None = None
+    moments: Moments | None = None
+    options: Options = field(default_factory=Options)
+
+    @property
+    def free_rows(self) -> int:
+        """Rows, less the one that the means have taken."""
+        return self.rows - 1 if self.center else self.rows
+
+    @property
+    def short(self) -> int:
+        """How many singular values there can be."""
+        return max(min(self.free_rows, self.columns), 1)
+
+    @property
+    def most(self) -> int:
+        """The largest number of axes that is looked at."""
+        return max(1, min(self.options.most or _LEADING, self.short - 1))
+
+    def rng(self, rule: int) -> np.random.Generator:
+        """Each rule has random numbers of its own, whatever rules ran before it."""
+        return np.random.Generator(np.random.Philox(key=[self.options.seed, rule]))
+
+    def repeats(self, fewest: int, most: int) -> int:
+        """How often to draw: often for small tables, at least `fewest` times for large ones."""
+        if self.options.repeats is not None:
+            return self.options.repeats
+        return int(np.clip(20_000_000 // (self.rows * self.columns), fewest, most))
+
+    @cached_property
+    def table(self) -> Any:
+        """The table on the host, scaled but not centred: an array, or CSR."""
+        assert self.opened is not None
+        assert self.moments is not None
+        matrix = self.opened.matrix
+        if matrix.sparse:
+            scaled = matrix if self.moments.scale is None else matrix.scaled_columns(1.0 / self.moments.scale)
+            return scaled.matrix
+        table = np.ldexp(to_numpy(matrix.matrix).astype(matrix.precision, copy=False), self.opened.exponent)
+        return table if self.moments.scale is None else table / self.moments.scale.astype(table.dtype)
+
+    @property
+    def sparse(self) -> bool:
+        return self.opened is not None and bool(self.opened.matrix.sparse)
+
+    @cached_property
+    def centred(self) -> np.ndarray:
+        """B, for dense tables."""
+        table = self.table
+        return np.asarray(table - table.mean(axis=0)) if self.center else np.asarray(table)
+
+    @cached_property
+    def unit(self) -> float:
+        """||B||^2 in the units of `table`."""
+        assert self.moments is not None
+        return self.moments.total
+
+
+def of_decomposition(d: Decomposition, options: Options) -> Evidence:
+    """What a decomposition alone can tell."""
+    if d.which == "smallest":
+        raise ParameterError("The decomposition holds the smallest axes; how many to keep is asked of the largest.")
+    right = to_numpy(d.right).astype(np.float64)
+    shares = to_numpy(d.shares).astype(np.float64)
+    center = d.mean is not None
+    short = max(min(d.rows - 1 if center else d.rows, d.columns), 1)
+    whole = len(shares) >= short
+    columns = right**2 @ shares if whole and right.shape == (d.columns, len(shares)) else None
+    if center and d.scale is not None:
+        columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
+    return Evidence(
+        d.rows, d.columns, center, d.scale is not None, d.norm, shares[:short], whole, right, columns, options=options
+    )  # fmt: skip
+
+
+def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
+    """The moments in one read, the leading axes, and all singular values where there are few enough of them."""
+    rows, columns = opened.matrix.shape
+    short = max(min(rows - 1 if center else rows, columns), 1)
+    few = short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
+    method = "pca" if center else "svd"
+    given = opened.matrix.matrix if opened.matrix.resident else data
+    d = find_axes(given, method, k=few, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
+    moments = _moments(opened, d, center=center, scale=scale)
+    shares = to_numpy(d.shares).astype(np.float64)
+    whole = few == short
+    if not whole and short <= WHOLE:
+        shares, whole = _all_shares(opened, d, center=center, scale=scale)[:short], True
+    squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
+    return Evidence(
+        rows, columns, center, scale, d.norm, shares, whole, to_numpy(d.right).astype(np.float64),
+        squares / max(float(squares.sum()), 1e-300), opened, moments, options,
+    )  # fmt: skip
+
+
+def _standardized(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Standardized:
+    shift = None
+    if d.mean is not None and not opened.matrix.sparse:
+        shift = from_numpy(np.ldexp(to_numpy(d.mean).astype(np.float64), opened.exponent), opened.matrix.like)
+    return Standardized(opened.matrix.precise(), center=center, scale=scale, shift=shift)
+
+
+def _moments(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Moments:
+    return _standardized(opened, d, center=center, scale=scale).moments
+
+
+def _all_shares(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> np.ndarray:
+    gram = to_numpy(_standardized(opened, d, center=center, scale=scale).first(gram=True))
+    values = np.maximum(leading_values(gram, gram.shape[0]), 0.0)
+    return np.asarray(values / max(float(values.sum()), 1e-300))

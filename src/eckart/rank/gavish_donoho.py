@@ -1,0 +1,94 @@
+"""Optimal hard threshold for singular values in white noise (Gavish and Donoho, 2014).
+
+For an m x n matrix with b = m/n <= 1 and noise s in each entry, keep sigma > lambda(b) sqrt(n) s, where
+lambda(b)^2 = 2 (b + 1) + 8 b / (b + 1 + sqrt(b^2 + 14 b + 1)). With unknown noise, s sqrt(n) = median(sigma) / sqrt(u),
+u the median of the Marchenko-Pastur law.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy import integrate, optimize
+
+from eckart.rank.evidence import Evidence
+
+
+def coefficient(beta: float) -> float:
+    """lambda(b); 4/sqrt(3) for square matrices."""
+    return math.sqrt(2.0 * (beta + 1.0) + 8.0 * beta / (beta + 1.0 + math.sqrt(beta**2 + 14.0 * beta + 1.0)))
+
+
+@lru_cache(maxsize=64)
+def marchenko_pastur_median(beta: float) -> float:
+    """Median of the squared singular values of an m x n white matrix over n, for b = m/n <= 1.
+
+    Examples
+    --------
+    >>> round(coefficient(1.0) / marchenko_pastur_median(1.0) ** 0.5, 3)
+    2.858
+    """
+    low, high = (1.0 - math.sqrt(beta)) ** 2, (1.0 + math.sqrt(beta)) ** 2
+
+    def mass(angle: float) -> float:
+        """The law up to low + (high - low) sin^2(angle): the substitution takes the roots at both ends away."""
+
+        def density(t: float) -> float:
+            x = low + (high - low) * math.sin(t) ** 2
+            return (high - low) ** 2 * math.sin(2.0 * t) ** 2 / (4.0 * math.pi * beta * x) if x > 0.0 else 0.0
+
+        return float(integrate.quad(density, 0.0, angle, limit=200)[0])
+
+    angle = optimize.brentq(lambda t: mass(t) - 0.5, 0.0, math.pi / 2.0, xtol=1e-13)
+    return low + (high - low) * math.sin(angle) ** 2
+
+
+def by_known_noise(e: Evidence) -> tuple[int | None, str]:
+    """The threshold for noise of a given standard deviation, in the units of the table (scaled, if it is scaled)."""
+    noise = e.options.noise
+    if noise is None:
+        return None, "Needs the standard deviation of the noise: give noise=..."
+    beta, longer = _shape(e)
+    return _above(e, coefficient(beta) * math.sqrt(longer) * noise / e.norm, f"noise {noise:g}")
+
+
+def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
+    """The threshold with the noise read off the middle of the spectrum, or off what leading axes leave."""
+    beta, longer = _shape(e)
+    if e.whole:
+        middle = float(np.median(np.sqrt(e.shares)))
+        return _above(
+            e, coefficient(beta) / math.sqrt(marchenko_pastur_median(beta)) * middle, "noise from the median value"
+        )
+    return _from_remainder(e, beta, longer)
+
+
+def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, str]:
+    """s^2 = (total - first k) / (m n - k (m + n - k)), with the k that its threshold gives."""
+    rows, columns, k = e.free_rows, e.columns, 0
+    for _ in range(len(e.shares) + 1):
+        noise = (1.0 - float(e.shares[:k].sum())) / max(rows * columns - k * (rows + columns - k), 1)
+        threshold = coefficient(beta) * math.sqrt(longer * max(noise, 0.0))
+        found = int((np.sqrt(e.shares) > threshold).sum())
+        if found <= k:
+            break
+        k = found
+    known = f"noise estimated from what {k} axes leave, since only {len(e.shares)} of {e.short:,} values are known"
+    return _above(e, threshold, known)
+
+
+def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
+    values = np.sqrt(e.shares)
+    k = int((values > threshold).sum())
+    if k == len(values) < e.short:
+        return None, f"All {k} values known are above the threshold; there may be more."
+    beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
+    above = f"{k} singular value{' is' if k == 1 else 's are'}"
+    return k, f"{above} above {threshold * e.norm:.4g} ({how}){beyond}."
+
+
+def _shape(e: Evidence) -> tuple[float, int]:
+    shorter, longer = sorted((e.free_rows, e.columns))
+    return max(shorter, 1) / max(longer, 1), max(longer, 1)

@@ -1,0 +1,18 @@
+"""Kaiser's rule: keep axes with more variance than a column has on average, l_i / (n - 1) > total / columns."""
+
+from __future__ import annotations
+
+from eckart.rank.evidence import Evidence
+
+
+def by_average(e: Evidence) -> tuple[int | None, str]:
+    """Axes above the average; for scaled columns, eigenvalues of the correlation matrix above 1."""
+    average = 1.0 / e.columns
+    k = int((e.shares > average * (1.0 + 1e-12)).sum())
+    if k == len(e.shares) < e.short:
+        return None, f"All {k} axes known are above the average of {average:.2%}; there may be more."
+    what = (
+        "an eigenvalue of the correlation matrix above 1" if e.scale else f"more than the average share, {average:.2%}"
+    )
+    nearest = f"; the next has {e.shares[k]:.2%}" if k < len(e.shares) else ""
+    return k, f"{k} {'has' if k == 1 else 'have'} {what}{nearest}."

@@ -1,0 +1,24 @@
+"""Leading squared singular values of a table on the host, roughly: for the many tables that a rule draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import is_sparse
+from eckart.axes import find_axes
+from eckart.solvers.symmetric import leading_values
+
+_GRAM = 1500
+
+
+def leading_squares(table: Any, count: int, *, center: bool, seed: int = 0) -> np.ndarray:
+    """The `count` largest squared singular values, to three digits or better."""
+    rows, columns = table.shape
+    if not is_sparse(table) and min(rows, columns) <= _GRAM:
+        matrix = table - table.mean(axis=0) if center else table
+        gram = matrix.T @ matrix if rows >= columns else matrix @ matrix.T
+        return np.asarray(np.maximum(leading_values(gram.astype(np.float64, copy=False), count), 0.0))
+    d = find_axes(table, "pca" if center else "svd", k=min(count, rows, columns), tol=1e-3, rng=seed)
+    return np.asarray(d.values, dtype=np.float64) ** 2

@@ -1,0 +1,47 @@
+"""Stability under resampling: how much of the space of k axes two random halves of the rows have in common.
+
+With V, W the first k axes of the halves, ||V^T W||^2 of k directions are shared, k - ||V^T W||^2 are lost. If k - 1 of
+them are shared and the last is chance, 1 - 1/(columns - k + 1) of a direction is lost. k is the largest number of which
+less than two thirds of that is lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.axes import find_axes
+from eckart.rank.evidence import Evidence
+
+_TOLERATED = 2.0 / 3.0
+
+
+def by_stability(e: Evidence) -> tuple[int | None, str]:
+    most = min(e.most, e.columns - 1, e.rows // 2 - 2)
+    if most < 1:
+        return None, f"Needs more than {e.rows} rows and {e.columns} columns to compare halves."
+    repeats = max(5, e.repeats(20, 100) // 5)
+    lost = lost_directions(e.table, most, center=e.center, rng=e.rng(5), repeats=repeats)
+    chance = 1.0 - 1.0 / (e.columns - np.arange(1, most + 1) + 1.0)
+    stable = np.flatnonzero(lost < _TOLERATED * chance)
+    k = int(stable[-1]) + 1 if stable.size else 0
+    if k == most < min(e.short, e.columns) - 1:
+        return None, f"All {most} axes looked at are shared by halves of the rows; there may be more."
+    shared = f"halves of the rows share {k - lost[k - 1]:.2f} of {k}" if k else "halves of the rows share no axis"
+    beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
+    return k, f"On average of {repeats} splits, {shared}{beyond}."
+
+
+def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Generator, repeats: int) -> np.ndarray:
+    """Mean of k - ||V_k^T W_k||^2 for k = 1..most over random splits of the rows."""
+    shared = np.zeros(most)
+    for _ in range(repeats):
+        order = rng.permutation(table.shape[0])  # type: ignore[attr-defined]
+        first, second = (_axes(table[np.sort(half)], most, center=center) for half in np.array_split(order, 2))  # type: ignore[index]
+        squares = (first.T @ second) ** 2
+        shared += np.diagonal(squares.cumsum(axis=0).cumsum(axis=1))
+    return np.arange(1, most + 1) - shared / repeats
+
+
+def _axes(rows: object, most: int, *, center: bool) -> np.ndarray:
+    d = find_axes(rows, "pca" if center else "svd", k=most, tol=1e-4)
+    return np.asarray(d.right, dtype=np.float64)

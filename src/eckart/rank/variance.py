@@ -1,0 +1,49 @@
+"""Enough of the whole: the fewest axes that hold a share of the variance, of the energy, or of the singular values.
+
+variance, energy: sum_{i<=k} l_i >= share sum l_i.  Linear energy: sum_{i<=k} sqrt(l_i) >= share sum sqrt(l_i).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.rank.evidence import Evidence
+
+
+def by_variance(e: Evidence) -> tuple[int | None, str]:
+    """Share of the variance, which for a matrix taken as it is is the same as the energy."""
+    return _fewest(e, "variance" if e.center else "sum of squares")
+
+
+def by_energy(e: Evidence) -> tuple[int | None, str]:
+    """Energy, the sum of squared singular values."""
+    k, reason = _fewest(e, "energy (squared singular values)")
+    return k, f"{reason} The same as the share of variance, since the means are taken off." if e.center else reason
+
+
+def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
+    """The rule as some lecture notes print it, with singular values that are not squared."""
+    if not e.whole:
+        return None, f"Needs the sum of all {e.short:,} singular values, and only {len(e.shares):,} are known."
+    roots = np.sqrt(e.shares)
+    held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
+    k = count_for(held, e.options.share)
+    return k, f"{k} hold {held[k - 1]:.1%} of the sum of the singular values, {e.options.share:.0%} are asked for."
+
+
+def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
+    held = np.cumsum(e.shares)
+    share = e.options.share
+    if not held.size or held[-1] <= 0.0:
+        return 0, "There is no variance."
+    if held[-1] < share * (1.0 - 1e-12) and not e.whole:
+        return None, f"More than the {len(held)} axes known, which hold {held[-1]:.1%} of the {what}."
+    k = count_for(held, share)
+    before = f", {k - 1} hold {held[k - 2]:.1%}" if k > 1 else ""
+    return k, f"{k} hold{'s' * (k == 1)} {held[k - 1]:.1%} of the {what}{before}; {share:.0%} are asked for."
+
+
+def count_for(held: np.ndarray, share: float) -> int:
+    """The smallest k with held[k - 1] >= share, up to rounding."""
+    target = min(share, float(held[-1])) * (1.0 - 1e-12)
+    return int(np.searchsorted(held, target, side="left")) + 1

@@ -19,9 +19,10 @@ from eckart.operators.device_rows import DeviceCsr, as_device_csr
 from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
-from eckart.sources.base import About, RowSource, Source
+from eckart.sources.base import About, MemorySource, RowSource, Source
 from eckart.sources.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.sources.limits import free_memory
+from eckart.sources.open_rows import too_large
 from eckart.sources.rows import MemoryRows, edges_for
 
 _SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
@@ -51,7 +52,9 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     elif is_dask(data):
         data = dask_rows(data)
     if isinstance(data, RowSource):
-        return open_blocks(data, memory)
+        if stream or isinstance(data, DaskRows) or too_large(data, memory):
+            return open_blocks(data, memory)
+        data = MemorySource(data.read(0, data.shape[0]), data.about)
     if isinstance(data, Source):
         about = data.about
         data = _whole(data)

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
+from eckart.errors import FileError
 from eckart.sources.array_files import check_size, read_header, refuse_shape
+from eckart.sources.arrow_rows import arrow_rows, parquet_rows
 from eckart.sources.base import About, RowSource, Source
 from eckart.sources.limits import MAX_EXPANSION, free_memory
+from eckart.sources.npz_rows import npz_rows
 from eckart.sources.open_source import open_source
-from eckart.sources.opening import open_path
+from eckart.sources.opening import Opened, open_path, shown
 from eckart.sources.rows import FileState, NpyRows
+from eckart.sources.stored_arrays import stored_rows
 
 
 def open_table(
     path: str | os.PathLike[str], *, memory: int | None = None, stream: bool | None = None
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
-    rows = None if stream is False else open_rows(path)
-    if rows is not None and (stream or too_large(rows, memory)):
+    only = only_by_rows(path)
+    rows = None if stream is False and not only else open_rows(path)
+    if rows is not None and (only or stream or too_large(rows, memory)):
         return rows
     return open_source(path)
+
+
+def only_by_rows(path: str | os.PathLike[str]) -> bool:
+    """Whether it is of a kind that is always read by rows: HDF5, AnnData, Zarr, folders and patterns."""
+    place = os.fsdecode(os.fspath(path))
+    suffix = PurePath(place.lower().rstrip("/")).suffix
+    pattern = any(mark in place for mark in "*?[") and not os.path.lexists(place)
+    return pattern or Path(place).is_dir() or suffix in (".h5", ".hdf5", ".h5ad", ".he5", ".zarr")
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
@@ -30,23 +44,59 @@ def too_large(rows: RowSource, memory: int | None) -> bool:
     return rows.entries * (rows.dtype.itemsize + (4 if rows.sparse else 0)) > limit
 
 
-def open_rows(path: str | os.PathLike[str]) -> RowSource | None:
-    """The rows of a file; None where its format can only be read whole."""
+def open_rows(path: str | os.PathLike[str], *, key: str | None = None) -> RowSource | None:
+    """The rows of a file, a folder or pattern of Parquet files, a Zarr store; None for what can only be read whole."""
     place = os.fsdecode(os.fspath(path))
-    suffix = PurePath(place.lower()).suffix
+    name = PurePath(place).name
+    suffix = PurePath(place.lower().rstrip("/")).suffix
+    if any(mark in place for mark in "*?[") and not os.path.lexists(place):
+        return parquet_rows(_matching(place), name)
+    if suffix == ".zarr" or (Path(place).is_dir() and _is_zarr(place)):
+        return stored_rows(place, "zarr", key)
+    if Path(place).is_dir():
+        return parquet_rows(_in_folder(place), name)
+    if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
+        open_path(place, MAX_EXPANSION)
+        return stored_rows(place, "hdf5", key)
     opener = _OPENERS.get(suffix)
-    return None if opener is None else opener(place)
+    if opener is None:
+        return None
+    found: RowSource | None = opener(open_path(place, MAX_EXPANSION), place, name)
+    return found
 
 
-def _npy(path: str) -> RowSource:
-    opened = open_path(path, MAX_EXPANSION)
+def _npy(opened: Opened, path: str, name: str) -> RowSource:
     with opened.stream() as stream:
         header = read_header(stream, opened.name)
         check_size(header, opened.size, opened.name)
         refuse_shape(header.shape, opened.name)
     shape = (header.shape[0], header.shape[1])
-    about = About(PurePath(path).name)
-    return NpyRows(FileState.of(path), shape, header.dtype, header.start, header.fortran, about)
+    return NpyRows(FileState.of(path), shape, header.dtype, header.start, header.fortran, About(name))
 
 
-_OPENERS: dict[str, Any] = {".npy": _npy}
+def _matching(pattern: str) -> list[str]:
+    found = sorted(glob.glob(pattern))  # noqa: PTH207 - a pattern may begin at the root
+    if not found:
+        raise FileError(f"No file matches {shown(pattern)}. Check the pattern.")
+    return found
+
+
+def _in_folder(folder: str) -> list[str]:
+    found = sorted(str(path) for path in Path(folder).iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    if not found:
+        raise FileError(f"The folder {shown(folder)} holds no Parquet file and is no Zarr store. Name a file.")
+    return found
+
+
+def _is_zarr(folder: str) -> bool:
+    return any((Path(folder) / mark).exists() for mark in ("zarr.json", ".zarray", ".zgroup"))
+
+
+_OPENERS: dict[str, Any] = {
+    ".npy": _npy,
+    ".npz": lambda _opened, path, _name: npz_rows(path),
+    ".parquet": lambda _opened, path, name: parquet_rows([path], name),
+    ".pq": lambda _opened, path, name: parquet_rows([path], name),
+    ".arrow": lambda _opened, path, name: arrow_rows(path, name),
+    ".feather": lambda _opened, path, name: arrow_rows(path, name),
+}

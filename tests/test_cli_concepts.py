@@ -48,14 +48,14 @@ def document(*args: str) -> dict:
 class TestQuery:
     def test_entries(self) -> None:
         done = run("query", "films.eckart", "Star Harbour=4")
-        assert "concept 1       2.309  Star Harbour, The Ninth Orbit, Robot Winter" in done.stdout
+        assert "axis 1        2.309  Star Harbour, The Ninth Orbit, Robot Winter" in done.stdout
         assert "The concepts do not see 66.7% of it." in done.stdout
 
     def test_json(self) -> None:
         made = document("query", "films.eckart", "Star Harbour=4")
         assert made["command"] == "query"
         assert made["query"]["coordinates"] == pytest.approx([4 / 3**0.5, 0], abs=1e-14)
-        assert made["concepts"][1] == ["A Letter from Rome", "Two Summers"]
+        assert made["concepts"][1] == {"name": "axis 2", "made_of": ["A Letter from Rome", "Two Summers"]}
 
     def test_a_row_of_a_table(self) -> None:
         made = document("query", "films.eckart", "--row", "Dmitri", "--data", RATINGS)
@@ -87,6 +87,15 @@ class TestRecommend:
         assert {hit["name"] for hit in made["hits"]} == {"A Letter from Rome", "Two Summers"}
         made = document("recommend", "films.eckart", "--row", "Ada", "--data", RATINGS, "--include-known", "-n", "3")
         assert [hit["score"] for hit in made["hits"]] == pytest.approx([1, 1, 1])
+
+    def test_why(self) -> None:
+        done = run("recommend", "films.eckart", "Star Harbour=3", "Two Summers=2", "--why", "Robot Winter")
+        assert "Robot Winter for the given row, by concept" in done.stdout
+        assert "Star Harbour  3.000  1.000" in done.stdout
+        made = document("recommend", "films.eckart", "Star Harbour=3", "--why", "Robot Winter")
+        assert made["score"] == pytest.approx(1.0)
+        assert made["entries"][0]["name"] == "Star Harbour"
+        assert made["concepts"][0]["name"] == "axis 1"
 
     def test_everyone(self) -> None:
         done = run("recommend", "films.eckart", "--all", "--data", RATINGS, "-n", "1")
@@ -143,6 +152,7 @@ class TestRefused:
             (("recommend", "films.eckart"), "Which row?"),
             (("recommend", "films.eckart", "Two Summers=1", "--row", "Ada"), "a whole row"),
             (("recommend", "films.eckart", "--all"), "--data DATA"),
+            (("recommend", "films.eckart", "Two Summers=1", "--why", "Robot"), "Did you mean 'Robot Winter'"),
             (("recommend", "films.eckart", "--row", "Ada"), "--data, or fit with --keep-rows"),
             (("recommend", "rows.eckart", "--row", "Ada"), "--include-known"),
             (("similar", "rows.eckart", "--row", "Eleni"), "Did you mean 'Elena'"),

@@ -546,6 +546,30 @@ class TestInput:
         with pytest.raises(InputError, match=r"The columns are called 'Star Harbour'.*5 in all"):
             films().explain("Ada", "zzz")
 
+    def test_columns_of_rows_in_another_order(self) -> None:
+        import pandas as pd
+
+        frame = pd.DataFrame(RATINGS.values, RATINGS.row_names, RATINGS.column_names)
+        with pytest.raises(InputError, match=r"column 0 is 'Two Summers', and it was 'Star Harbour'"):
+            ek.concepts(ek.decompose(frame, "svd", k=2), rows=frame[frame.columns[::-1]])
+
+    def test_what_is_not_said_counts_as_the_mean_where_means_were_subtracted(self) -> None:
+        whole = table(4)
+        d = ek.decompose(whole, "pca", k=3, scale=True)
+        space = ek.concepts(d)
+        query = space.query({"x2": 0.0, "x7": 5.0})
+        entries = (np.array([0.0, 5.0]) - d.mean[[1, 6]]) / d.scale[[1, 6]]
+        assert query.coordinates == pytest.approx(entries @ d.right[[1, 6]])
+        assert not query.cold
+        found = space.explain(query, "x3")
+        assert found.mean + sum(part.adds for part in found.entries) == pytest.approx(found.score)
+        assert found.others == 0.0
+        nothing = space.query({})
+        assert nothing.cold
+        assert nothing.coordinates == pytest.approx([0, 0, 0], abs=1e-14)
+        assert space.recommend({}, 12).scores == pytest.approx(np.sort(d.mean)[::-1])
+        assert not space.query(np.zeros(12)).cold
+
     def test_or_ignored(self) -> None:
         found = films().recommend({"Nope": 1, "Star Harbour": 4}, 1, unknown="ignore")
         assert len(found) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -14,7 +14,7 @@ from eckart.cli.options import Command, Reading, gathered, reading, talking
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from eckart.concept_space import Concepts, Query, Ranking, Rankings
+    from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
 _COUNT = click.option("-n", "n", type=numbers.axes, metavar="N", default=10, show_default=True, help="How many.")
 
@@ -64,17 +64,19 @@ def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
       eckart query films.eckart "Star Harbour=4"
       eckart query films.eckart --row Ada --data ratings.csv
     """
+    from eckart.views.words import axis_labels
+
     space, found = _ask(talk, model, asked, reading)
+    labels = axis_labels(space.d)
     makers = [space.top_columns(i, 3).names if space.geometry.linear else () for i in range(space.d.k)]
     if talk.json:
-        talk.document(query=found.to_dict(), concepts=[list(names) for names in makers])
+        made_of = [{"name": label, "made_of": list(names)} for label, names in zip(labels, makers, strict=True)]
+        talk.document(query=found.to_dict(), concepts=made_of)
         return
     from eckart.views.table import Table
 
-    lines = tuple(
-        (f"concept {i + 1}", float(c), ", ".join(names))
-        for i, (c, names) in enumerate(zip(found.coordinates, makers, strict=True))
-    )
+    told = zip(labels, found.coordinates, makers, strict=True)
+    lines = tuple((label, float(c), ", ".join(names)) for label, c, names in told)
     unseen = "" if found.to_dict()["unseen"] is None else f"The concepts do not see {found.unseen:.1%} of it."
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
@@ -87,11 +89,12 @@ def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
 @asked
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Also columns where the row has an entry already.")
+@click.option("--why", metavar="COLUMN", help="Instead: which concepts and which entries make the score of a column.")
 @click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
 @reading
 @talking
 def recommend(
-    talk: Talk, model: str, asked: Asked, reading: Reading, n: int, include_known: bool, everyone: bool
+    talk: Talk, model: str, asked: Asked, reading: Reading, n: int, include_known: bool, why: str | None, everyone: bool
 ) -> None:
     """The columns with the largest entries in the row that MODEL makes of a row. ENTRIES are column=value.
 
@@ -99,15 +102,19 @@ def recommend(
     Examples:
       eckart recommend films.eckart "Star Harbour=4" -n 2
       eckart recommend films.eckart --row Ada --data ratings.csv
+      eckart recommend films.eckart "Star Harbour=4" --why "Robot Winter"
       eckart recommend films.eckart --all --data ratings.csv > suggestions.csv
     """
     if everyone:
-        if asked.given or asked.data is None:
-            raise click.UsageError("--all takes the rows of --data DATA, and no row beside them.")
+        if asked.given or asked.data is None or why is not None:
+            raise click.UsageError("--all takes the rows of --data DATA, and neither a row beside them nor --why.")
         space = _space(talk, model, asked, reading)
         _deliver_all(talk, space, space.recommend_many(n=n, exclude_known=not include_known))
         return
     space, found = _ask(talk, model, asked, reading)
+    if why is not None:
+        _deliver_why(talk, space, space.explain(found, why))
+        return
     _deliver(talk, space.recommend(found, n, exclude_known=not include_known), "column")
 
 
@@ -203,6 +210,27 @@ def _deliver(talk: Talk, ranking: Ranking, what: str) -> None:
         cells = [(*cell, *pair) for cell, pair in zip(cells, bounds, strict=True)]
     caption = "" if ranking.proved is None else f"{ranking.word[0].upper()}{ranking.word[1:]}."
     click.echo(Table(ranking.title, columns, tuple(cells), caption).text(width=talk.width, limit=len(cells)), nl=False)
+
+
+def _deliver_why(talk: Talk, space: Concepts, made: Explanation) -> None:
+    from eckart.views.table import Table
+    from eckart.views.words import axis_labels
+
+    labels = axis_labels(space.d)
+    made = replace(made, concepts=tuple(part._replace(name=labels[part.place]) for part in made.concepts))
+    if talk.json:
+        talk.document(**made.to_dict())
+        return
+    talk.say_all(made.notes)
+    lines: list[tuple[Any, ...]] = [("mean of the column", None, made.mean)] if made.mean else []
+    concepts = [part[:3] for part in made.concepts]
+    entries = [part[:3] for part in made.entries]
+    others = [("columns without an entry", None, made.others)] if made.others else []
+    for title, parts in (("concept", concepts), ("entry", [*entries, *others])):
+        if parts:
+            whole = (*lines, *parts, ("together", None, made.score))
+            table = Table(f"{made.column} for {made.row}, by {title}", (title, "value", "adds"), whole)
+            click.echo(table.text(width=talk.width))
 
 
 def _deliver_all(talk: Talk, space: Concepts, rankings: Rankings) -> None:

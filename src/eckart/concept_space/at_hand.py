@@ -130,7 +130,19 @@ def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None
     if isinstance(data, str | os.PathLike):
         data = open_table(data)
     opened = open_matrix(data)
+    _compare_names(opened.about.column_names, geometry.d.column_names)
     return Rows(to_numpy(project(geometry.d, data)), opened), opened.about.row_names
+
+
+def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None) -> None:
+    """Refuse columns under other names: another order would give wrong coordinates in silence."""
+    if names is None or fitted is None or len(names) != len(fitted) or names == fitted:
+        return
+    place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
+    raise InputError(
+        f"The rows do not have the columns of the model: column {place} is {names[place]!r}, and it was "
+        f"{fitted[place]!r}. Give the same columns in the same order."
+    )
 
 
 def rows_of_model(geometry: Geometry) -> Rows | None:

@@ -30,11 +30,8 @@ class Entries:
     values: Numbers
     name: str = "the given row"
     notes: tuple[str, ...] = ()
-
-    def dense(self, count: int) -> Numbers:
-        row = np.zeros(count)
-        row[self.columns] = self.values
-        return row
+    whole: bool = True
+    """Whether the others are 0; else nothing was said of them."""
 
 
 def of_dense(row: Numbers, name: str = "the given row") -> Entries:
@@ -69,7 +66,7 @@ def _of_mapping(given: Mapping[Any, Any], names: Names, unknown: Unknown) -> Ent
             places[place] = _number(value, names.label(place))
     columns = np.array(sorted(places), np.int64)
     values = np.array([places[int(place)] for place in columns], np.float64)
-    return Entries(columns, values, notes=_unknown(wrong, names, unknown))
+    return Entries(columns, values, notes=_unknown(wrong, names, unknown), whole=False)
 
 
 def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:

@@ -27,6 +27,8 @@ class Part(NamedTuple):
     value: float
     """The coordinate on the concept, or the entry."""
     adds: float
+    place: int
+    """The number of the concept or of the column, counted from 0."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +81,7 @@ def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Expl
     unit = 1.0 if geometry.scale is None else float(geometry.scale[column])
     mean = 0.0 if geometry.mean is None else float(geometry.mean[column])
     by_concept = c * right * unit
-    concepts = [Part(f"concept {i}", float(c[i]), float(by_concept[i])) for i in range(len(c))]
+    concepts = [Part(f"concept {i}", float(c[i]), float(by_concept[i]), i) for i in range(len(c))]
     score = mean + math.fsum(by_concept)
     entries, others, notes = _by_entry(geometry, query, right * unit, names)
     return Explanation(
@@ -92,14 +94,13 @@ def _by_entry(
 ) -> tuple[list[Part], float, tuple[str, ...]]:
     if query.place is not None and not len(query.entries):
         return [], 0.0, ("Its entries are not in the model. Give the data, concepts(model, rows=...).",)
-    row = np.zeros(names.count)
-    row[query.columns] = query.entries
+    row = geometry.filled(query.columns, query.entries, whole=query.whole)
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
     if way is None:
         return [], 0.0, (f"Coordinates of {geometry.d.method!r} are no sum over the entries.",)
     adds = standard * (way @ weights) * geometry.unit
-    parts = [Part(names.label(int(j)), float(row[j]), float(adds[j])) for j in query.columns]
+    parts = [Part(names.label(int(j)), float(row[j]), float(adds[j]), int(j)) for j in query.columns]
     rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)
     return parts, math.fsum(rest), ()
 

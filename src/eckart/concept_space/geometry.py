@@ -127,7 +127,13 @@ class Geometry:
         norms = self.d.parts.get("column_norms")
         return None if norms is None else to_numpy(norms).astype(np.float64) / self.unit
 
-    # The part of a row that the concepts do not see
+    # A row, and the part of it that the concepts do not see
+
+    def filled(self, columns: Numbers, values: Numbers, *, whole: bool) -> Numbers:
+        """The row with these entries. The others are 0; or the mean, which says nothing, where nothing was said."""
+        row = np.zeros(self.d.columns) if whole or self.mean is None else self.mean.copy()
+        row[columns] = values
+        return row
 
     def standard(self, row: Numbers) -> Numbers:
         """(row - mean) / scale, in the unit of lengths."""

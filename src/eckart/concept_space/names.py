@@ -84,7 +84,10 @@ class Names:
         pool = list(folded)
         if len(pool) > _SEARCHED:  # comparing letters with that many takes seconds: only those that begin alike
             pool = [other for other in pool if other[:2] == name.casefold()[:2]][:_SEARCHED]
-        return [folded[match] for match in difflib.get_close_matches(name.casefold(), pool, n=2)]
+        near = difflib.get_close_matches(name.casefold(), pool, n=2)
+        if not near and len(name) > 2:
+            near = [other for other in pool if name.casefold() in other][:2]
+        return [folded[match] for match in near]
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -41,7 +41,9 @@ class Query:
     place: int | None = None
     """Its number among the rows at hand, if it is one of them."""
     cold: bool = False
-    """Whether nothing at all is known of it: every entry is 0."""
+    """Whether nothing at all is known of it: no entry, or every entry 0 and no mean to compare it with."""
+    whole: bool = True
+    """Whether the other entries are 0; else nothing was said of them, and they count as the mean where there is one."""
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -51,7 +51,8 @@ class Concepts:
         Parameters
         ----------
         row : numbers, dict, list of words, text, or number of a row at hand
-            A dict names columns and gives their values, everything else is 0. Words are counted; a text is split into
+            A dict names columns and gives their values; the others count as 0, or as the mean where means were
+            subtracted. Words are counted; a text is split into
             words, or goes through the vectorizer that was given to `concepts`.
         unknown : "error" or "ignore", optional
             What to do with names that are no column. Default: an error in a dict, left out (and noted) in words.
@@ -236,19 +237,21 @@ class Concepts:
         return self.row(row) if isinstance(row, str) else self.query(row, unknown=unknown)
 
     def _query(self, entries: Entries) -> Query:
-        row = entries.dense(self.columns.count)
+        row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
         return self._described(entries, to_numpy(project(self.d, row[None, :]))[0])
 
     def _described(self, entries: Entries, coordinates: Numbers) -> Query:
-        standard = self.geometry.standard(entries.dense(self.columns.count))
+        row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
+        standard = self.geometry.standard(row)
         square, unseen = float(standard @ standard), np.nan
         if self.geometry.linear and square > 0:
             rest = standard - self.geometry.right @ (coordinates / self.geometry.unit)
             unseen = float(rest @ rest) / square
-        cold = not entries.values.any()
+        cold = not entries.values.any() if self.geometry.mean is None else not (entries.whole or len(entries.values))
         notes = (*entries.notes, NOTHING_KNOWN) if cold and not entries.notes else entries.notes
         return Query(
-            entries.name, coordinates, entries.columns, entries.values, square, unseen, cold=cold, notes=notes
+            entries.name, coordinates, entries.columns, entries.values, square, unseen, cold=cold, notes=notes,
+            whole=entries.whole,
         )  # fmt: skip
 
     def _direction(self, query: Query) -> Numbers:

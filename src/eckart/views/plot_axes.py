@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _MOST_AXES = 30
 _MOST_COLUMNS = 40
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+_POINTS = 2.2
+"""Points per percent on the scale of shares, about."""
 
 
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
@@ -62,21 +65,34 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     together = 100 * _columns(numbers.eigenvalues(d))[2]
     x = np.arange(1, len(together) + 1)
     ax.plot(x, together, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4)
-    for target in targets:
+    reached = [int(np.searchsorted(together, 100 * target - 1e-9)) + 1 for target in targets]
+    places = [
+        (k, float(together[k - 1])) if k <= len(x) else (len(x), 100 * t) for k, t in zip(reached, targets, strict=True)
+    ]
+    for target, count, place, drop in zip(targets, reached, places, _drops(places, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
-        enough = int(np.searchsorted(together, 100 * target - 1e-9)) + 1
-        there = enough <= len(together)
-        place = (enough, float(together[enough - 1])) if there else (len(together), 100 * target)
-        axes = f"{enough} ax{'is' if enough == 1 else 'es'}" if there else "more"
+        axes = f"{count} ax{'is' if count == 1 else 'es'}" if count <= len(x) else "more"
         words = f"{100 * target:g} %: {axes}"
-        ax.annotate(words, place, (5, -6), textcoords="offset points", ha="left", va="top", fontsize=8)
-        if there:
+        ax.annotate(
+            words, place, (6, -6 - drop), textcoords="offset points", ha="left", va="top", fontsize=8, bbox=_PAPER
+        )
+        if count <= len(x):
             ax.plot(*place, marker="s", color=VERMILLION, markersize=6, linestyle="none")
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
     ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_word(d)} (%)")
     ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
     ax.set_title("Cumulative share")
     return ax
+
+
+def _drops(places: list[tuple[int, float]], count: int) -> list[float]:
+    """How much lower each label is written, in points, so that it keeps clear of that of the next mark to its right."""
+    drops = [0.0] * len(places)
+    for i in range(len(places) - 2, -1, -1):
+        (x, y), (right, above) = places[i], places[i + 1]
+        if right - x < 0.3 * count:
+            drops[i] = max(0.0, drops[i + 1] + 11 - (above - y) * _POINTS)
+    return drops
 
 
 def reconstruction(

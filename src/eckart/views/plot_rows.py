@@ -78,7 +78,7 @@ def scores(
     edges = [points[drawn]]
     means = np.empty((0, 2))
     if by is None:
-        dots(ax, points[drawn], s=16, color=BLUE, alpha=0.75)
+        dots(ax, points[drawn], s=16, color=BLUE, alpha=_paint(drawn))
     else:
         outlines, means = _draw_groups(ax, points, drawn, by, row_weights(d), around, share)
         edges += outlines
@@ -114,7 +114,7 @@ def biplot(
     cross(ax)
     tips = plane.stretch * plane.arrows[plane.columns]
     points = np.empty((0, 2)) if plane.points is None else plane.points[plane.rows]
-    dots(ax, points, s=14, color=BLUE, alpha=0.7)
+    dots(ax, points, s=14, color=BLUE, alpha=_paint(points))
     arrows(ax, tips, VERMILLION)
     square(ax, np.vstack([tips, points]), 1.2)
     ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1])
@@ -149,7 +149,7 @@ def _draw_groups(
         members = group.members[visible[group.members]]
         name = f"{shorten(group.name, 24)} ({len(group.members):,})"
         name = f" {name}" if name.startswith("_") else name  # matplotlib leaves names out that begin with a line
-        dots(ax, points[members], s=22, color=color, marker=shape, alpha=0.8, label=name)
+        dots(ax, points[members], s=22, color=color, marker=shape, alpha=_paint(drawn), label=name)
         dots(ax, group.mean[None], s=110, color=color, marker=shape, edgecolors="black", linewidths=1.2, zorder=4)
         if around is not None and group.outline is not None:
             ax.plot(*group.outline.T, color=color, linewidth=1.2)
@@ -164,6 +164,11 @@ def _arrow_scale(ax: Axes, stretch: float) -> None:
     ax.spines[["top", "right"]].set_visible(True)
     for axis in (ax.secondary_xaxis("top", functions=functions), ax.secondary_yaxis("right", functions=functions)):
         axis.tick_params(colors=VERMILLION, labelsize=8)
+
+
+def _paint(drawn: Sequence[Any] | NDArray[Any]) -> float:
+    """Thin paint for many points, so that the crowd shows as such."""
+    return 0.8 if len(drawn) <= 300 else 0.4
 
 
 def _spots(ax: Axes) -> Matrix:

@@ -31,7 +31,10 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     kinds: tuple[str, ...] = ()
-    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds; 'chance' is a p-value."""
+    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds.
+
+    'chance' columns hold p-values.
+    """
 
     def to_pandas(self) -> pd.DataFrame:
         """A data frame whose index is the first column."""

@@ -41,13 +41,13 @@ def test_a_repetition_is_the_decomposition_of_repeated_rows() -> None:
 
 
 def test_intervals_cover_the_truth() -> None:
-    """Of 40 tables with a known first axis, about 95 % of the intervals of its loadings hold the truth."""
+    """Of 30 tables with a known first axis, about 95 % of the intervals of its loadings hold the truth."""
     random = np.random.default_rng(3)
     truth = np.array([0.8, 0.6, 0.0, 0.0])
     inside = []
-    for _ in range(40):
+    for _ in range(30):
         data = 3 * random.normal(size=(120, 1)) * truth + random.normal(size=(120, 4))
-        table = ek.bootstrap(data, k=1, count=100).loadings()
+        table = ek.bootstrap(data, k=1, count=80).loadings()
         sign = np.sign(table.rows[0][2])
         low, high = np.sort(sign * np.array([row[3:5] for row in table.rows], dtype=float), axis=1).T
         inside += ((low <= truth) & (truth <= high)).tolist()

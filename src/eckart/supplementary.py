@@ -6,7 +6,7 @@ Rows: (x - mean) / scale right. Columns: correlations with the scores. Categorie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,12 +123,11 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     v = mean / sqrt(variance (n - m) / (m (n - 1))) for m of n rows: beyond 2 in size when rows drawn at random would
     hardly lie so far out.
     """
-    words, members, scores, weights = _grouped(d, labels)
-    counts = members @ weights
-    means = (members * weights) @ scores / counts[:, None]
+    found = _grouped(d, labels)
+    words, counts, means = found.words, found.counts, found.means
     alive = living(d) if d.mean is not None else np.zeros(d.k, bool)
     tests = np.full(means.shape, np.nan)
-    total = weights.sum()
+    total = found.weights.sum()
     spread = floats(d.values) ** 2 / total
     if total > 1 and len(words) > 1:
         share = (total - counts) / (counts * (total - 1))
@@ -147,9 +146,9 @@ def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
     if not complete(d):
         message = f"The {d.k} axes do not hold all of the variance, so the whole distance of a category is not known. "
         raise ParameterError(message + "Keep every axis.")
-    words, members, scores, weights = _grouped(d, labels)
-    squares = ((members * weights) @ scores / (members @ weights)[:, None]) ** 2
-    lines = _lines(words, ratio(squares, squares.sum(axis=1, keepdims=True)))
+    found = _grouped(d, labels)
+    squares = found.means**2
+    lines = _lines(found.words, ratio(squares, squares.sum(axis=1, keepdims=True)))
     caption = "Squared cosine between each category's middle and each axis."
     return Table("Squared cosines of categories", ("category", *axis_labels(d)), lines, caption)
 
@@ -159,17 +158,15 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     from scipy.special import fdtrc
 
     check_centred(d)
-    words, members, scores, weights = _grouped(d, labels)
-    counts = members @ weights
-    means = (members * weights) @ scores / counts[:, None]
-    eta = ratio(counts @ means**2, np.asarray(weights @ scores**2))
-    between, within = len(words) - 1, weights.sum() - len(words)
+    found = _grouped(d, labels)
+    eta = ratio(found.counts @ found.means**2, np.asarray(found.weights @ found.scores**2))
+    between, within = len(found.words) - 1, found.weights.sum() - len(found.words)
     with np.errstate(divide="ignore"):
         f = eta / np.maximum(1 - eta, 0.0) * (within / max(between, 1))
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
     lines = _lines(axis_labels(d), np.column_stack([eta, f, p]))
     kinds = ("text", "number", "number", "chance")
-    caption = f"{len(words)} categories; p from F with {between} and {within:g} degrees."
+    caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees."
     return Table("Axes and categories", ("axis", "eta2", "F", "p"), lines, caption, kinds)
 
 
@@ -250,15 +247,34 @@ def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArra
     return np.where(alive, np.clip(ratio((w * x) @ t, length), -1.0, 1.0), 0.0)
 
 
-def _grouped(d: Decomposition, labels: Sequence[Any]) -> tuple[tuple[str, ...], Matrix, Matrix, Matrix]:
-    """Words, who belongs to which (words x rows), scores and weights; rows without a word are in none."""
+@dataclass(frozen=True)
+class _Categories:
+    """Words, and over the rows of each the sum of the weights and the means of the scores."""
+
+    words: tuple[str, ...]
+    counts: Matrix
+    means: Matrix
+    scores: Matrix
+    weights: Matrix
+
+
+def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
+    """Rows by their words; rows without a word are in none."""
     given = [None if word is None or word != word else str(word) for word in labels]
     _check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:
         raise InputError("Every category is missing: give a word for each row.")
-    members = np.array([[word == other for other in given] for word in words], dtype=np.float64)
-    return words, members, row_scores(d), row_weights(d)
+    codes = {word: i for i, word in enumerate(words)}
+    place = np.array([len(words) if word is None else codes[word] for word in given])
+    scores, weights = row_scores(d), row_weights(d)
+
+    def sums(numbers: Matrix) -> Matrix:
+        return np.bincount(place, numbers, minlength=len(words) + 1)[:-1]
+
+    counts = sums(weights)
+    means = np.column_stack([sums(weights * column) / counts for column in scores.T])
+    return _Categories(words, counts, means, scores, weights)
 
 
 def _lines(names: Sequence[str], numbers: Matrix) -> tuple[tuple[Any, ...], ...]:

@@ -51,15 +51,15 @@ def groups(
         raise ParameterError(f"around={around!r} is not known; an ellipse goes around 'rows' or 'means'.")
     if not 0 < share < 1:
         raise ParameterError(f"share={share!r} is not a share of the rows: give a number between 0 and 1.")
-    words = [None if label is None or label != label else str(label) for label in labels]
+    words = np.array([None if label is None or label != label else str(label) for label in labels], dtype=object)
     counts = Counter(word for word in words if word is not None).most_common()
     named = [word for word, _ in counts] if len(counts) <= MOST_GROUPS + 1 else [w for w, _ in counts[:MOST_GROUPS]]
-    known = set(named)
-    found = [(name, [i for i, word in enumerate(words) if word == name]) for name in named]
+    found = [(name, np.flatnonzero(words == name)) for name in named]
     if len(named) < len(counts):
-        rest = [i for i, word in enumerate(words) if word is not None and word not in known]
+        known = {*named, None}
+        rest = np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
         found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
-    return [_group(name, np.array(members, dtype=np.intp), points, weights, around, share) for name, members in found]
+    return [_group(name, members, points, weights, around, share) for name, members in found]
 
 
 def _group(

@@ -281,7 +281,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel: it says nothing of the rows.")
         data = take(self, X, reset=True)
         wanted: Any = self.n_components
-        count = wanted if wanted is None or isinstance(wanted, Integral) else None
+        count = int(wanted) if isinstance(wanted, Integral) else None
         share = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
         rows = numbers(open_matrix(data, stream=False))
         if self.copy_X:

@@ -7,6 +7,7 @@ preimage_error   mean squared distance between rows left out and their pre-image
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from sklearn.manifold import trustworthiness
 
 from eckart.array_api import is_sparse
-from eckart.errors import InputError, require
+from eckart.errors import EckartWarning, InputError, require
 from eckart.estimators.kernel_pca import KernelPCA
 from eckart.methods.kernel_pca import median_gamma
 from eckart.methods.kernel_settings import numbers
@@ -74,7 +75,7 @@ class KernelScan:
         for trial in self.trials:
             gamma = "-" if trial.gamma is None else f"{trial.gamma:.4g}"
             numbers = f"{trial.kept:>8.4f} {trial.trustworthiness:>16.4f} {trial.preimage_error:>15.4f}"
-            lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure if trial.failure else numbers}")
+            lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
             f"{self.n_components} components, {self.rows} rows, a fifth of them left out; best {self.by} first."
         )
@@ -101,7 +102,7 @@ def scan_kernels(
     kernels : sequence of str
     gammas : sequence of float, optional
         Widths for every kernel that has one. Without them 0.1, 0.3, 1, 3 and 10 times the width that the data suggest:
-        1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for poly and sigmoid.
+        1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for the others.
     n_components : int
     by : {"preimage_error", "trustworthiness", "kept"}
         What decides the order. `kept` compares widths of one kernel poorly: the widest always keeps most.
@@ -176,8 +177,10 @@ def _trial(
 ) -> KernelTrial:
     model = KernelPCA(k, kernel=kernel, gamma=gamma, fit_inverse_transform=True, **options)
     try:
-        scores = model.fit_transform(rows)
-        back = model.inverse_transform(model.transform(left_out))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EckartWarning)
+            scores = model.fit_transform(rows)
+            back = model.inverse_transform(model.transform(left_out))
     except InputError as error:
         return KernelTrial(kernel, gamma, failure=str(error).partition(":")[0])
     dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)

@@ -20,7 +20,7 @@ from eckart.methods.kernel_linear import linear_axes, project_linear
 from eckart.methods.kernel_settings import KernelSettings, check_kernel, numbers
 from eckart.methods.kernel_solve import solve
 from eckart.operators.executors import each
-from eckart.operators.kernel import Kernel
+from eckart.operators.kernel import Kernel, alike
 from eckart.operators.open_matrix import open_matrix
 from eckart.solvers.preimage import Expansion, preimages
 
@@ -135,7 +135,7 @@ def _kernel_scores(d: Decomposition, rows: Any) -> np.ndarray:
 
     def step(start: int) -> None:
         stop = min(start + _TILE, rows.shape[0])
-        points = kernel.points(rows[start:stop], parts["shift"])
+        points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"])
         total = np.zeros((stop - start, dual.shape[1]))
         for first in range(0, support.count, _TILE):
             total += kernel.tile(points, support.part(first, first + _TILE)) @ dual[first : first + _TILE]
@@ -171,7 +171,8 @@ def expansion_of(d: Decomposition) -> Expansion:
     if d.parts["kernel"] == "precomputed":
         raise InputError("A precomputed kernel says nothing of the rows behind it: there is no way back from scores.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
-    return Expansion(kernel_of(d), **{name: d.parts.get(name) for name in wanted})
+    known: dict[str, Any] = {name: d.parts.get(name) for name in wanted}
+    return Expansion(kernel_of(d), **known)
 
 
 def _with_correlations(d: Decomposition, rows: Any, kernel: Kernel) -> Decomposition:
@@ -207,8 +208,6 @@ def _speak_up(d: Decomposition, settings: KernelSettings) -> None:
             AccuracyWarning,
             stacklevel=4,
         )
-    if d.certificate is not None and not d.certificate.proved and "approximation_error" not in d.parts:
-        warnings.warn(f"The asked accuracy was not proved: {d.certificate.word}", AccuracyWarning, stacklevel=4)
     share = d.parts.get("negative_share", 0.0)
     if share > settings.significant:
         warnings.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,14 @@ from scipy import linalg
 
 from eckart.assembly import angle_bound, explained, numerical_rank, ties, word
 from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
-from eckart.errors import InputError, MemoryBudgetError
+from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.methods.kernel_settings import MEMORY, KernelSettings
 from eckart.operators.kernel import Kernel
 from eckart.operators.kernel_matrix import KernelMatrix
 from eckart.operators.open_matrix import Opened
 from eckart.solvers.centred import Centred, solve_few, solve_whole
-from eckart.solvers.choose import block_width
 from eckart.solvers.cholesky import factor_axes, factor_scores, pivoted_cholesky
+from eckart.solvers.choose import block_width
 from eckart.solvers.orthogonal import flip_signs
 from eckart.solvers.solution import Request, Solution
 from eckart.threads import threads
@@ -28,6 +29,8 @@ _WORK = 5e11
 """Operations beyond which tiles are not made again at every read."""
 _READS = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
+_DOUBLE = 4000
+"""Up to this size tiles in float64 cost little."""
 _MOST_RANK = 4000
 
 
@@ -116,7 +119,8 @@ def _symmetric(matrix: Any) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
-    single = kernel.diagonal(rows).max(initial=0.0) < 1e30 if kernel.name not in ("function", "precomputed") else False
+    given = kernel.name in ("function", "precomputed")
+    single = not given and rows.shape[0] > _DOUBLE and kernel.diagonal(rows).max(initial=0.0) < 1e30
     matrix = KernelMatrix(kernel, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
@@ -146,9 +150,20 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     }  # fmt: skip
     solution = _cut(found.solution, len(values))
     info = _info(solution, matrix.reads, settings, plan)
+    _say_unproved(solution)
     certificate = _certify(solution, found.total, settings, matrix.reads, tolerance)
     rank = numerical_rank(found.solution, 2 * matrix.size)
     return _assembled(rows, values, vectors, found.total, plan, certificate, info, parts, notes, rank)
+
+
+def _say_unproved(solution: Solution) -> None:
+    if not solution.proved and not solution.settled:
+        warnings.warn(
+            f"The asked accuracy was not reached in {solution.steps} reads of the kernel. Allow more reads, or ask for "
+            "less with tol.",
+            AccuracyWarning,
+            stacklevel=5,
+        )
 
 
 def _refuse_overflow(matrix: KernelMatrix) -> None:
@@ -210,6 +225,10 @@ def _approximated(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Pla
         residuals=np.full(len(values), made.error), precision=item,
     )  # fmt: skip
     certificate = _certify(solution, total, settings, 1, settings.approximation_error)
+    # K - F^T F is positive semi-definite: all eigenvalues together gain no more than its trace.
+    low = min(1.0, float(values.sum()) * (1.0 - 1e-6) / total) if total > 0 else 0.0
+    high = min(1.0, (float(values.sum()) * (1.0 + 1e-6) + made.error) / total) if total > 0 else 0.0
+    certificate = replace(certificate, explained=(low, high), word=word(solution, low, high))
     share = parts["approximation_error"]
     sentence = f"{certificate.word} The kernel is approximated at rank {len(made.pivots)}, {share:.3%} of it missing."
     certificate = replace(certificate, word=sentence, proved=bool(share <= settings.approximation_error))

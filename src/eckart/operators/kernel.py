@@ -26,7 +26,7 @@ _SINGLE = 16.0
 
 @dataclass(frozen=True)
 class Points:
-    """Rows ready for a kernel: its argument is left right^T (+ offset of each), or it is made of the rows themselves."""
+    """Rows ready for a kernel: its argument is left right^T (+ offset of each), or made of the rows themselves."""
 
     left: Any
     right: Any
@@ -170,6 +170,15 @@ class Kernel:
         return self._finish(self.gamma * squares + self.coef0)
 
 
+def alike(rows: Any, support: Any) -> Any:
+    """The rows, sparse or dense as the support is."""
+    if is_sparse(support) and not is_sparse(rows):
+        from scipy import sparse
+
+        return sparse.csr_array(rows)
+    return rows.toarray() if is_sparse(rows) and not is_sparse(support) else rows
+
+
 def power(base: np.ndarray, exponent: float) -> np.ndarray:
     """base^exponent; whole exponents by products, which is faster and takes negative bases."""
     if not float(exponent).is_integer() or exponent < 0:
@@ -187,7 +196,7 @@ def power(base: np.ndarray, exponent: float) -> np.ndarray:
 def squared_lengths(data: Any) -> np.ndarray:
     if is_sparse(data):
         return np.asarray(data.multiply(data).sum(axis=1), np.float64).ravel()
-    return np.einsum("ij,ij->i", data, data, dtype=np.float64)
+    return np.asarray(np.einsum("ij,ij->i", data, data, dtype=np.float64))
 
 
 def unit_rows(data: Any) -> Any:

@@ -48,7 +48,7 @@ class Centred:
     smallest: float = 0.0
     """The smallest eigenvalue, or a bound below it."""
     negative: float = 0.0
-    """Sum of the negative eigenvalues' moduli as a share of all moduli; where not all are known, |smallest| / largest."""
+    """Moduli of the negative eigenvalues as a share of all moduli; where not all are known, |smallest| / largest."""
     difference: float = 0.0
     """||K in float64 - K in use||_F."""
 
@@ -156,7 +156,7 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
     start = orthogonal.orthonormalize(off_mean(rng.standard_normal((size, block))))
 
     def apply(vectors: np.ndarray) -> np.ndarray:
-        return ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors)))
+        return np.asarray(ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors))))
 
     trace = ceiling * size - float(matrix.diagonal.sum()) + float(matrix.first(start)[1].sum()) / size
     engine = Matrix(size, trace, apply, np.empty(0), _UNIT * 16 * ceiling)

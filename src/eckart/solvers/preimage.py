@@ -54,11 +54,13 @@ class Expansion:
 
     def squares(self, scores: np.ndarray) -> np.ndarray:
         """<P, P>."""
-        return np.einsum("ij,ij->i", scores, scores) + 2.0 * scores @ self.offset + self.grand
+        return np.asarray(np.einsum("ij,ij->i", scores, scores) + 2.0 * scores @ self.offset + self.grand)
 
     def compared(self, rows: np.ndarray, kernel: Any = None) -> np.ndarray:
         """k(z, x_i) for rows z, or another kernel."""
         kernel = kernel or self.kernel
+        if hasattr(self.support, "tocsr"):
+            rows = type(self.support)(rows)
         return np.asarray(kernel.tile(kernel.points(rows, self.shift), kernel.points(self.support, self.shift)))
 
     def distances(self, rows: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

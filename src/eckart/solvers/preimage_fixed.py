@@ -3,8 +3,8 @@
 rbf:  z = sum_i gamma_i k(z, x_i) x_i / sum_i gamma_i k(z, x_i);
 f(x.y): z = sum_i gamma_i f'(z.x_i) x_i / f'(z.z).
 
-Every step is kept only if it brings phi(z) nearer, shortened where it does not; where the divisor vanishes the iteration
-begins again from another near point of the support. The answer is never farther than the point it began from.
+Every step is kept only if it brings phi(z) nearer, shortened where it does not; where the divisor vanishes it begins
+again from another near point of the support. The answer is never farther than the point it began from.
 """
 
 from __future__ import annotations

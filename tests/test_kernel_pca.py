@@ -1,0 +1,316 @@
+"""Kernel PCA: scikit-learn's converged answers, LAPACK's eigenvalues, and the cases that hurt people."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import make_circles
+from sklearn.decomposition import KernelPCA as Other
+from sklearn.metrics.pairwise import laplacian_kernel, pairwise_kernels
+
+import eckart as ek
+from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError, ParameterError
+
+GAMMA = {"linear": None, "cosine": None, "poly": 0.02, "rbf": 0.1, "laplacian": 0.1}
+
+
+def data(rows, columns=5, seed=0, offset=2.0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((rows, columns)) @ rng.standard_normal((columns, columns)) + offset
+
+
+def reference(X, kernel, gamma, k, new):
+    """scikit-learn's dense solver; it has no laplacian, but takes one that is computed."""
+    if kernel == "laplacian":
+        other = Other(k, kernel="precomputed", eigen_solver="dense")
+        return (
+            other,
+            other.fit_transform(laplacian_kernel(X, gamma=gamma)),
+            other.transform(laplacian_kernel(new, X, gamma=gamma)),
+        )
+    other = Other(k, kernel=kernel, gamma=gamma, eigen_solver="dense")
+    return other, other.fit_transform(X), other.transform(new)
+
+
+def centred_spectrum(K):
+    H = np.eye(len(K)) - 1.0 / len(K)
+    return np.linalg.eigvalsh(H @ K @ H)[::-1]
+
+
+@pytest.mark.parametrize("kernel", sorted(GAMMA))
+@pytest.mark.parametrize("rows", [60, 700])
+def test_scores_and_eigenvalues_are_scikit_learns(kernel, rows):
+    X = data(rows)
+    other, scores, new_scores = reference(X, kernel, GAMMA[kernel], 4, X[:9] + 0.1)
+    model = ek.KernelPCA(4, kernel=kernel, gamma=GAMMA[kernel])
+    found = model.fit_transform(X)
+    np.testing.assert_allclose(model.eigenvalues_, other.eigenvalues_, rtol=1e-8)
+    scale = np.abs(scores).max()
+    np.testing.assert_allclose(found, scores, atol=1e-5 * scale)
+    np.testing.assert_allclose(model.transform(X), scores, atol=1e-5 * scale)
+    np.testing.assert_allclose(model.transform(X[:9] + 0.1), new_scores, atol=1e-5 * scale)
+    assert np.all(model.certificate_.lower**2 <= other.eigenvalues_ * (1 + 1e-12))
+    assert np.all(model.certificate_.upper**2 >= other.eigenvalues_ * (1 - 1e-12))
+    low, high = model.certificate_.explained
+    if kernel not in ("linear", "cosine"):
+        K = laplacian_kernel(X, gamma=0.1) if kernel == "laplacian" else None
+        K = pairwise_kernels(X, metric=kernel, filter_params=True, gamma=GAMMA[kernel]) if K is None else K
+        spectrum = centred_spectrum(K)
+        assert low <= spectrum[:4].sum() / spectrum.sum() * (1 + 1e-12) <= high * (1 + 2e-12)
+
+
+def test_tiles_in_float32_give_the_accuracy_that_was_asked_for():
+    X = data(4300, 6)
+    K = pairwise_kernels(X, metric="rbf", gamma=0.05)
+    d = ek.decompose(X, "kernel_pca", k=3, kernel="rbf", gamma=0.05, left=True)
+    assert d.info.precision == "float32"
+    K -= K.mean(axis=0)
+    K -= K.mean(axis=1)[:, None]
+    vectors = np.asarray(d.left)
+    values = np.asarray(d.values) ** 2
+    residual = np.linalg.norm(K @ vectors - vectors * values, axis=0)
+    assert residual.max() <= 1e-5 * values[-1]
+    rayleigh = np.einsum("ij,ij->j", vectors, K @ vectors)
+    np.testing.assert_allclose(values, rayleigh, rtol=1e-7)
+    assert np.all(d.certificate.lower <= d.certificate.upper)
+    assert d.certificate.upper[0] ** 2 - d.certificate.lower[0] ** 2 <= 1e-4 * values[0]
+
+
+def test_tiles_made_again_give_the_same_answer_as_tiles_kept():
+    X = data(4200, 3)
+    kept = ek.decompose(X, "kernel_pca", k=2, gamma=0.05)
+    again = ek.decompose(X, "kernel_pca", k=2, gamma=0.05, memory="30MB", solver="lanczos")
+    assert kept.plan.settings["keep"]
+    assert not again.plan.settings["keep"]
+    np.testing.assert_array_equal(kept.values, again.values)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_the_linear_kernel_is_pca_at_any_offset(offset):
+    X = np.round(data(300, offset=0.0) * 2**20) / 2**20
+    wanted = ek.PCA(3).fit(X)
+    model = ek.KernelPCA(3).fit(X + offset)
+    scores = model.transform(X + offset)
+    signs = np.sign(np.sum(scores * wanted.transform(X), axis=0))
+    np.testing.assert_allclose(scores * signs, wanted.transform(X), atol=1e-7)
+    np.testing.assert_allclose(model.eigenvalues_, wanted.singular_values_**2, rtol=1e-10)
+    np.testing.assert_allclose(
+        model.inverse_transform(scores), wanted.inverse_transform(wanted.transform(X)) + offset, atol=1e-6
+    )
+
+
+def test_the_rbf_kernel_does_not_see_an_offset():
+    X = np.round(data(200, offset=0.0) * 2**20) / 2**20
+    near, far = (ek.KernelPCA(3, kernel="rbf", gamma=0.1).fit_transform(X + offset) for offset in (0.0, 1e8))
+    np.testing.assert_allclose(near, far, atol=1e-7)
+
+
+def test_scores_are_scaled_by_unit_components():
+    X = data(80)
+    d = ek.decompose(X, "kernel_pca", k=4, gamma=0.1)
+    K = pairwise_kernels(X, metric="rbf", gamma=0.1)
+    np.testing.assert_allclose(d.parts["dual"].T @ K @ d.parts["dual"], np.eye(4), atol=1e-10)
+
+
+def test_two_rings_are_parted_by_the_first_component():
+    X, ring = make_circles(400, factor=0.3, noise=0.03, random_state=0)
+    score = ek.KernelPCA(1, kernel="rbf", gamma=3.0).fit_transform(X)[:, 0]
+    inner, outer = score[ring == 1], score[ring == 0]
+    assert inner.min() > outer.max() or inner.max() < outer.min()
+    flat = ek.PCA(1).fit_transform(X)[:, 0]
+    assert flat[ring == 1].min() < flat[ring == 0].max()
+
+
+@pytest.mark.parametrize("kernel", sorted(GAMMA))
+def test_sparse_rows_give_the_answer_of_dense_ones(kernel):
+    dense = np.random.default_rng(0).random((90, 30)) * (np.random.default_rng(1).random((90, 30)) < 0.2)
+    gamma = GAMMA[kernel]
+    wanted = ek.KernelPCA(3, kernel=kernel, gamma=gamma).fit(dense)
+    for make in (sparse.csr_array, sparse.csc_matrix):
+        found = ek.KernelPCA(3, kernel=kernel, gamma=gamma).fit(make(dense))
+        np.testing.assert_allclose(found.eigenvalues_, wanted.eigenvalues_, rtol=1e-9)
+        np.testing.assert_allclose(found.transform(make(dense)), wanted.transform(dense), atol=1e-8)
+        np.testing.assert_allclose(found.correlations_, wanted.correlations_, atol=1e-8)
+
+
+def test_sparse_and_dense_rows_may_meet():
+    dense = np.random.default_rng(0).random((60, 20)) * (np.random.default_rng(1).random((60, 20)) < 0.2)
+    for kernel in sorted(GAMMA):
+        from_dense = ek.KernelPCA(3, kernel=kernel, gamma=GAMMA[kernel]).fit(dense)
+        from_sparse = ek.KernelPCA(3, kernel=kernel, gamma=GAMMA[kernel]).fit(sparse.csr_array(dense))
+        wanted = from_dense.transform(dense)
+        np.testing.assert_allclose(from_sparse.transform(dense), wanted, atol=1e-8)
+        np.testing.assert_allclose(from_dense.transform(sparse.csr_array(dense)), wanted, atol=1e-8)
+
+
+def test_a_function_of_two_rows_is_a_kernel():
+    X = data(40)
+    found = ek.KernelPCA(3, kernel=lambda a, b, power: (a @ b + 1.0) ** power, kernel_params={"power": 2}).fit(X)
+    wanted = ek.KernelPCA(3, kernel="poly", gamma=1.0, degree=2).fit(X)
+    np.testing.assert_allclose(found.eigenvalues_, wanted.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(found.transform(X[:5] + 1), wanted.transform(X[:5] + 1), rtol=1e-8, atol=1e-8)
+
+
+def test_a_precomputed_kernel_is_the_kernel():
+    X = data(50)
+    K = pairwise_kernels(X, metric="rbf", gamma=0.1)
+    wanted = ek.KernelPCA(3, kernel="rbf", gamma=0.1).fit(X)
+    found = ek.KernelPCA(3, kernel="precomputed").fit(K)
+    np.testing.assert_allclose(found.eigenvalues_, wanted.eigenvalues_, rtol=1e-10)
+    new = pairwise_kernels(X[:4] + 1, X, metric="rbf", gamma=0.1)
+    np.testing.assert_allclose(found.transform(new), wanted.transform(X[:4] + 1), atol=1e-9)
+    with pytest.raises(InputError, match="must be square"):
+        ek.KernelPCA(3, kernel="precomputed").fit(K[:, :-1])
+    with pytest.raises(InputError, match="no way back"):
+        found.inverse_transform(np.zeros((1, 3)))
+    skew = K.copy()
+    skew[0, 1] += 0.1
+    assert any("not symmetric" in note for note in ek.decompose(skew, "kernel_pca", k=2, kernel="precomputed").notes)
+
+
+def test_large_precomputed_kernels_go_through_lanczos():
+    rng = np.random.default_rng(0)
+    factor = rng.standard_normal((2100, 6)) * 0.5 ** np.arange(6)
+    wanted = np.linalg.svd(factor - factor.mean(axis=0), compute_uv=False)[:3] ** 2
+    d = ek.decompose(factor @ factor.T, "kernel_pca", k=3, kernel="precomputed")
+    assert d.plan.solver == "lanczos"
+    np.testing.assert_allclose(np.asarray(d.values) ** 2, wanted, rtol=1e-8)
+    assert d.parts["negative_share"] < 1e-3
+
+
+def test_negative_eigenvalues_are_an_error_with_their_share():
+    X = data(60)
+    with pytest.raises(InputError, match=r"significant negative eigenvalues \([0-9.]+%"):
+        ek.KernelPCA(kernel="sigmoid", gamma=0.05).fit(X)
+    factor = np.random.default_rng(0).standard_normal((30, 4))
+    with pytest.raises(InputError, match="significant negative eigenvalues"):
+        ek.KernelPCA(2, kernel="precomputed").fit(-factor @ factor.T)
+
+
+def test_a_small_negative_part_is_a_warning():
+    rng = np.random.default_rng(0)
+    basis, _ = np.linalg.qr(np.hstack([np.ones((30, 1)), rng.standard_normal((30, 3))]))
+    K = basis[:, 1:] @ np.diag([10.0, 5.0, -0.5]) @ basis[:, 1:].T
+    with pytest.warns(DataWarning, match="indefinite.*3.23%"):
+        model = ek.KernelPCA(2, kernel="precomputed").fit((K + K.T) / 2)
+    np.testing.assert_allclose(model.eigenvalues_, [10, 5])
+
+
+def test_zero_eigenvalues_keep_scores_finite():
+    X = np.repeat(data(5, 2), 3, axis=0)
+    model = ek.KernelPCA(10, kernel="linear").fit(X)
+    np.testing.assert_allclose(model.transform(X), model.eigenvectors_ * np.sqrt(model.eigenvalues_), atol=1e-9)
+    rbf = ek.KernelPCA(10, kernel="rbf").fit(X)
+    assert np.sum(rbf.eigenvalues_ > 0) == 4
+    np.testing.assert_allclose(rbf.transform(X), rbf.eigenvectors_ * np.sqrt(rbf.eigenvalues_), atol=1e-7)
+    np.testing.assert_allclose(rbf.eigenvectors_.T @ rbf.eigenvectors_, np.eye(10), atol=1e-9)
+    assert ek.KernelPCA(10, kernel="rbf", remove_zero_eig=True).fit(X).transform(X).shape[1] == 4
+    assert ek.KernelPCA(kernel="rbf").fit(X).n_components_ == 4
+    assert ek.KernelPCA().fit(X).n_components_ == 2
+
+
+def test_a_kernel_that_is_the_identity():
+    model = ek.KernelPCA(kernel="rbf", gamma=1e9).fit(data(12))
+    np.testing.assert_allclose(model.eigenvalues_, np.ones(11))
+    assert model.certificate_.undetermined == ((0, 10),)
+
+
+def test_overflow_is_said_to_be_in_the_kernel():
+    with pytest.raises(InputError, match="Overflow in kernel 'poly'"):
+        ek.KernelPCA(2, kernel="poly", degree=200, gamma=100.0).fit(data(40) * 100)
+    with pytest.raises(InputError, match="Overflow in kernel 'poly'"):
+        ek.KernelPCA(2, kernel="poly", degree=200, gamma=100.0, eigen_solver="arpack").fit(data(600) * 100)
+
+
+def test_wrong_arguments_are_refused():
+    X = data(20)
+    with pytest.raises(ParameterError, match="did you mean 'poly'"):
+        ek.decompose(X, "kernel_pca", kernel="polly")
+    with pytest.raises(ParameterError, match="k or explain"):
+        ek.decompose(X, "kernel_pca", k=2, explain=0.5)
+    with pytest.raises(ParameterError, match="gamma"):
+        ek.decompose(X, "kernel_pca", k=2, gamma=-1.0)
+    with pytest.raises(MissingValuesError, match="row 3, column 1"):
+        ek.decompose(np.where(np.arange(100).reshape(20, 5) == 16, np.nan, X), "kernel_pca", k=2)
+    with pytest.raises(InputError, match="4 columns"):
+        ek.project(ek.decompose(X, "kernel_pca", k=2), X[:, :4])
+    with pytest.raises(MemoryBudgetError, match="bytes"):
+        ek.decompose(data(700), "kernel_pca", memory=10_000)
+
+
+def test_a_share_of_the_trace_decides_the_number():
+    X = data(150)
+    spectrum = centred_spectrum(pairwise_kernels(X, metric="rbf", gamma=0.1))
+    wanted = int(np.searchsorted(np.cumsum(spectrum) / spectrum.sum(), 0.8)) + 1
+    assert ek.KernelPCA(0.8, kernel="rbf", gamma=0.1).fit(X).n_components_ == wanted
+    many = data(700)
+    spectrum = centred_spectrum(pairwise_kernels(many, metric="rbf", gamma=0.01))
+    wanted = int(np.searchsorted(np.cumsum(spectrum) / spectrum.sum(), 0.8)) + 1
+    assert ek.decompose(many, "kernel_pca", explain=0.8, gamma=0.01).k == wanted
+
+
+def test_gamma_of_the_median_distance():
+    X = data(30)
+    apart = np.linalg.norm(X[:, None] - X, axis=2)[np.triu_indices(30, 1)]
+    assert ek.KernelPCA(2, kernel="rbf", gamma="median").fit(X).gamma_ == pytest.approx(0.5 / np.median(apart**2))
+
+
+def test_float32_stays_float32():
+    X = data(120).astype(np.float32)
+    model = ek.KernelPCA(3, kernel="rbf").fit(X)
+    assert model.eigenvectors_.dtype == model.transform(X).dtype == np.float32
+    exact = ek.KernelPCA(3, kernel="rbf").fit(X.astype(np.float64))
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-5)
+
+
+def test_the_answer_does_not_depend_on_the_number_of_threads():
+    from threadpoolctl import threadpool_limits
+
+    X = data(1100)
+    two = ek.decompose(X, "kernel_pca", k=2, gamma=0.1, solver="lanczos")
+    with threadpool_limits(1):
+        one = ek.decompose(X, "kernel_pca", k=2, gamma=0.1, solver="lanczos")
+    np.testing.assert_allclose(one.values, two.values, rtol=1e-12)
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    X = data(60)
+    for kernel in ("rbf", "linear", "cosine"):
+        d = ek.decompose(X, "kernel_pca", k=2, kernel=kernel)
+        d.save(tmp_path / f"{kernel}.eckart")
+        again = ek.load(tmp_path / f"{kernel}.eckart")
+        np.testing.assert_array_equal(ek.project(again, X), ek.project(d, X))
+        np.testing.assert_array_equal(ek.reconstruct(again, ek.project(again, X)), ek.reconstruct(d, ek.project(d, X)))
+
+
+def test_correlations_are_those_of_numpy():
+    X = np.hstack([data(90), np.full((90, 1), 7.0)])
+    model = ek.KernelPCA(3, kernel="rbf", gamma=0.1).fit(X)
+    wanted = np.corrcoef(np.hstack([X[:, :5], model.transform(X)]).T)[:5, 5:]
+    np.testing.assert_allclose(model.correlations_[:5], wanted, atol=1e-10)
+    assert np.all(model.correlations_[5] == 0)
+    np.testing.assert_allclose(model.column_correlations(X), model.correlations_, atol=1e-10)
+
+
+@given(seed=st.integers(0, 10**6), kernel=st.sampled_from(sorted(GAMMA)))
+def test_the_order_of_rows_does_not_matter(seed, kernel):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 3)) * [3.0, 2.0, 1.0]
+    order = rng.permutation(20)
+    first = ek.decompose(X, "kernel_pca", k=2, kernel=kernel, gamma=0.1)
+    second = ek.decompose(X[order], "kernel_pca", k=2, kernel=kernel, gamma=0.1)
+    np.testing.assert_allclose(first.values, second.values, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(ek.project(first, X)), np.abs(ek.project(second, X)), atol=1e-5)
+
+
+@given(seed=st.integers(0, 10**6), gamma=st.floats(1e-3, 10.0), rows=st.integers(5, 40))
+def test_bounds_hold_and_scores_have_the_variances_they_claim(seed, gamma, rows):
+    X = np.random.default_rng(seed).standard_normal((rows, 4))
+    d = ek.decompose(X, "kernel_pca", k=3, gamma=gamma, left=True)
+    spectrum = centred_spectrum(pairwise_kernels(X, metric="rbf", gamma=gamma))
+    assert np.all(d.certificate.lower**2 <= spectrum[:3] + 1e-13)
+    assert np.all(d.certificate.upper**2 >= spectrum[:3] - 1e-13)
+    scores = np.asarray(d.left) * np.asarray(d.values)
+    np.testing.assert_allclose(scores.T @ scores, np.diag(spectrum[:3]), atol=1e-9)
+    np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)

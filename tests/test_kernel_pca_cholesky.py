@@ -1,0 +1,113 @@
+"""Randomly pivoted Cholesky: the error is exact, the bounds hold, the scores agree."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import pairwise_kernels
+
+import eckart as ek
+from eckart.errors import AccuracyWarning
+from eckart.operators.kernel import Kernel
+from eckart.operators.kernel_matrix import KernelMatrix
+from eckart.solvers.cholesky import pivoted_cholesky
+
+
+def smooth(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    plane = rng.uniform(-1, 1, (rows, 2))
+    return np.sin(plane @ rng.standard_normal((2, 6)) * 2.0)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_the_error_is_the_trace_of_what_is_missing(precision):
+    X = smooth(500)
+    K = pairwise_kernels(X, metric="rbf", gamma=1.0)
+    matrix = KernelMatrix(Kernel("rbf", 1.0), X, precision=precision)
+    rng = np.random.default_rng(0)
+    made = pivoted_cholesky(matrix, error=0.01, most=400, rng=rng, precision=precision)
+    rest = K - made.factor.T.astype(float) @ made.factor
+    assert made.error <= 0.01 * made.trace
+    assert made.error == pytest.approx(np.trace(rest), rel=1e-3 if precision == "float32" else 1e-9)
+    assert np.linalg.eigvalsh(rest)[0] >= (-1e-4 if precision == "float32" else -1e-11)
+    assert len(np.unique(made.pivots)) == len(made.pivots)
+    np.testing.assert_allclose(rest[made.pivots], 0.0, atol=1e-3 if precision == "float32" else 1e-10)
+
+
+def test_pivots_are_drawn_in_proportion_to_the_diagonal():
+    # With a diagonal matrix every row is independent of the others: the first pivots follow the diagonal.
+    weights = np.array([8.0, 4.0, 2.0, 1.0, 1.0])
+    matrix = KernelMatrix(Kernel("precomputed"), np.diag(weights))
+    rng = np.random.default_rng(0)
+    firsts = [pivoted_cholesky(matrix, error=0.01, most=1, rng=rng).pivots[0] for _ in range(4000)]
+    share = np.bincount(firsts, minlength=5) / 4000
+    np.testing.assert_allclose(share, weights / weights.sum(), atol=0.03)
+
+
+def test_bounds_hold_for_the_exact_kernel():
+    X = smooth(900)
+    K = pairwise_kernels(X, metric="rbf", gamma=1.0)
+    H = np.eye(900) - 1.0 / 900
+    spectrum = np.linalg.eigvalsh(H @ K @ H)[::-1]
+    d = ek.decompose(X, "kernel_pca", k=5, gamma=1.0, solver="cholesky", approximation_error=0.02)
+    assert np.all(d.certificate.lower**2 <= spectrum[:5])
+    assert np.all(d.certificate.upper**2 >= spectrum[:5])
+    low, high = d.certificate.explained
+    assert low <= spectrum[:5].sum() / spectrum.sum() <= high
+    assert high - low < 0.05
+    assert 0 < d.parts["approximation_error"] <= 0.02
+    assert "missing" in d.certificate.word
+
+
+@pytest.mark.parametrize("error", [0.02, 1e-5])
+def test_projected_rows_have_the_scores_of_the_fit(error):
+    X = smooth(700)
+    d = ek.decompose(X, "kernel_pca", k=4, gamma=1.0, solver="cholesky", approximation_error=error, left=True)
+    scores = np.asarray(d.left * d.values)
+    np.testing.assert_allclose(ek.project(d, X), scores, atol=2e-4 if error > 1e-3 else 1e-8)
+    exact = ek.decompose(X, "kernel_pca", k=4, gamma=1.0)
+    if error < 1e-3:
+        np.testing.assert_allclose(np.abs(scores), np.abs(ek.project(exact, X)), atol=1e-3)
+
+
+def test_too_small_a_rank_is_said():
+    with pytest.warns(AccuracyWarning, match="missing from its approximation of rank 5"):
+        d = ek.decompose(smooth(600), "kernel_pca", k=2, gamma=5.0, solver="cholesky", max_rank=5)
+    assert not d.certificate.proved
+
+
+def test_the_seed_decides():
+    X = smooth(600)
+    first, again, other = (
+        ek.decompose(X, "kernel_pca", k=2, gamma=1.0, solver="cholesky", rng=seed).values for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert np.any(first != other)
+
+
+def test_data_beyond_memory_and_work_are_approximated():
+    from eckart.methods.kernel_settings import check_kernel
+    from eckart.methods.kernel_solve import choose
+
+    def plan(rows, **options):
+        given = {
+            "k": 20,
+            "explain": None,
+            "kernel": "rbf",
+            "solver": "auto",
+            "tol": None,
+            "approximation_error": 0.01,
+            "max_rank": None,
+            "left": True,
+            "rng": None,
+            "memory": None,
+            "max_reads": 200,
+            **options,
+        }
+        return choose((rows, 20), Kernel("rbf"), check_kernel((rows, 20), **given))
+
+    assert plan(400).solver == "direct"
+    assert plan(8000).solver == "lanczos"
+    assert plan(8000).settings["keep"]
+    assert not plan(40_000).settings["keep"]
+    assert plan(100_000).solver == "cholesky"
+    assert plan(100_000).peak_bytes < 2e9
+    assert plan(8000, solver="cholesky").solver == "cholesky"

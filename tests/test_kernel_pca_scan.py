@@ -1,0 +1,52 @@
+"""scan_kernels: the measures are what they say, and failures are rows of the table."""
+
+import numpy as np
+import pytest
+from sklearn.manifold import trustworthiness
+
+import eckart as ek
+from eckart.errors import InputError, ParameterError
+
+
+def test_an_arc_wants_a_kernel_that_is_not_linear():
+    angle = np.random.default_rng(0).uniform(0, 4.5, 150)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    scan = ek.scan_kernels(X, kernels=("linear", "rbf"), n_components=1)
+    assert len(scan.trials) == 6
+    errors = [trial.preimage_error for trial in scan.trials]
+    assert errors == sorted(errors)
+    assert scan.best.kernel == "rbf"
+    assert scan.estimator(preimage="ridge").fit(X).gamma_ == scan.best.gamma
+    assert scan.to_pandas().shape == (6, 6)
+    assert "best preimage_error first" in str(scan)
+
+
+def test_the_measures_are_what_they_say():
+    X = np.random.default_rng(0).standard_normal((60, 4)) * [4.0, 2.0, 1.0, 0.5]
+    scan = ek.scan_kernels(X, kernels=("linear",), n_components=2, by="kept")
+    # The same rows left out as the scan does, from the same seed.
+    order = np.random.Generator(np.random.Philox(0)).permutation(60)
+    tried, left_out = X[np.sort(order[12:])], X[np.sort(order[:12])]
+    pca = ek.PCA(2).fit(tried)
+    back = pca.inverse_transform(pca.transform(left_out))
+    spread = np.mean((left_out - tried.mean(axis=0)) ** 2)
+    assert scan.best.preimage_error == pytest.approx(np.mean((left_out - back) ** 2) / spread)
+    assert scan.best.kept == pytest.approx(pca.explained_variance_ratio_.sum())
+    assert scan.best.trustworthiness == pytest.approx(trustworthiness(tried, pca.transform(tried)))
+
+
+def test_kernels_that_fail_are_told_and_come_last():
+    X = np.random.default_rng(0).standard_normal((40, 3)) * 3
+    scan = ek.scan_kernels(X, kernels=("sigmoid", "linear"), gammas=[0.05], n_components=6, by="trustworthiness")
+    assert scan.trials[-1].kernel == "sigmoid"
+    assert "negative eigenvalues" in scan.trials[-1].failure
+    assert "negative eigenvalues" in str(scan)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ParameterError, match="by="):
+        ek.scan_kernels(np.eye(20), by="beauty")
+    with pytest.raises(ParameterError, match="kernels="):
+        ek.scan_kernels(np.eye(20), kernels=("rfb",))
+    with pytest.raises(InputError, match="too few"):
+        ek.scan_kernels(np.eye(5))

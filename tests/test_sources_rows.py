@@ -1,7 +1,8 @@
-"""Files read by rows: every format gives the same numbers, in any order of reading, also from a pickle of the source."""
+"""Files read by rows: every format gives the same numbers, in any order, also from a pickle of the source."""
 
 from __future__ import annotations
 
+import gzip
 import pickle
 
 import numpy as np
@@ -95,7 +96,20 @@ def write_npz(folder, *, compressed):
     return folder / "a.npz"
 
 
+def write_csv(folder, *, packed=False):
+    lines = [",".join([*NAMES[:2], "town", *NAMES[2:]])]
+    for i, row in enumerate(DENSE):
+        cells = [repr(float(x)) for x in row]
+        lines.append(",".join([*cells[:2], f'"line {i}\n, broken"', *cells[2:]]) + ("\n" if i % 7 == 0 else ""))
+    text = "\n".join(lines).encode()
+    path = folder / ("a.csv.gz" if packed else "a.csv")
+    path.write_bytes(gzip.compress(text) if packed else text)
+    return path
+
+
 FILES = {
+    "csv": (write_csv, DENSE),
+    "csv packed": (lambda folder: write_csv(folder, packed=True), DENSE),
     "npy": (write_npy, DENSE),
     "parquet": (write_parquet, DENSE),
     "folder": (write_folder, DENSE),
@@ -135,6 +149,25 @@ def test_decomposed_from_file_as_from_memory(tmp_path, kind, monkeypatch):
     whole = ek.decompose(truth, k=2)
     for stream in (True, None):
         np.testing.assert_allclose(ek.decompose(path, k=2, stream=stream).values, whole.values, rtol=1e-9)
+
+
+def test_a_text_of_many_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.sources.delimited_rows._CHUNK", 3000)
+    monkeypatch.setattr("eckart.sources.delimited_rows._HEAD", 3000)
+    rows = open_rows(write_csv(tmp_path))
+    assert len(rows.cuts()) > 10
+    np.testing.assert_array_equal(rows.read(0, 500), DENSE)
+    np.testing.assert_array_equal(rows.read(333, 401), DENSE[333:401])
+
+
+def test_a_cell_that_does_not_fit_is_refused_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.sources.delimited_rows._HEAD", 3000)
+    path = write_csv(tmp_path)
+    text = path.read_text()
+    place = text.rindex(",0") if ",0" in text else text.rindex(",")
+    path.write_text(text[: place + 1] + "oops" + text[place + 1 :])
+    with pytest.raises(FileError, match=r"a.csv: the text from line .*oops"):
+        open_rows(path).read(0, 500)
 
 
 def test_names_and_what_is_left_out(tmp_path):

@@ -11,6 +11,7 @@ from eckart.errors import FileError
 from eckart.sources.array_files import check_size, read_header, refuse_shape
 from eckart.sources.arrow_rows import arrow_rows, parquet_rows
 from eckart.sources.base import About, RowSource, Source
+from eckart.sources.delimited_rows import delimited_rows
 from eckart.sources.limits import MAX_EXPANSION, free_memory
 from eckart.sources.npz_rows import npz_rows
 from eckart.sources.open_source import open_source
@@ -24,10 +25,22 @@ def open_table(
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
     only = only_by_rows(path)
+    if not stream and not only and _surely_small(path, memory):
+        return open_source(path)
     rows = None if stream is False and not only else open_rows(path)
     if rows is not None and (only or stream or too_large(rows, memory)):
         return rows
     return open_source(path)
+
+
+def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
+    """Whether a text is so small that counting its rows beforehand would be a waste."""
+    place = os.fsdecode(os.fspath(path))
+    packed = place.lower().endswith(".gz")
+    if PurePath(place.lower().removesuffix(".gz")).suffix not in _TEXTS or not Path(place).is_file():
+        return False
+    limit = free_memory() // 3 if memory is None else memory // 2
+    return Path(place).stat().st_size * (40 if packed else 4) <= limit
 
 
 def only_by_rows(path: str | os.PathLike[str]) -> bool:
@@ -58,6 +71,10 @@ def open_rows(path: str | os.PathLike[str], *, key: str | None = None) -> RowSou
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
         open_path(place, MAX_EXPANSION)
         return stored_rows(place, "hdf5", key)
+    plain = PurePath(place.lower().removesuffix(".gz")).suffix
+    if plain in _TEXTS:
+        open_path(place, MAX_EXPANSION)
+        return delimited_rows(place)
     opener = _OPENERS.get(suffix)
     if opener is None:
         return None
@@ -90,6 +107,9 @@ def _in_folder(folder: str) -> list[str]:
 
 def _is_zarr(folder: str) -> bool:
     return any((Path(folder) / mark).exists() for mark in ("zarr.json", ".zarray", ".zgroup"))
+
+
+_TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 
 _OPENERS: dict[str, Any] = {

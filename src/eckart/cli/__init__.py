@@ -15,6 +15,7 @@ from eckart.cli.example import example
 from eckart.cli.fitting import fit, plan
 from eckart.cli.rank import rank
 from eckart.cli.reporting import report
+from eckart.cli.select import select
 from eckart.cli.worked import exercise, worked
 
 __all__ = ["main"]
@@ -35,5 +36,19 @@ def main() -> None:
     """
 
 
-for command in (report, rank, fit, transform, reconstruct, plan, query, recommend, similar, example, worked, exercise):
+for command in (
+    report,
+    rank,
+    fit,
+    transform,
+    reconstruct,
+    plan,
+    query,
+    recommend,
+    similar,
+    select,
+    example,
+    worked,
+    exercise,
+):
     main.add_command(command)

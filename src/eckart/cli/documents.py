@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
     """What the axes are and carry, and how sure that is."""
+    from eckart.views.report_methods import ADDITIVE
     from eckart.views.tables import eigenvalues
     from eckart.views.words import axis_labels, column_labels
 
     table = eigenvalues(d).to_dict()
+    if d.method not in ADDITIVE:  # shares that overlap have no sum, and no bounds of their own
+        table["rows"] = [[*row[:3], None, None, None] for row in table["rows"]]
     keys = ["name", "variance" if d.mean is not None else "value", "share", "cumulative", "lower", "upper"]
     return {
         "method": d.method,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.options import METHODS, Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
 
@@ -114,13 +114,17 @@ def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, *, left: boo
 
 def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
-    asked: dict[str, Any] = {"scale": wanted.scale, "which": wanted.which, "memory": wanted.memory}
+    known = METHODS[wanted.method]
+    asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which", "memory") if name in known}
     if wanted.missing != "error":
         asked["missing"] = wanted.missing
     for name in ("k", "explain", "error"):
         if getattr(wanted, name) is not None:
             return {**asked, name: getattr(wanted, name)}, []
     most = min(source.shape)
+    if wanted.method not in ("pca", "svd"):
+        k = min(most, 2 if wanted.method == "isomap" else _FEW)
+        return {**asked, "k": k}, [f"No number of axes was asked for, so {k} are computed; -k asks for others."]
     if most <= _ALL and wanted.method == "pca":
         most = _carrying(source)
     if most <= _ALL:

@@ -35,6 +35,24 @@ class Reading:
             raise click.UsageError("--row-names and --no-row-names exclude each other.")
 
 
+METHODS = {
+    "pca": {"explain", "error", "scale", "which", "memory", "missing"},
+    "svd": {"explain", "error", "scale", "which", "memory", "missing"},
+    "nmf": {"missing"},
+    "cur": {"explain", "error", "memory"},
+    "kernel_pca": {"explain", "memory"},
+    "isomap": {"memory"},
+}
+"""Which options beside -k and --seed have a meaning for a method."""
+
+
+class Method(click.Choice[str]):
+    """A method; kernel-pca is kernel_pca."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(str(value).replace("-", "_"), param, ctx)
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What to compute."""
@@ -54,6 +72,10 @@ class Wanted:
             raise click.UsageError("Give one of -k, --explain and --error: each of them decides the number of axes.")
         if self.which == "smallest" and (self.explain is not None or self.error is not None):
             raise click.UsageError("--explain and --error count the largest axes; with --which smallest give -k.")
+        given = {"explain", "error", "scale", "which", "memory", "missing"} - METHODS[self.method]
+        for name in sorted(given):
+            if getattr(self, name) != getattr(type(self), name):
+                raise click.UsageError(f"--{name} has no meaning for --method {self.method}: leave it out.")
 
 
 @dataclass(frozen=True)
@@ -86,10 +108,10 @@ def reading(f: Command) -> Command:
 def wanted(f: Command) -> Command:
     """The options of everything that decomposes."""
     option, choice = click.option, click.Choice
-    method = "pca subtracts the column means, svd takes the numbers as they are."
+    method = "pca subtracts the column means, svd takes the numbers as they are; the others have their own ways."
     error = "As few axes as leave at most this relative error (Frobenius norm)."
     return gathered("wanted", Wanted, [
-        option("--method", type=choice(["pca", "svd"]), default="pca", show_default=True, help=method),
+        option("--method", type=Method(list(METHODS)), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.axes, metavar="N", help="How many axes."),
         option("--explain", type=numbers.share, metavar="SHARE", help="As few axes as explain this: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),

@@ -11,6 +11,7 @@ from eckart.array_api import to_numpy
 from eckart.errors import ParameterError
 from eckart.views.measures import column_spread, floats, row_distances, row_scores
 from eckart.views.pack import levels, packed
+from eckart.views.report_methods import ADDITIVE, ORTHOGONAL
 from eckart.views.report_rows import drawn_rows, groups, short
 from eckart.views.report_unusual import drawn as unusual_rows
 from eckart.views.words import axis_labels, certified_shares, column_labels, percent, row_labels, shorten
@@ -32,8 +33,6 @@ _MOST_CHOICES = 200
 _FEW = 2000
 _EXACT = 100_000
 """Up to here the table is kept in full digits, beyond as levels."""
-ADDITIVE = {"pca", "svd", "kernel_pca", "isomap"}
-"""Methods whose axes are at right angles, so that their shares add up."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,8 @@ def numbers(d: Decomposition, beside: Beside) -> dict[str, Any]:
     rows = _rows(d, scores, drawn)
     columns = _shown_columns(d, k, max(len(drawn), 1), sum(map(len, rows["names"])))
     return {
-        "method": d.method, "k": k, "additive": d.method in ADDITIVE, "axes": _axes(d), "errors": _errors(d),
+        "method": d.method, "k": k, "additive": d.method in ADDITIVE, "orthogonal": d.method in ORTHOGONAL,
+        "axes": _axes(d), "errors": _errors(d),
         "rows": rows, "columns": _columns(d, k, columns),
         "observed": _observed(d, beside.data, drawn, columns), "outliers": unusual_rows(d, drawn),
         "colours": [] if scores is None else groups(beside.labels, scores, drawn),
@@ -76,7 +76,8 @@ def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _axes(d: Decomposition) -> list[dict[str, Any]]:
     shares, deviations = short(floats(d.shares)), short(np.sqrt(floats(d.variances)))
-    bounds = certified_shares(d) or (np.full(d.k, np.nan),) * 2
+    known = certified_shares(d) if d.method in ADDITIVE else None
+    bounds = known or (np.full(d.k, np.nan),) * 2
     low, high, values = short(bounds[0]), short(np.minimum(bounds[1], 1.0)), short(floats(d.values))
     names, exact = axis_labels(d), floats(d.shares).tolist()
     return [
@@ -90,7 +91,7 @@ def _axes(d: Decomposition) -> list[dict[str, Any]]:
 
 def _errors(d: Decomposition) -> list[float | None]:
     """Relative error in the Frobenius norm with 0, 1, ..., k axes: sqrt(1 - shares so far)."""
-    if d.method not in ADDITIVE:
+    if d.method not in ORTHOGONAL:
         return []
     left = 1.0 - np.concatenate([[0.0], floats(d.shares).cumsum()])
     return short(np.sqrt(np.clip(left, 0.0, None)))

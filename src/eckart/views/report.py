@@ -18,8 +18,9 @@ from eckart.modelfile import libraries
 from eckart.newfile import new_file
 from eckart.views import charts, sentences
 from eckart.views.report_contents import Told, for_script, full, heatmap, rank_table, sections
+from eckart.views.report_methods import ORTHOGONAL, total_share
 from eckart.views.report_rows import subset_sentence
-from eckart.views.words import clean, explained, interval, method_name, number, percent, total_word
+from eckart.views.words import clean, method_name, number, percent, total_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +33,10 @@ _SCALINGS = {
     "form": "form: distances between rows",
     "covariance": "covariance: angles between columns",
     "correlation": "correlation circle: columns alone",
+}
+_COORDINATES = {
+    "form": "The coordinates of the rows, with the same scale in both directions",
+    "covariance": "The coordinates of the rows, each axis in its own standard deviations",
 }
 _MEANINGS = {
     "form": "Form biplot: distances between points stand for distances between rows",
@@ -144,17 +149,18 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
     drawn = charts.drawn_count(numbers)
     kept = {name: for_script(made) for name, made in tables.items() if name not in ("facts", "scores")}
     return {
-        "d": d, "title": title, "what": sentences.what(d), "share": interval(*explained(d)),
+        "d": d, "title": title, "what": sentences.what(d), "share": total_share(d),
         "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
         "loadings_finding": sentences.loadings_finding(d), "sections": found, "tables": tables, "heatmap": drawing,
         "contents": [(key, found[key].title) for key in found if key != "notes"],
         "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
         "right": numbers["columns"]["right"] is not None, "errors": numbers["errors"],
+        "certified": d.certificate is not None and d.method != "isomap",
         "observed": numbers["observed"] is not None, "levels": "step" in (numbers["observed"] or {}),
         "shown_columns": len(numbers["columns"]["names"]), "subset": subset_sentence(d.rows, drawn) if drawn else "",
-        "scalings": _scalings(numbers), "meanings": _MEANINGS, "colours": charts.colour_choices(numbers),
+        "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
         "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['k']} axes",
-        "numbers": numbers | {"meanings": _MEANINGS, "word": total_word(d), "unit": _unit(d)},
+        "numbers": numbers | {"meanings": _meanings(d), "word": total_word(d), "unit": _unit(d)},
         "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
         "style": Markup(style), "style_hash": _hash(style), "library": Markup(library), "script": Markup(script),
@@ -163,10 +169,18 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
 
 
 def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
-    if numbers["columns"]["right"] is None:
+    if not numbers["orthogonal"]:
         return [("form", "coordinates"), ("covariance", "coordinates in standard deviations")]
     known = numbers["columns"]["spread"] is not None
     return [(key, words) for key, words in _SCALINGS.items() if known or key != "correlation"]
+
+
+def _meanings(d: Decomposition) -> dict[str, str]:
+    """What may be read off the plane: distances and angles only where axes are perpendicular."""
+    if d.method in ORTHOGONAL:
+        return _MEANINGS
+    arrows = "; arrows show the weights of the columns" if sentences.has_weights(d) else ""
+    return {key: words + arrows for key, words in _COORDINATES.items()}
 
 
 def _unit(d: Decomposition) -> str:

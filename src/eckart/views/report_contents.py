@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.views import sentences, tables
+from eckart.views.report_methods import TITLES, axes_table, correlations, method_tables
 from eckart.views.report_unusual import Unusual, unusual
 from eckart.views.table import Table
 from eckart.views.words import axis_labels, number, shorten
@@ -56,8 +57,9 @@ def sections(d: Decomposition, told: Told) -> list[Section]:
         Section(
             "data", "What was done to the data", (sentences.treated(d), *told.reading), _some(columns=told.columns)
         ),
-        Section("axes", "How much each axis carries", (), {"axes": tables.eigenvalues(d)}),
+        Section("axes", "How much each axis carries", (), {"axes": axes_table(d)}),
         Section("ranks", "How many axes", _agreement(told.ranks), _some(ranks=told.ranks)),
+        Section("method", TITLES.get(d.method, ""), (), method_tables(d)),
         Section("meaning", "What makes the axes", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
         Section("unusual", "Unusual rows", *(told.unusual or unusual(d, told.data))),
@@ -70,7 +72,8 @@ def sections(d: Decomposition, told: Told) -> list[Section]:
 def column_tables(d: Decomposition) -> dict[str, Table]:
     """Loadings, contributions and correlations, as far as the method has them."""
     asked = {"loadings": tables.loadings, "contributions": tables.contributions, "correlations": tables.correlations}
-    return _some(**{name: _known(make, d, limit=COLUMNS) for name, make in asked.items()})
+    found = {name: _known(make, d, limit=COLUMNS) for name, make in asked.items()}
+    return _some(**(found | {"correlations": found["correlations"] or correlations(d)}))
 
 
 def row_tables(d: Decomposition) -> dict[str, Table]:
@@ -116,7 +119,7 @@ def rank_table(choice: Any) -> Table | None:
 
 def heatmap(d: Decomposition) -> Table | None:
     """The strongest columns and first axes of the loadings, in the order of the data when all columns fit."""
-    made = _known(tables.loadings, d)
+    made = _known(tables.loadings, d) or correlations(d)
     if made is None:
         return None
     axes = min(d.k, HEATMAP_AXES)
@@ -129,9 +132,7 @@ def heatmap(d: Decomposition) -> Table | None:
 
 def _makes(d: Decomposition) -> tuple[str, ...]:
     if not sentences.has_weights(d):
-        return (
-            "The axes lie in the space of the kernel, not in that of the columns, so no column has a weight on them.",
-        )
+        return ("The axes do not lie in the space of the columns, so no column has a weight on them.",)
     names = axis_labels(d)[:_AXES_EXPLAINED]
     return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.views import report_methods
 from eckart.views.measures import floats
 from eckart.views.words import (
     axis_labels,
@@ -24,7 +25,7 @@ from eckart.views.words import (
 )
 
 if TYPE_CHECKING:
-    from eckart.decomposition import Decomposition
+    from eckart.decomposition import Certificate, Decomposition
 
 
 def what(d: Decomposition) -> str:
@@ -46,6 +47,8 @@ def how(d: Decomposition) -> str:
 
 def treated(d: Decomposition) -> str:
     """What was done to the columns, and what that means for the axes."""
+    if own := report_methods.treated(d):
+        return own
     if d.mean is None:
         centred = "The columns were not centred: distances are counted from zero, so large columns lead."
     else:
@@ -65,29 +68,36 @@ def sure(d: Decomposition) -> list[str]:
     axes = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
     best = f"no {d.k} axes" if d.k > 1 else "no axis"
     lines = [clean(c.word)] if c.word else []
-    if d.which == "largest":
+    if d.which == "largest" and d.method != "isomap":
         proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_word(d)}"
         lines.append(f"{proved}, and that {best} of any kind can carry more than {interval(upper, upper, 3)}.")
+    if d.method not in report_methods.ORTHOGONAL:
+        return [*lines, *_chance(c)]
     lines.append("The share of each axis lies between the bounds 'lower' and 'upper' of the table of axes.")
     if c.angle < 1:
         lines.append(f"The space they span is turned from the true one by {_degrees(c.angle)}.")
     else:
         lines.append("There is no useful bound on how far their directions are from the true ones.")
     lines += [_undetermined(d, first, last) for first, last in c.undetermined]
-    if c.failure_probability > 0:
-        chance = f"{c.failure_probability:.0e}"
-        lines.append(f"The bounds rest on random probes and fail with a probability of at most {chance}.")
-    else:
-        lines.append("No chance is involved: rounding was measured and is inside the bounds.")
+    lines += _chance(c)
     reached = "was reached" if c.proved else "was NOT reached"
     reads = f"{c.reads} read{'s' * (c.reads != 1)}"
     return [*lines, f"The accuracy asked for ({c.tolerance:.0e} of the {total_word(d)}) {reached} after {reads}."]
+
+
+def _chance(c: Certificate) -> list[str]:
+    if c.failure_probability > 0:
+        chance = f"{c.failure_probability:.0e}"
+        return [f"The bounds rest on random probes and fail with a probability of at most {chance}."]
+    return ["No chance is involved: rounding was measured and is inside the bounds."]
 
 
 def carried(d: Decomposition) -> str:
     """How much the axes carry, and whether that is proved."""
     axes = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
     lower, upper = explained(d)
+    if d.method == "isomap":
+        return f"{axes} {report_methods.total_share(d)} of the {total_word(d)} of the straightened distances."
     if d.certificate is None:
         return f"{axes} {percent(lower)} of the {total_word(d)} (as computed; there is no certificate)."
     chance = d.certificate.failure_probability
@@ -125,7 +135,10 @@ def scree_finding(d: Decomposition) -> str:
     if d.k == 0:
         return "There is no axis."
     shares, names = floats(d.shares), axis_labels(d)
-    sentence = f"{names[0]} carries {percent(float(shares[0]))} of the {total_word(d)}"
+    if d.method not in report_methods.ADDITIVE:
+        strongest = int(shares.argmax())
+        return f"The largest part is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
+    sentence = f"{names[0][0].upper()}{names[0][1:]} carries {percent(float(shares[0]))} of the {total_word(d)}"
     if d.k > 1:
         sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
     enough = int(np.searchsorted(shares.cumsum(), 0.9 - 1e-12)) + 1
@@ -146,7 +159,8 @@ def loadings_finding(d: Decomposition, axes: int = 2) -> str:
         against = joined([shorten(column, 24) for column, value in found if value < 0])
         with_ = joined([shorten(column, 24) for column, value in found if value > 0])
         parts.append(f"{name} is made by {names}" if len(signs) < 2 else f"{name} sets {with_} against {against}")
-    return "; ".join(parts) + "." if parts else ""
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 
 
 def _degrees(sine: float) -> str:

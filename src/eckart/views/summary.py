@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eckart.views import sentences
-from eckart.views.eigenvalues import eigenvalues
 from eckart.views.measures import floats
 from eckart.views.report_contents import Told
+from eckart.views.report_methods import axes_table
 from eckart.views.report_unusual import unusual
 from eckart.views.words import axis_labels, clean
 
@@ -52,7 +52,7 @@ def renderable(
     if d.certificate is not None and d.certificate.word:
         parts += _section("Certificate", [clean(d.certificate.word)], width)
     if steps:
-        parts += [Text("Next", style="bold"), *(Text(f"  {step}", no_wrap=True, overflow="ignore") for step in steps)]
+        parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))
 
 
@@ -69,7 +69,7 @@ def summary(d: Decomposition, *, width: int = 80, told: Told | None = None, step
 
 def _axes(d: Decomposition, width: int, bar: str) -> Table:
     """The table of axes, with a bar for each share where there is room for it."""
-    table = replace(eigenvalues(d), title="", caption="")
+    table = replace(axes_table(d), title="", caption="")
     shares = floats(d.shares)
     largest = float(shares.max(initial=0.0)) or 1.0
     for long in _BARS:
@@ -105,6 +105,14 @@ def _unusual(d: Decomposition, told: Told) -> list[str]:
     if not rows:
         return []
     return [*lines, *(f"- {clean(str(row[0]))}: {row[3]}" for row in rows)]
+
+
+def _command(step: str, width: int) -> str:
+    """A command as it may be copied: lines that do not fit go on after a backslash."""
+    if "'" in step:
+        return f"  {step}"
+    lines = textwrap.wrap(step, width - 6, break_long_words=False, break_on_hyphens=False)
+    return "  " + " \\\n      ".join(lines)
 
 
 def _section(title: str, lines: Sequence[str], width: int) -> list[RenderableType]:

@@ -14,8 +14,8 @@ from samples import usarrests
 from scipy import sparse, stats
 
 import eckart as ek
-from eckart import supplementary
 from eckart.errors import InputError, ParameterError
+from eckart.supplementary import placed_rows
 from eckart.views.table import Table
 
 
@@ -65,7 +65,7 @@ def test_other_rows_that_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> 
     data, *_ = usarrests()
     d = ek.decompose(data[:40], k=2, scale=True)
     expected = numbers(ek.supplementary.rows(d, data))
-    monkeypatch.setattr(supplementary, "open_matrix", lambda given: ek.open_matrix(given, stream=True))
+    monkeypatch.setattr(placed_rows, "open_matrix", lambda given: ek.open_matrix(given, stream=True))
     np.testing.assert_allclose(numbers(ek.supplementary.rows(d, data)), expected, rtol=1e-12)
 
 

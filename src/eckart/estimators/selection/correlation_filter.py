@@ -25,7 +25,7 @@ class CorrelationFilter(Selector):
 
     Parameters
     ----------
-    score : "pearson", "spearman", "mutual_info" or callable
+    score_func : "pearson", "spearman", "mutual_info" or callable
         |r| with the target; the same of ranks; mutual information in nats (nearest-neighbour estimate); or a function
         of (X, y) that gives one score for each column, or a tuple that begins with them. For a target of classes |r| is
         the multiple correlation with their indicators: the square root of the share of variance between classes.
@@ -57,7 +57,7 @@ class CorrelationFilter(Selector):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "score": [StrOptions(set(_SCORES)), callable],
+        "score_func": [StrOptions(set(_SCORES)), callable],
         "threshold": [Interval(Real, None, None, closed="neither"), None],
         "n_features": [allowed.COUNT, allowed.SHARE, None],
         "target": [StrOptions({"auto", "numbers", "classes"})],
@@ -66,14 +66,14 @@ class CorrelationFilter(Selector):
 
     def __init__(
         self,
-        score: Any = "pearson",
+        score_func: Any = "pearson",
         *,
         threshold: float | None = None,
         n_features: Any = None,
         target: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.score = score
+        self.score_func = score_func
         self.threshold = threshold
         self.n_features = n_features
         self.target = target
@@ -116,10 +116,10 @@ class CorrelationFilter(Selector):
         classes = self.target == "classes" or (self.target == "auto" and y.dtype.kind not in "iuf")
         if not classes:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        if callable(self.score):
-            return _called(self.score, X, y)
-        if self.score != "mutual_info":
-            return correlations(X, y, classes=classes, ranks=self.score == "spearman")
+        if callable(self.score_func):
+            return _called(self.score_func, X, y)
+        if self.score_func != "mutual_info":
+            return correlations(X, y, classes=classes, ranks=self.score_func == "spearman")
         from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
         estimate = mutual_info_classif if classes else mutual_info_regression
@@ -141,6 +141,6 @@ def _called(score: Any, X: Any, y: np.ndarray) -> np.ndarray:
     scores = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
     if scores.shape != (X.shape[1],):
         raise ParameterError(
-            f"score gave an array of shape {scores.shape}; one score for each of {X.shape[1]} columns."
+            f"score_func gave an array of shape {scores.shape}; one score for each of {X.shape[1]} columns."
         )
     return np.where(np.isfinite(scores), scores, 0.0)

@@ -86,4 +86,4 @@ def _or_one(largest: np.ndarray) -> np.ndarray:
 
 
 def _dense(part: Any) -> Any:
-    return part.toarray() if sparse.issparse(part) else part
+    return part.toarray() if hasattr(part, "toarray") else part

@@ -1,0 +1,242 @@
+"""eckart select: the columns that matter for a target, by a filter, by elimination or by random search."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from eckart.cli import numbers
+from eckart.cli.app import Refused
+from eckart.cli.options import Output, Reading, output, reading, talking
+from eckart.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from eckart.cli.tables import Source
+
+_HOW = "correlation scores columns one at a time; backward takes away the least missed; random tries sets of them."
+_FILE = "Write the chosen columns: CSV, TSV, NumPy (.npy) or Parquet by its name; '-' is CSV on standard output."
+_COUNT = "Columns to keep.  [default: half; for backward and random as many as do best]"
+_JUDGE = "What judges sets of columns: linear (ridge or logistic regression) or forest (100 trees)."
+
+
+def _size(given: Any) -> int:
+    try:
+        return numbers.axes(given)
+    except click.BadParameter:
+        raise click.BadParameter(f"{given!r} is not a number of columns: give a whole number from 1.") from None
+
+
+@click.command(short_help="The columns that matter for a target.")
+@click.argument("data")
+@click.option("--target", metavar="COLUMN", required=True, help="The column to foretell: numbers, or names of classes.")
+@click.option("--how", type=click.Choice(["correlation", "backward", "random"]), default="correlation",
+              show_default=True, help=_HOW)  # fmt: skip
+@click.option("-n", "--keep", "count", type=_size, metavar="N", help=_COUNT)
+@click.option("--threshold", type=float, metavar="SCORE", help="correlation: keep columns with at least this score.")
+@click.option("--score", type=click.Choice(["pearson", "spearman", "mutual_info"]), default="pearson",
+              show_default=True, help="correlation: how a column is scored.")  # fmt: skip
+@click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
+@click.option("--classes", is_flag=True, help="The numbers of the target are names of classes.")
+@click.option("--scoring", metavar="NAME", help="A scorer of scikit-learn, such as roc_auc. Default: accuracy or r2.")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts for held-out scores.")
+@click.option("--step", metavar="N", default="1", show_default=True,
+              help="backward: columns taken away in a round, as a number or a share such as 10%.")  # fmt: skip
+@click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+              help="backward: rounds without a better score before it stops.")  # fmt: skip
+@click.option("--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: sets to try.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed of the draws.")
+@click.option("--jobs", type=int, metavar="N", help="Processes that share the work; -1 is one for each core.")
+@output(_FILE)
+@reading
+@talking
+def select(talk: Talk, data: str, target: str, output: Output, reading: Reading, **asked: Any) -> None:
+    """Chooses columns of DATA for the target, and shows the search as a table.
+
+    \b
+    Examples:
+      eckart select usarrests.csv --target Murder
+      eckart select usarrests.csv --target Murder --how backward -o chosen.csv
+    """
+    from eckart.cli import outputs
+
+    _check(asked)
+    asked["progress"] = _teller(talk)
+    if output.path is not None:
+        outputs.check(output, tuple(outputs.KINDS))
+    with talk.status(f"Reading {data}"):
+        source, goal, classes = _split(data, target, reading, classes=asked["classes"])
+    with talk.warnings() as warned, talk.status("Choosing among the columns"):
+        selector = _fitted(source, goal, classes=classes, asked=asked)
+    names = _names(source)
+    chosen = [names[j] for j in np.flatnonzero(selector.support_)]
+    _told(talk, source, target, asked, selector, chosen, warned, quietly=output.path == "-")
+    if output.path is not None:
+        kept = source.matrix[:, np.flatnonzero(selector.support_)]
+        kept = kept.toarray() if source.sparse else kept
+        outputs.write(outputs.Sheet(np.asarray(kept), tuple(chosen), source.about.row_names), output)
+        talk.say(f"The {len(chosen)} chosen columns are in {output.path}." if output.path != "-" else "Done.")
+
+
+def _check(asked: dict[str, Any]) -> None:
+    if asked["threshold"] is not None and asked["count"] is not None:
+        raise click.UsageError("Give one of --keep and --threshold: each of them decides how many columns stay.")
+    if asked["scoring"] is not None:
+        from eckart.estimators.selection.judges import scorer_names
+        from eckart.parameters import near_match
+
+        if asked["scoring"] not in scorer_names():
+            hint = near_match(asked["scoring"], scorer_names())
+            raise click.UsageError(f"--scoring: scikit-learn has no scorer {asked['scoring']!r}{hint}")
+    if asked["threshold"] is not None and asked["how"] != "correlation":
+        raise click.UsageError("--threshold is for --how correlation: the others judge sets, not single columns.")
+
+
+def _teller(talk: Talk) -> Any:
+    """Says each step on a terminal, where somebody waits."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda row: talk.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
+
+
+def _split(data: str, target: str, reading: Reading, *, classes: bool) -> tuple[Source, np.ndarray, bool]:
+    """The columns to choose among, the target, and whether it names classes."""
+    from eckart.cli import tables
+    from eckart.sources.assemble import quoted
+
+    whole = tables.read(data, replace(reading, columns=(), drop=()), measurements=False)
+    names = tables.column_names(whole)
+    if target in whole.about.labels:
+        goal, classes = np.array(whole.about.labels[target], dtype=object), True
+        if any(value == "" for value in goal):
+            raise Refused(f"The target {quoted(target)} is missing in some rows. Remove them first.")
+    elif target in names:
+        column = whole.matrix[:, [names.index(target)]]
+        goal = np.asarray(column.toarray() if whole.sparse else column).ravel()
+        if not np.isfinite(goal).all():
+            raise Refused(f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows.")
+    else:
+        raise Refused(_no_target(whole, target, names))
+    places = [j for j in tables._chosen(whole, reading) if names[j] != target]
+    if not places:
+        raise Refused("No column is left to choose among beside the target.")
+    return tables.keep(whole, places), goal.astype(str) if classes else goal, classes
+
+
+def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
+    from eckart.parameters import near_match
+    from eckart.sources.assemble import listed, quoted
+
+    if whole.about.fates.get(target) == "names the rows":
+        return f"--target: the column {quoted(target)} names the rows. Give --no-row-names to use it as a target."
+    near = near_match(target, [*names, *whole.about.labels])
+    hint = near if near != "." else f". It has {listed([*names, *whole.about.labels])}."
+    return f"--target: {whole.about.name} has no column {quoted(target)}{hint}"
+
+
+def _names(source: Source) -> tuple[str, ...]:
+    from eckart.cli.tables import column_names
+
+    return column_names(source)
+
+
+def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str, Any]) -> Any:
+    """The selector, fitted; what scikit-learn refuses becomes a sentence."""
+    from eckart.cli.tables import gaps
+    from eckart.errors import MissingValuesError
+
+    matrix = source.matrix
+    values = matrix.data if source.sparse else np.asarray(matrix)
+    if np.isnan(values).any():
+        raise gaps(source, MissingValuesError("Values are missing."))
+    selector = _selector(classes=classes, sparse=source.sparse, asked=asked)
+    try:
+        return selector.fit(matrix, goal)
+    except ValueError as error:
+        raise Refused(f"{source.about.name}: {error}") from error
+
+
+def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
+    from eckart.estimators.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
+    from eckart.estimators.selection.judges import judge
+
+    if asked["how"] == "correlation":
+        return CorrelationFilter(
+            asked["score"], threshold=asked["threshold"], n_features=asked["count"],
+            target="classes" if classes else "numbers",
+        )  # fmt: skip
+    model = judge(asked["judge"], classes=classes, sparse=sparse)
+    common = {"scoring": asked["scoring"], "cv": asked["folds"], "n_jobs": asked["jobs"], "progress": asked["progress"]}
+    if asked["how"] == "random":
+        size = None if asked["count"] is None else (asked["count"], asked["count"])
+        return RandomSubsetSearch(
+            model, n_iter=asked["tries"], subset_size=size, random_state=asked["seed"], **common
+        )  # fmt: skip
+    return BackwardElimination(
+        model, n_features_to_select=asked["count"], step=_step(asked["step"]), patience=asked["patience"], **common
+    )
+
+
+def _step(given: str) -> int | float:
+    try:
+        return numbers.axes(given)
+    except click.BadParameter:
+        return numbers.share(given)
+
+
+def _told(
+    talk: Talk, source: Source, target: str, asked: dict[str, Any], selector: Any, chosen: list[str],
+    warned: list[str], *, quietly: bool,
+) -> None:  # fmt: skip
+    """The search as a table and the choice as a sentence."""
+    from eckart.cli.documents import plain
+
+    if talk.json:
+        talk.document(
+            data=source.about.name, target=target, how=asked["how"], chosen=chosen,
+            history=plain(_named(selector.history_, _names(source))), notes=list(source.about.notes), warnings=warned,
+        )  # fmt: skip
+        return
+    talk.say_all(source.about.notes)
+    table = _table(source, asked["how"], selector)
+    word = f"Kept {len(chosen)} of {source.shape[1]} columns for {target!r}: {', '.join(chosen)}."
+    if quietly:
+        talk.say(word)
+        return
+    click.echo(table.text(width=talk.width, limit=60))
+    click.echo(word)
+
+
+def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, Any]:
+    """The history with names of columns in place of their numbers."""
+    known = {"column", "columns", "dropped"} & set(history)
+    inside = {key: [_name_or_names(cell, names) for cell in history[key]] for key in known}
+    return {key: inside.get(key, values) for key, values in history.items() if key != "name"}
+
+
+def _name_or_names(cell: Any, names: tuple[str, ...]) -> Any:
+    return [names[j] for j in cell] if isinstance(cell, tuple) else names[int(cell)]
+
+
+def _table(source: Source, how: str, selector: Any) -> Any:
+    from eckart.views.table import Table
+
+    names, history = _names(source), selector.history_
+    if how == "correlation":
+        scored = [
+            (names[j], float(score), "kept" if kept else "")
+            for j, score, kept in zip(history["column"], history["score"], history["kept"], strict=True)
+        ]
+        return Table("", ("column", "score", "choice"), tuple(scored), kinds=("text", "number", "text"))
+    sets = history["dropped" if how == "backward" else "columns"]
+    words = [", ".join(names[j] for j in columns) or "-" for columns in sets]
+    figures = zip(history["n_columns"], history["score"], history["spread"], strict=True)
+    rows = [(word, int(n), float(s), float(d)) for word, (n, s, d) in zip(words, figures, strict=True)]
+    if how == "random":
+        rows = [rows[i] for i in np.argsort(history["rank"])]
+    first = "taken away" if how == "backward" else "set"
+    return Table("", (first, "columns left" if how == "backward" else "columns", "score", "spread"), tuple(rows),
+                 kinds=("text", "count", "number", "number"))  # fmt: skip

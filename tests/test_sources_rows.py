@@ -8,11 +8,13 @@ import pickle
 import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.io
 import scipy.sparse as sp
 from pyarrow import feather, parquet
 
 import eckart as ek
 from eckart.errors import FileError, ParameterError
+from eckart.sources.convert import convert
 from eckart.sources.open_rows import open_rows
 
 RNG = np.random.default_rng(0)
@@ -215,3 +217,53 @@ def test_a_file_cut_short_is_refused(tmp_path, kind):
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(FileError, match=path.name):
         open_rows(path).read(0, 500)
+
+
+def write_mtx(folder, symmetry="general"):
+    path = folder / "a.mtx"
+    scipy.io.mmwrite(path, sp.coo_array(SPARSE.T.tocsr()).T, symmetry=symmetry)
+    return path
+
+
+def write_triplets(folder):
+    entries = SPARSE.tocoo()
+    order = np.random.default_rng(0).permutation(entries.nnz)
+    columns = {"row": entries.row[order], "column": entries.col[order], "value": entries.data[order]}
+    parquet.write_table(pa.table(columns), folder / "t.parquet", row_group_size=77)
+    return folder / "t.parquet"
+
+
+@pytest.mark.parametrize("write", [write_mtx, write_triplets])
+def test_entries_in_any_order_are_sorted(tmp_path, write):
+    rows = open_rows(write(tmp_path))
+    np.testing.assert_allclose(rows.read(0, 500).toarray(), SPARSE.toarray(), rtol=1e-12)
+    np.testing.assert_allclose(rows.read(100, 170).toarray(), SPARSE.toarray()[100:170], rtol=1e-12)
+    assert "sorted" in rows.about.notes[0]
+    d = ek.decompose(tmp_path / write(tmp_path).name, "svd", k=2, stream=True)
+    np.testing.assert_allclose(d.values, ek.decompose(SPARSE, "svd", k=2).values, rtol=1e-9)
+
+
+def test_a_symmetric_market_file(tmp_path):
+    square = SPARSE[:6].toarray()
+    square = square + square.T
+    scipy.io.mmwrite(tmp_path / "s.mtx", sp.coo_array(square), symmetry="symmetric")
+    np.testing.assert_allclose(open_rows(tmp_path / "s.mtx").read(0, 6).toarray(), square, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_converted_once(tmp_path, kind):
+    write, truth = FILES[kind]
+    goal = tmp_path / ("out.npz" if sp.issparse(truth) else "out.npy")
+    said = convert(write(tmp_path), goal)
+    assert "500 rows" in said
+    found = sp.load_npz(goal).toarray() if sp.issparse(truth) else np.load(goal)
+    np.testing.assert_array_equal(found, truth.toarray() if sp.issparse(truth) else truth)
+    with pytest.raises(FileError, match="exists already"):
+        convert(goal, goal)
+
+
+def test_convert_needs_the_right_suffix(tmp_path):
+    with pytest.raises(ParameterError, match=r"\.npy"):
+        convert(write_npy(tmp_path), tmp_path / "out.npz")
+    with pytest.raises(ParameterError, match="should end"):
+        convert(write_npy(tmp_path), tmp_path / "out.csv")

@@ -53,6 +53,13 @@ def read_matrix_market(opened: Opened) -> MemorySource:
     return MemorySource(matrix, About(opened.name))
 
 
+def read_sizes(opened: Opened) -> Sizes:
+    """What the header says, without reading the rest."""
+    with opened.stream() as stream:
+        head = stream.read(1 << 20)
+    return _sizes(head, opened.name)
+
+
 def _entries(data: bytes, sizes: Sizes, name: str) -> list[NDArray[Any]]:
     """The numbers after the size line, one array per word of a line."""
     import pyarrow as pa

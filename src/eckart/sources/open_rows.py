@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -18,6 +19,7 @@ from eckart.sources.open_source import open_source
 from eckart.sources.opening import Opened, open_path, shown
 from eckart.sources.rows import FileState, NpyRows
 from eckart.sources.stored_arrays import stored_rows
+from eckart.sources.triplets import market_entries, spooled, table_entries
 
 
 def open_table(
@@ -37,7 +39,7 @@ def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
     """Whether a text is so small that counting its rows beforehand would be a waste."""
     place = os.fsdecode(os.fspath(path))
     packed = place.lower().endswith(".gz")
-    if PurePath(place.lower().removesuffix(".gz")).suffix not in _TEXTS or not Path(place).is_file():
+    if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not Path(place).is_file():
         return False
     limit = free_memory() // 3 if memory is None else memory // 2
     return Path(place).stat().st_size * (40 if packed else 4) <= limit
@@ -91,6 +93,20 @@ def _npy(opened: Opened, path: str, name: str) -> RowSource:
     return NpyRows(FileState.of(path), shape, header.dtype, header.start, header.fortran, About(name))
 
 
+def _sorted_rows(path: str, name: str, found: Any) -> RowSource | None:
+    """Entries in any order are sorted by rows first, in a temporary file."""
+    if found is None:
+        return None
+    rows = npz_rows(spooled(path, *found))
+    assert rows is not None
+    note = "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all."
+    return replace(rows, about=About(name, notes=(note,)))
+
+
+def _table_rows(path: str, name: str) -> RowSource:
+    return _sorted_rows(path, name, table_entries(path)) or parquet_rows([path], name)
+
+
 def _matching(pattern: str) -> list[str]:
     found = sorted(glob.glob(pattern))  # noqa: PTH207 - a pattern may begin at the root
     if not found:
@@ -114,9 +130,10 @@ _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 _OPENERS: dict[str, Any] = {
     ".npy": _npy,
+    ".mtx": lambda _opened, path, name: _sorted_rows(path, name, market_entries(path)),
     ".npz": lambda _opened, path, _name: npz_rows(path),
-    ".parquet": lambda _opened, path, name: parquet_rows([path], name),
-    ".pq": lambda _opened, path, name: parquet_rows([path], name),
+    ".parquet": lambda _opened, path, name: _table_rows(path, name),
+    ".pq": lambda _opened, path, name: _table_rows(path, name),
     ".arrow": lambda _opened, path, name: arrow_rows(path, name),
     ".feather": lambda _opened, path, name: arrow_rows(path, name),
 }

@@ -16,9 +16,13 @@ from threadpoolctl import threadpool_limits
 
 import eckart as ek
 from eckart import datasets
+from eckart.concept_space import at_hand
 from eckart.concept_space import best as best_module
 from eckart.concept_space.best import best
+from eckart.concept_space.names import Names
+from eckart.concept_space.ranking import ranked
 from eckart.errors import DataWarning, InputError, MissingValuesError, NotFiniteError, ParameterError
+from eckart.operators.open_matrix import open_blocks
 from eckart.sources.base import About
 from eckart.sources.rows import MemoryRows
 
@@ -85,6 +89,18 @@ class TestFilms:
         assert set(space.top_columns(0).names) == {"Star Harbour", "The Ninth Orbit", "Robot Winter"}
         assert space.top_columns(0).scores == pytest.approx([1 / math.sqrt(3)] * 3)
         assert [hit.name for hit in space.top_rows(1, 2)] == ["Fatima", "Elena"]
+
+    def test_against_exact_arithmetic(self) -> None:
+        from eckart import worked
+
+        space = films(3, "ratings_mixed")
+        q = [4, 0, 0, 1, 0]
+        exact = worked.query(MIXED.values.astype(int).tolist(), q)
+        back = [float(value.evalf(30)) for value in exact["back"]]
+        assert space.recommend(q, 5, exclude_known=False).scores == pytest.approx(sorted(back, reverse=True), abs=1e-13)
+        cosines = [float(value.evalf(30)) for value in exact["cosines"]]
+        found = space.similar_rows(q, 7)
+        assert found.scores == pytest.approx([cosines[place] for place in found.places], abs=1e-13)
 
     def test_mixed_ratings(self) -> None:
         found = films(2, "ratings_mixed").query([0, 0, 0, 0, 1])
@@ -158,6 +174,13 @@ class TestBest:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 12e6  # all scores together take 160 MB or more
+
+    @given(st.lists(st.integers(-3, 3) | st.just(np.nan), min_size=1, max_size=30), st.integers(1, 40), st.data())
+    def test_one_ranking_equals_sorting(self, scores: list[float], n: int, data: st.DataObject) -> None:
+        hidden = data.draw(st.lists(st.integers(0, len(scores) - 1), unique=True))
+        found = ranked("", np.array(scores, float), n, Names("row", len(scores)), hidden=np.array(hidden, int))
+        left = [i for i in range(len(scores)) if i not in hidden and not math.isnan(scores[i])]
+        assert found.places.tolist() == sorted(left, key=lambda i: (-scores[i], i))[:n]
 
 
 class TestRecommend:
@@ -651,12 +674,13 @@ class TestInput:
         )
 
     @pytest.mark.parametrize("kind", ["dense", "sparse"])
-    def test_rows_that_are_read_in_blocks(self, kind: str) -> None:
+    def test_rows_that_are_read_in_blocks(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = table(0, 200, 30) * (np.random.default_rng(1).random((200, 30)) < 0.4)
         d = ek.decompose(whole, "svd", k=3)
         data = whole if kind == "dense" else sparse.csr_array(whole)
         memory = ek.concepts(d, rows=data)
-        blocks = ek.concepts(d, rows=MemoryRows(data, About("data")))
+        monkeypatch.setattr(at_hand, "open_matrix", lambda data: open_blocks(MemoryRows(data, About("data"))))
+        blocks = ek.concepts(d, rows=data)
         assert blocks.rows is not None
         assert not blocks.rows.parts[0].opened.matrix.resident
         assert blocks.recommend(150, 5).names == memory.recommend(150, 5).names

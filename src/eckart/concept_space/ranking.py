@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+NOTHING = np.zeros(0, np.int64)
+
+
 def ranked(
-    title: str, scores: Numbers, n: int, names: Names, *, hidden: Sequence[int] | Numbers = (),
+    title: str, scores: Numbers, n: int, names: Names, *, hidden: Sequence[int] | Numbers = NOTHING,
     notes: tuple[str, ...] = (), bounded: Bounded | None = None, unit: float = 1.0,
 ) -> Ranking:  # fmt: skip
     """The n best but for those hidden; with bounds, how many of them are certain. Scores count in `unit`s."""
-    order = np.argsort(-scores, kind="stable")
-    if len(hidden):
-        order = order[~np.isin(order, hidden)]
+    order = _best_first(scores, n if bounded is None else len(scores), hidden)
     places = order[:n]
     with np.errstate(over="ignore", invalid="ignore"):
         shown = scores[places] if unit == 1.0 else scores[places] * scores.dtype.type(unit)
@@ -38,6 +39,16 @@ def ranked(
         proved=min(proved_places(order, bounded), len(places)),
         settled=bool(bounded.lower[places].min(initial=np.inf) > rest),
     )
+
+
+def _best_first(scores: Numbers, n: int, hidden: Sequence[int] | Numbers) -> Numbers:
+    """The places of the n best, best first; NaN is worst. Only what reaches the n-th best score is sorted."""
+    allowed = np.where(np.isnan(scores), -np.inf, scores)
+    allowed[hidden] = -np.inf
+    worst = np.partition(allowed, len(allowed) - n)[len(allowed) - n] if 0 < n < len(allowed) else -np.inf
+    reach = np.flatnonzero(allowed >= worst)
+    order = reach[np.argsort(-allowed[reach], kind="stable")][:n]
+    return order[allowed[order] > -np.inf]
 
 
 def strongest(title: str, weights: Numbers, n: int, names: Names) -> Ranking:

@@ -173,6 +173,7 @@ class Concepts:
         if not own.any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         candidates = rows.directions if by == "cosine" else rows.compared
+        scores = candidates @ own.astype(candidates.dtype)
         hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
         bounded = None
         if proof:
@@ -180,9 +181,7 @@ class Concepts:
             seen = self.geometry.compared(query.coordinates[None, :])[0]
             bounded = proofs.bounds(rows.compared, rows.squares, seen, query.square, cosine=by == "cosine")
         unit = 1.0 if by == "cosine" else self.geometry.unit * self.geometry.unit
-        return ranked(
-            title, candidates @ own, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit
-        )
+        return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit)
 
     def similar_columns(self, column: str | int, n: int = 10, *, by: By = "cosine", proof: bool = False) -> Ranking:
         """The columns most like a column, by the columns made from the concepts; the column itself is left out.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -250,6 +251,17 @@ def test_weights_of_groups_are_repeated_rows() -> None:
         other = by_name[group.name].outline
         assert other is not None
         np.testing.assert_allclose(np.cov(group.outline.T), np.cov(other.T))
+
+
+def test_axes_that_are_not_made_of_columns() -> None:
+    d = replace(arrests(2), method="isomap", right=np.empty((4, 0)))
+    for draw in (plots.biplot, plots.loadings, plots.contributions):
+        with pytest.raises(ParameterError, match="no weights of columns"):
+            draw(d)
+    with pytest.raises(ParameterError, match="perpendicular"):
+        plots.biplot(replace(arrests(2), method="nmf"))
+    assert labels_apart(plots.scores(d)) > 20
+    assert plots.contributions(d, of="rows").patches
 
 
 def test_many_groups_and_rows_without_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -125,10 +126,23 @@ def test_wrong_columns_are_refused(given_: Any, reason: str) -> None:
         ek.supplementary.columns(d, given_)
 
 
-def test_uncentred_axes_have_no_correlations() -> None:
-    d = ek.decompose(usarrests()[0], "svd", k=2, left=True)
-    with pytest.raises(ParameterError, match="not centred"):
-        ek.supplementary.columns(d, np.ones((50, 1)))
+@pytest.mark.parametrize("method", ["svd", "nmf"])
+def test_axes_of_other_methods(method: Any) -> None:
+    """Scores that are neither centred nor uncorrelated: plain correlations, and R^2 of the regression on all axes."""
+    data, *_ = usarrests()
+    d = ek.decompose(data[:, :3], method, k=2, left=True)
+    scores = numbers(ek.tables.scores(d))
+    table = ek.supplementary.columns(d, data[:, 3])
+    expected = [np.corrcoef(data[:, 3], score)[0, 1] for score in scores.T]
+    np.testing.assert_allclose(numbers(table)[0, :2], expected, atol=1e-9)
+    design = np.column_stack([np.ones(50), scores])
+    rest = data[:, 3] - design @ np.linalg.lstsq(design, data[:, 3])[0]
+    assert numbers(table, "shown")[0, 0] == pytest.approx(1 - rest @ rest / (49 * data[:, 3].var(ddof=1)))
+    labels = np.where(data[:, 3] > 20, "high", "low")
+    f = stats.f_oneway(scores[labels == "high", 0], scores[labels == "low", 0])
+    assert numbers(ek.supplementary.association(d, labels), "F", "p")[0] == pytest.approx([f.statistic, f.pvalue])
+    with pytest.raises(ParameterError, match="perpendicular") if method == "nmf" else nullcontext():
+        ek.supplementary.rows(d, data[:, :3])
 
 
 def test_categories_lie_at_their_means() -> None:

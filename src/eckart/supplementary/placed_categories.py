@@ -12,10 +12,8 @@ from eckart.decomposition import Decomposition
 from eckart.errors import InputError, ParameterError
 from eckart.supplementary.lines import check_rows, named_lines
 from eckart.views.measures import (
-    check_centred,
     check_orthogonal,
     complete,
-    floats,
     living,
     ratio,
     row_scores,
@@ -33,18 +31,20 @@ if TYPE_CHECKING:
 def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     """Where the rows of each category lie in the middle, and how surprising that is: count, means of scores, v-tests.
 
-    v = mean / sqrt(variance (n - m) / (m (n - 1))) for m of n rows: beyond 2 in size when rows drawn at random would
-    hardly lie so far out.
+    v = (mean - mean of all) / sqrt(variance (n - m) / (m (n - 1))) for m of n rows: beyond 2 in size when rows drawn at
+    random would hardly lie so far out.
     """
     found = _grouped(d, labels)
     words, counts, means = found.words, found.counts, found.means
-    alive = living(d) if d.mean is not None else np.zeros(d.k, bool)
+    alive = living(d)
     tests = np.full(means.shape, np.nan)
-    total = found.weights.sum()
-    spread = floats(d.values) ** 2 / total
+    scores, weights = row_scores(d), row_weights(d)
+    total = weights.sum()
+    middle = weights @ scores / total
+    spread = weights @ (scores - middle) ** 2 / total
     if total > 1 and len(words) > 1:
         share = (total - counts) / (counts * (total - 1))
-        tests[:, alive] = means[:, alive] / np.sqrt(spread[alive] * share[:, None])
+        tests[:, alive] = (means - middle)[:, alive] / np.sqrt(spread[alive] * share[:, None])
     axes = axis_labels(d)
     caption = "Means of the scores of each category's rows; v-tests beyond 2 in size are more than chance (at 5 %)."
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)
@@ -70,10 +70,11 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     """How much of each axis a category explains: eta2 = variance between the categories / variance, and its F-test."""
     from scipy.special import fdtrc
 
-    check_centred(d)
     found = _grouped(d, labels)
-    eta = ratio(found.counts @ found.means**2, np.asarray(found.weights @ found.scores**2))
-    between, within = len(found.words) - 1, found.weights.sum() - len(found.words)
+    scores, weights = row_scores(d)[found.there], row_weights(d)[found.there]
+    middle = weights @ scores / weights.sum()
+    eta = ratio(found.counts @ (found.means - middle) ** 2, np.asarray(weights @ (scores - middle) ** 2))
+    between, within = len(found.words) - 1, weights.sum() - len(found.words)
     with np.errstate(divide="ignore"):
         f = eta / np.maximum(1 - eta, 0.0) * (within / max(between, 1))
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
@@ -90,8 +91,8 @@ class _Categories:
     words: tuple[str, ...]
     counts: Matrix
     means: Matrix
-    scores: Matrix
-    weights: Matrix
+    there: NDArray[np.bool_]
+    """Which rows have a word."""
 
 
 def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
@@ -110,4 +111,4 @@ def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
 
     counts = sums(weights)
     means = np.column_stack([sums(weights * column) / counts for column in scores.T])
-    return _Categories(words, counts, means, scores, weights)
+    return _Categories(words, counts, means, place < len(words))

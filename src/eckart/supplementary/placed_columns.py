@@ -10,7 +10,7 @@ import numpy as np
 from eckart.decomposition import Decomposition
 from eckart.errors import InputError
 from eckart.supplementary.lines import check_rows, named_lines
-from eckart.views.measures import check_centred, living, ratio, row_scores, row_weights
+from eckart.views.measures import living, ratio, row_scores, row_weights
 from eckart.views.table import Table
 from eckart.views.words import axis_labels
 
@@ -44,7 +44,6 @@ def columns(d: Decomposition, data: Any) -> Table:
     Correlation of each column with the scores on each axis; 'shown' is the share of
     its variance that the axes foretell.
     """
-    check_centred(d)
     names, numbers = _columns_of(data)
     check_rows(d, len(numbers))
     scores, weights, alive = row_scores(d), row_weights(d), living(d)
@@ -54,7 +53,7 @@ def columns(d: Decomposition, data: Any) -> Table:
     gaps = int(np.isnan(numbers).sum())
     caption += f" {gaps:,} missing numbers were left out." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
-    lines = named_lines(names, np.column_stack([found, (found**2).sum(axis=1)]))
+    lines = named_lines(names, found)
     return Table("Supplementary columns", ("column", *axis_labels(d), "shown"), lines, caption, kinds)
 
 
@@ -84,13 +83,18 @@ def _numbers(values: Any, name: str) -> Matrix:
 
 
 def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArray[np.bool_]) -> Matrix:
-    """Weighted correlations of a column with the scores, over the rows where it has a number."""
+    """Weighted correlations of a column with the scores, over the rows where it has a number, and R^2 with all axes."""
     there = np.isfinite(column)
     w, x, t = weights[there], column[there], scores[there]
     if w.sum() == 0:
-        return np.full(len(alive), np.nan)
+        return np.full(len(alive) + 1, np.nan)
     x, t = x - w @ x / w.sum(), t - w @ t / w.sum()
     if float(w @ x**2) <= w.sum() * (1e-14 * float(np.abs(column[there]).max())) ** 2:
-        return np.full(len(alive), np.nan)
-    length = np.sqrt((w @ x**2) * (w @ t**2))
-    return np.where(alive, np.clip(ratio((w * x) @ t, length), -1.0, 1.0), 0.0)
+        return np.full(len(alive) + 1, np.nan)
+    root = np.sqrt(w)
+    x, t = root * x, root[:, None] * t
+    lengths = np.sqrt((t**2).sum(axis=0))
+    found = np.where(alive, np.clip(ratio(x @ t, np.linalg.norm(x) * lengths), -1.0, 1.0), 0.0)
+    unit = ratio(t[:, alive], lengths[alive])
+    rest = x - unit @ np.linalg.lstsq(unit, x)[0]
+    return np.append(found, max(1.0 - float(rest @ rest) / float(x @ x), 0.0))

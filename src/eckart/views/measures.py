@@ -90,6 +90,13 @@ def check_orthogonal(d: Decomposition, what: str) -> None:
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
 
+def check_linear(d: Decomposition) -> None:
+    """Refuse axes that are not made of the columns."""
+    if tuple(d.right.shape) != (d.columns, d.k):
+        message = f"{method_name(d)} has no weights of columns: its axes do not lie in the space of the columns. "
+        raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
+
+
 def check_centred(d: Decomposition) -> None:
     if d.mean is None:
         message = "The columns were not centred, so correlations with the axes are not known. Decompose with 'pca'."
@@ -130,9 +137,7 @@ def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> T
     """One row for each column of the data, one number for each axis."""
     from eckart.views.table import Table
 
-    if floats(d.right).shape[1] != d.k:
-        message = f"{method_name(d)} has no weights of columns: its axes do not lie in the space of the columns. "
-        raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
+    check_linear(d)
     rows = tuple((name, *line) for name, line in zip(column_labels(d), numbers.tolist(), strict=False))
     return Table(title, ("column", *axis_labels(d)), rows, caption)
 

@@ -10,7 +10,7 @@ from eckart.errors import ParameterError
 from eckart.views import geometry
 from eckart.views.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.views.loadings import correlation_matrix
-from eckart.views.measures import check_axis, floats, left_vectors, parts_of_hundred
+from eckart.views.measures import check_axis, check_linear, floats, left_vectors, parts_of_hundred
 from eckart.views.words import axis_labels, column_labels, row_labels, shorten
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _MOST_BARS = 20
 
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Weights of the columns on the axes as a heatmap, blue for negative and red for positive, white at 0."""
+    check_linear(d)
     matrix = floats(d.right)[:, :_MOST_AXES]
     names = column_labels(d)
     order = np.arange(len(matrix))
@@ -101,6 +102,8 @@ def contributions(
     axis = check_axis(d, axis)
     if of not in ("columns", "rows"):
         raise ParameterError(f"of={of!r} is not known; contributions are of 'columns' or of 'rows'.")
+    if of == "columns":
+        check_linear(d)
     vectors = floats(d.right)[:, axis] if of == "columns" else left_vectors(d, axes=[axis])[:, 0]
     names = column_labels(d) if of == "columns" else row_labels(d)
     parts = parts_of_hundred(vectors[:, None])[:, 0]

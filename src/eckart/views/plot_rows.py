@@ -26,7 +26,7 @@ from eckart.views.drawing import (
     square,
 )
 from eckart.views.groups import Around, groups
-from eckart.views.measures import row_scores, row_weights
+from eckart.views.measures import check_linear, check_orthogonal, row_scores, row_weights
 from eckart.views.words import column_labels, row_labels, shorten
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def biplot(
     d: Decomposition, scaling: geometry.Scaling = "form", axes: tuple[int, int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
     """Rows as points and columns as arrows on two axes; the title says which scaling, and so what may be read off."""
+    check_linear(d)
+    check_orthogonal(d, "Biplots")
     plane = geometry.biplot(d, scaling, axes)
     ax = ax or new_axes(7.0, 7.3)
     cross(ax)

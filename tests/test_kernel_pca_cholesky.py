@@ -74,6 +74,20 @@ def test_too_small_a_rank_is_said():
     assert not d.certificate.proved
 
 
+def test_precomputed_kernels_are_approximated_too():
+    X = smooth(300)
+    K = pairwise_kernels(X, metric="rbf", gamma=1.0)
+    d = ek.decompose(K, "kernel_pca", k=3, kernel="precomputed", solver="cholesky", approximation_error=1e-6)
+    exact = ek.decompose(X, "kernel_pca", k=3, gamma=1.0)
+    np.testing.assert_allclose(d.values, exact.values, rtol=1e-5)
+    np.testing.assert_allclose(np.abs(ek.project(d, K[:9])), np.abs(ek.project(exact, X[:9])), atol=1e-4)
+
+
+def test_as_many_components_as_asked_for_even_when_fewer_rows_hold_the_trace():
+    X = smooth(300)
+    assert ek.decompose(X, "kernel_pca", k=9, gamma=1e-3, solver="cholesky", approximation_error=0.5).k == 9
+
+
 def test_the_seed_decides():
     X = smooth(600)
     first, again, other = (

@@ -133,15 +133,7 @@ def scan_kernels(
     check_count("n_components", n_components, None)
     for kernel in kernels:
         check_choice("kernels", kernel, ("linear", "cosine", *_WIDE))
-    rows = numbers(open_matrix(X, stream=False))
-    _, rng = generator(random_state)
-    order = rng.permutation(rows.shape[0])[: check_count("max_rows", max_rows, None)]
-    if len(order) < 10:
-        raise InputError(
-            f"{len(order)} rows are too few to leave some out and compare kernels; at least 10 are needed."
-        )
-    cut = max(2, len(order) // 5)
-    tried, left_out = rows[np.sort(order[cut:])], rows[np.sort(order[:cut])]
+    tried, left_out = _drawn(X, check_count("max_rows", max_rows, None), random_state)
     trials = [
         _trial(tried, left_out, kernel, gamma, n_components, n_neighbors, options)
         for kernel in kernels
@@ -152,7 +144,20 @@ def scan_kernels(
         value = MEASURES[by] * float(getattr(trial, by))
         return value if np.isfinite(value) else np.inf
 
-    return KernelScan(tuple(sorted(trials, key=rank)), by, n_components, len(order))
+    return KernelScan(tuple(sorted(trials, key=rank)), by, n_components, tried.shape[0] + left_out.shape[0])
+
+
+def _drawn(X: Any, most: int, random_state: Any) -> tuple[Any, Any]:
+    """(rows to fit, rows left out)."""
+    rows = numbers(open_matrix(X, stream=False))
+    _, rng = generator(random_state)
+    order = rng.permutation(rows.shape[0])[:most]
+    if len(order) < 10:
+        raise InputError(
+            f"{len(order)} rows are too few to leave some out and compare kernels; at least 10 are needed."
+        )
+    cut = max(2, len(order) // 5)
+    return rows[np.sort(order[cut:])], rows[np.sort(order[:cut])]
 
 
 def _widths(kernel: str, gammas: Sequence[float] | None, rows: Any) -> list[float | None]:

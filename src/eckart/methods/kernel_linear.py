@@ -27,7 +27,7 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
         rows = unit_rows(rows).astype(rows.dtype)
     most = min(rows.shape)
     k = most if settings.everything else settings.k
-    solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos"}[settings.solver]
+    solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}[settings.solver]
     d = find_axes(
         rows, "pca", k=None if k is None else min(k, most), explain=settings.share, solver=solver,
         tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_reads=settings.max_reads,

@@ -63,7 +63,7 @@ def decompose(
     )  # fmt: skip
     rows = numbers(opened)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
-    if chosen.name in ("linear", "cosine") and settings.solver != "cholesky":
+    if chosen.name in ("linear", "cosine"):
         result = linear_axes(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
@@ -128,6 +128,8 @@ def project(decomposition: Decomposition, data: Any) -> Array:
 def _kernel_scores(d: Decomposition, rows: Any) -> np.ndarray:
     kernel, parts = kernel_of(d), d.parts
     if kernel.name == "precomputed":
+        if "pivots" in parts:
+            rows = rows[:, parts["pivots"]]
         return np.asarray(rows @ parts["dual"] - parts["offset"])
     support = kernel.points(parts["support"], parts["shift"])
     dual = np.asarray(parts["dual"], np.float64)

@@ -55,16 +55,23 @@ class FactorAxes:
 
 
 def pivoted_cholesky(
-    matrix: RowsOnDemand, *, error: float, most: int, rng: np.random.Generator, precision: str = "float32"
+    matrix: RowsOnDemand,
+    *,
+    error: float,
+    most: int,
+    rng: np.random.Generator,
+    precision: str = "float32",
+    least: int = 1,
 ) -> Factor:
-    """F with trace(K - F^T F) <= error x trace(K), or of rank `most`."""
+    """F with trace(K - F^T F) <= error x trace(K), of rank `least` (where K has it) to `most`."""
     size = matrix.size
     left = matrix.diagonal.astype(np.float64)
     trace = float(left.sum())
     factor = np.empty((min(most, size), size), precision)
     pivots = np.empty(0, np.intp)
     lowest = 0.0
-    while len(pivots) < factor.shape[0] and left.sum() > error * trace:
+    nothing = 64 * float(np.finfo(precision).eps) * trace
+    while len(pivots) < factor.shape[0] and left.sum() > (nothing if len(pivots) < least else error * trace):
         rank = len(pivots)
         proposals = _propose(left, min(_PROPOSALS, max(16, rank // 2)), rng)
         accepted, triangle = _accept(matrix, factor[:rank], proposals, rng, factor.shape[0] - rank)

@@ -19,8 +19,8 @@ from eckart.threads import one_blas_thread
 LANDMARKS = 1500
 _FEW = 400
 _EXAMPLES = 12_000
-_PENALTIES = 10.0 ** np.arange(-7.0, 2.5, 0.5)
-_WIDTHS = (0.125, 0.5, 2.0, 8.0)
+_PENALTIES = 10.0 ** np.arange(-9.0, 2.5, 0.5)
+_WIDTHS = (0.02, 0.125, 0.5, 2.0, 8.0)
 
 
 @dataclass(frozen=True)

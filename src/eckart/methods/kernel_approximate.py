@@ -1,0 +1,114 @@
+"""Kernel PCA of an approximated kernel: K ~ F^T F by randomly pivoted Cholesky, components those of the columns of F.
+
+What is missing, K - F^T F, is positive semi-definite and its trace is known: it bounds every eigenvalue and their sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from eckart.assembly import word
+from eckart.decomposition import Certificate, Decomposition, Plan
+from eckart.errors import InputError
+from eckart.methods.kernel_result import as_info, assembled, certify, named_parts, refuse_overflow
+from eckart.methods.kernel_settings import MEMORY, KernelSettings
+from eckart.operators.kernel import Kernel
+from eckart.operators.kernel_matrix import KernelMatrix
+from eckart.solvers.cholesky import Factor, FactorAxes, factor_axes, factor_scores, pivoted_cholesky
+from eckart.solvers.orthogonal import flip_signs
+from eckart.solvers.solution import Solution
+
+MOST_RANK = 4000
+
+
+def rank_limit(size: int, settings: KernelSettings) -> int:
+    """Rows that the approximation may take: as asked, or as many as the memory holds."""
+    item = 4 if settings.approximation_error >= 1e-3 else 8
+    fits = int(0.6 * (settings.memory or MEMORY)) // (item * size)
+    return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
+
+
+def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
+    """The components of F, and what they prove of K."""
+    matrix = KernelMatrix(kernel, rows, keep=False)
+    refuse_overflow(matrix.diagonal)
+    precision = "float32" if settings.approximation_error >= 1e-3 else "float64"
+    if precision == "float64":
+        matrix.sharpen()
+    made = pivoted_cholesky(
+        matrix, error=settings.approximation_error, least=settings.k or 1, most=rank_limit(matrix.size, settings),
+        rng=settings.random, precision=precision,
+    )  # fmt: skip
+    _refuse_indefinite(made, matrix.diagonal)
+    axes = _wanted(factor_axes(made.factor, settings.k or len(made.pivots)), made, settings)
+    scores = factor_scores(made.factor, axes)
+    signs = flip_signs(scores)
+    axes, scores = replace(axes, directions=axes.directions * signs), scores * signs
+    missing = made.error / made.trace if made.trace else 0.0
+    parts = {
+        **named_parts(kernel, rows[made.pivots]), **_through(matrix, made.pivots, axes), "shift": kernel.shift(rows),
+        "pivots": made.pivots, "approximation_error": missing,
+    }  # fmt: skip
+    values, total = axes.values, axes.total + made.error
+    lower = np.maximum(values - 1e-6 * float(values.max(initial=0.0)), 0.0)
+    solution = Solution(
+        solver="cholesky", values=values, vectors=scores, lower=lower, upper=values + made.error,
+        residuals=np.full(len(values), made.error), precision=precision,
+    )  # fmt: skip
+    certificate = _certified(solution, made, total, settings)
+    roots = np.sqrt(values)
+    vectors = scores * np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+    info = as_info(solution, 1, settings, plan)
+    return assembled(rows, values, vectors, total, plan, certificate, info, parts, (), None)
+
+
+def _refuse_indefinite(made: Factor, diagonal: np.ndarray) -> None:
+    if made.lowest < -1e-3 * float(np.abs(diagonal).max(initial=0.0)) or diagonal.min(initial=0.0) < 0:
+        lowest = min(made.lowest, float(diagonal.min(initial=0.0)))
+        raise InputError(
+            f"The kernel is not positive semi-definite: pivoted Cholesky met {lowest:.2g} on its diagonal. "
+            "Choose another kernel or other parameters, or solver='lanczos'."
+        )
+
+
+def _wanted(axes: FactorAxes, made: Factor, settings: KernelSettings) -> FactorAxes:
+    """As many as asked for; what is rounding is zero."""
+    values = np.where(axes.values > max(settings.nothing, 1e-7) * axes.values.max(initial=0.0), axes.values, 0.0)
+    count = len(values)
+    if settings.share is not None:
+        held = np.cumsum(values) / max(axes.total + made.error, np.finfo(np.float64).tiny)
+        count = min(count, int(np.searchsorted(held, settings.share)) + 1)
+    elif settings.everything:
+        count = int(np.sum(values > 0))
+    return replace(axes, values=values[:count], directions=axes.directions[:, :count])
+
+
+def _certified(solution: Solution, made: Factor, total: float, settings: KernelSettings) -> Certificate:
+    certificate = certify(solution, total, settings, 1, settings.approximation_error)
+    held = float(solution.values.sum())
+    # K - F^T F is positive semi-definite: all eigenvalues together gain no more than its trace.
+    low = min(1.0, held * (1.0 - 1e-6) / total) if total > 0 else 0.0
+    high = min(1.0, (held * (1.0 + 1e-6) + made.error) / total) if total > 0 else 0.0
+    share = made.error / made.trace if made.trace else 0.0
+    sentence = word(solution, low, high) if len(solution.values) else ""
+    sentence += f" The kernel is approximated at rank {len(made.pivots)}, {share:.3%} of it missing."
+    proved = bool(share <= settings.approximation_error)
+    return replace(certificate, explained=(low, high), word=sentence, proved=proved)
+
+
+def _through(matrix: KernelMatrix, pivots: np.ndarray, axes: FactorAxes) -> dict[str, Any]:
+    """Coefficients on the pivots: features of a point are L^-1 k(pivots, x), L L^T = K[pivots, pivots]."""
+    block = matrix.block(pivots)
+    block[np.diag_indices_from(block)] += 8 * np.finfo(np.float64).eps * float(np.trace(block))
+    triangle = np.linalg.cholesky(block)
+    together = np.hstack([axes.directions, axes.mean[:, None]])
+    weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")
+    features = triangle - axes.mean
+    return {
+        "support_scores": features @ axes.directions, "dual": weights[:, :-1], "base": weights[:, -1],
+        "means": triangle @ axes.mean, "grand": float(axes.mean @ axes.mean), "offset": axes.mean @ axes.directions,
+    }  # fmt: skip

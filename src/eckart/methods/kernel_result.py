@@ -1,0 +1,72 @@
+"""From the eigenpairs of a centred kernel to a Decomposition: certificate, counts, parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.assembly import angle_bound, explained, ties, word
+from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
+from eckart.methods.kernel_settings import KernelSettings
+from eckart.operators.kernel import Kernel
+from eckart.solvers.solution import Solution
+from eckart.threads import threads
+
+
+def refuse_overflow(diagonal: np.ndarray) -> None:
+    if not np.isfinite(diagonal).all():
+        raise np.linalg.LinAlgError("the kernel is not finite")
+
+
+def named_parts(kernel: Kernel, support: Any) -> dict[str, Any]:
+    parts: dict[str, Any] = {"kernel": kernel.name, "support": support, "shift": kernel.shift(support)}
+    if kernel.name == "function":
+        return {**parts, "function": kernel.function, "kernel_params": kernel.params}
+    if kernel.name == "precomputed":
+        del parts["support"]
+    return {**parts, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
+
+
+def cut(solution: Solution, k: int) -> Solution:
+    return replace(
+        solution, values=np.maximum(solution.values[:k], 0.0), vectors=solution.vectors[:, :k],
+        lower=np.maximum(solution.lower, 0.0)[:k], upper=np.maximum(solution.upper, 0.0)[: k + 1],
+        residuals=solution.residuals[:k],
+    )  # fmt: skip
+
+
+def certify(solution: Solution, total: float, settings: Any, reads: int, tolerance: float) -> Certificate:
+    """Bounds on the eigenvalues as shares of the trace, and as singular values of the points."""
+    k, largest = len(solution.values), float(solution.values.max(initial=0.0))
+    low, high = explained(solution, total, 1e-14 * abs(total))
+    return Certificate(
+        explained=(low, high), lower=np.sqrt(solution.lower[:k]), upper=np.sqrt(solution.upper[:k]),
+        residuals=solution.residuals / largest if largest else np.zeros(k),
+        angle=angle_bound(solution, settings, 1e-15) if k else 0.0,
+        undetermined=ties(solution, settings, "float64") if k else (),
+        failure_probability=solution.failure_probability, rounding=solution.rounding / total if total > 0 else 0.0,
+        tolerance=tolerance, proved=bool(solution.proved), reads=reads, word=word(solution, low, high) if k else "",
+    )  # fmt: skip
+
+
+def as_info(solution: Solution, reads: int, settings: KernelSettings, plan: Plan) -> SolveInfo:
+    return SolveInfo(
+        solver=plan.solver, reads=reads, steps=solution.steps, block=solution.block, basis=solution.basis,
+        restarts=solution.restarts, precision=solution.precision, seed=settings.seed, threads=threads(),
+        history=solution.history,
+    )  # fmt: skip
+
+
+def assembled(
+    rows: Any, values: np.ndarray, vectors: np.ndarray, total: float, plan: Plan, certificate: Certificate,
+    info: SolveInfo, parts: dict[str, Any], notes: tuple[str, ...], rank: int | None,
+) -> Decomposition:  # fmt: skip
+    size, columns = rows.shape
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    return Decomposition(
+        method="kernel_pca", values=np.sqrt(values).astype(dtype), right=np.zeros((columns, 0), dtype), rows=size,
+        columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size), left=vectors.astype(dtype),
+        rank=rank, certificate=certificate, plan=plan, info=info, notes=notes, parts=parts,
+    )  # fmt: skip

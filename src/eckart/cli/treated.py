@@ -43,7 +43,7 @@ def _fate(d: Decomposition, fate: str, gaps: int, spread: float | None) -> str:
         fate += ", but it does not vary: no part in any axis"
     if gaps:
         way = _WAYS.get(d.parts["missing"]["how"], "filled")
-        fate += f"; {gaps:,} of {d.rows:,} values were missing and {way}"
+        fate += f"; {gaps:,} of {d.rows:,} values {'was' if gaps == 1 else 'were'} missing and {way}"
     return fate
 
 

@@ -191,7 +191,7 @@ if (plane) {
     if (across.value === up.value) { const other = event.target === across ? up : across; other.value = String((+other.value + 1) % k); }
     Object.assign(state, { across: +across.value, up: +up.value, scaling: scaling.value, colour: by ? by.value : "" });
     drawPlane();
-    showRow();
+    if (state.row >= 0) part("told").textContent = describe(state.row).replace("\n", ": ");
   });
   const zoom = (by) => {
     const [now] = figures.plane.chart.getOption().dataZoom, middle = (now.start + now.end) / 2;

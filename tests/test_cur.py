@@ -1,142 +1,17 @@
-"""CUR through decompose: the error is exact, the core the best, the choices follow their laws, the words are true."""
-
-from itertools import combinations
+"""CUR through decompose: what it is compared with, how many, hard cases, invariances, reads and files."""
 
 import numpy as np
 import pytest
-import scipy.linalg
 import scipy.sparse as sp
+from cur_samples import CORES, SELECTIONS, counts, dense, falling, product, tail
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 import eckart as ek
 from eckart.axes import find_axes
 from eckart.errors import AccuracyWarning, DataWarning, MissingValuesError, NotFiniteError, ParameterError
 from eckart.solvers.cur_core import Core
-from eckart.solvers.cur_select import by_pivot, by_volume
-from eckart.testing import orthonormal, with_spectrum
-
-SELECTIONS = ("pivot", "norm", "leverage", "volume")
-CORES = ("best", "intersection")
-
-
-def dense(matrix):
-    return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
-
-
-def product(d):
-    return dense(d.parts["C"]) @ Core(**d.parts["core"]).matrix @ dense(d.parts["R"])
-
-
-def falling(rows=90, columns=60, power=1.0, seed=0):
-    return with_spectrum(np.arange(1.0, min(rows, columns) + 1) ** -power, rows, columns, seed=seed)
-
-
-def counts(rows=90, columns=60, seed=0):
-    return sp.random_array((rows, columns), density=0.1, rng=seed, data_sampler=np.random.default_rng(seed).random)
-
-
-def tail(matrix, k):
-    return float(np.linalg.norm(np.linalg.svd(dense(matrix), compute_uv=False)[k:]))
-
-
-# The error and the core
-
-
-@pytest.mark.parametrize("select", SELECTIONS)
-@pytest.mark.parametrize("core", CORES)
-@pytest.mark.parametrize("shape", [(90, 60), (60, 90), (70, 70)])
-@pytest.mark.parametrize("make", [falling, counts])
-def test_the_error_is_that_of_the_product_multiplied_out(select, core, shape, make):
-    A = make(*shape)
-    d = ek.decompose(A, "cur", k=6, select=select, core=core, rng=3, left=True)
-    parts = d.parts
-    made = product(d)
-    assert np.linalg.norm(dense(A) - made) == pytest.approx(parts["error"], rel=1e-10)
-    assert parts["relative_error"] == pytest.approx(parts["error"] / np.linalg.norm(dense(A)), rel=1e-12)
-    columns = dense(A)[:, parts["columns"]] * parts["column_scales"]
-    rows = dense(A)[parts["rows"]] * parts["row_scales"][:, None]
-    np.testing.assert_allclose(dense(parts["C"]), columns, rtol=1e-14)
-    np.testing.assert_allclose(dense(parts["R"]), rows, rtol=1e-14)
-    assert sp.issparse(parts["C"]) == sp.issparse(parts["R"]) == sp.issparse(A)
-    scale = np.abs(made).max()
-    np.testing.assert_allclose((d.left * d.values) @ d.right.T, made, atol=1e-9 * scale)
-    np.testing.assert_allclose(ek.reconstruct(d, ek.project(d, A)), made, atol=1e-9 * scale)
-
-
-@pytest.mark.parametrize("select", SELECTIONS)
-@pytest.mark.parametrize("make", [falling, counts])
-def test_the_best_core_is_the_pseudo_inverses_around_A(select, make):
-    A = make()
-    d = ek.decompose(A, "cur", k=5, select=select)
-    C, R = dense(d.parts["C"]), dense(d.parts["R"])
-    wanted = np.linalg.pinv(C) @ dense(A) @ np.linalg.pinv(R)
-    found = Core(**d.parts["core"]).matrix
-    np.testing.assert_allclose(found, wanted, atol=1e-10 * np.abs(wanted).max())
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        other = found + 1e-3 * np.abs(found).max() * rng.standard_normal(found.shape)
-        assert np.linalg.norm(dense(A) - C @ other @ R) > d.parts["error"]
-
-
-@pytest.mark.parametrize("select", SELECTIONS)
-def test_the_intersection_core_is_the_pseudo_inverse_of_where_they_meet(select):
-    A = falling()
-    d = ek.decompose(A, "cur", k=5, select=select, core="intersection")
-    parts = d.parts
-    W = dense(parts["R"])[:, parts["columns"]] * parts["column_scales"]
-    wanted = np.linalg.pinv(W, rcond=1e-14)
-    np.testing.assert_allclose(Core(**parts["core"]).matrix, wanted, atol=1e-9 * np.abs(wanted).max())
-    if select != "norm":
-        assert len(parts["rows"]) > len(parts["columns"])
-
-
-def test_zeros_of_the_intersection_stay_zeros():
-    A = np.diag([2.0, 0.0, 3.0])
-    d = ek.decompose(A, "cur", n_columns=2, n_rows=2, core="intersection")
-    U = Core(**d.parts["core"]).matrix
-    order = np.argsort(d.parts["columns"]), np.argsort(d.parts["rows"])
-    np.testing.assert_allclose(U[np.ix_(*order)], np.diag([1 / 2, 1 / 3]), atol=1e-15)
-
-
-def test_the_cutoff_decides_what_counts_as_zero():
-    A = np.diag([1.0, 1e-3, 1e-6])
-    full = ek.decompose(A, "cur", k=3, core="intersection")
-    with pytest.warns(DataWarning, match="independent"):
-        cut = ek.decompose(A, "cur", k=3, core="intersection", cutoff=1e-4)
-    assert full.parts["error"] < 1e-15
-    assert cut.parts["error"] == pytest.approx(1e-6, rel=1e-9)
-
-
-@pytest.mark.parametrize(("exponent", "sparse"), [(4, False), (8, False), (11, False), (8, True)])
-def test_small_errors_keep_their_digits(exponent, sparse):
-    """||A||^2 - ||Q_C^T A Q_R||^2 would leave nothing of an error of 1e-11."""
-    values = 10.0 ** -np.arange(0.0, 16.0)
-    A = with_spectrum(values, 200, 40)
-    if sparse:
-        A = sp.block_diag([A, np.zeros((200, 300))], format="csr")
-    d = ek.decompose(A, "cur", k=exponent)
-    C, R = dense(d.parts["C"]), dense(d.parts["R"])
-    left, right = np.linalg.qr(C)[0], np.linalg.qr(R.T)[0]
-    inside = left.T @ dense(A) @ right
-    direct = np.linalg.norm(dense(A) - left @ inside @ right.T)
-    assert d.parts["error"] == pytest.approx(direct, abs=2 * d.parts["error_rounding"], rel=1e-6)
-    assert d.parts["error_rounding"] < 1e-14
-    low, high = d.parts["best_error"]
-    assert low <= np.linalg.norm(values[exponent:]) * (1 + 1e-9)
-    assert high >= np.linalg.norm(values[exponent:]) * (1 - 1e-3)
-
-
-def test_nearly_dependent_columns_do_not_spoil_the_way_back():
-    rng = np.random.default_rng(0)
-    base = rng.standard_normal((80, 3))
-    A = np.column_stack([base, base + 1e-9 * rng.standard_normal((80, 3)), rng.standard_normal((80, 4))])
-    d = ek.decompose(A, "cur", n_columns=8, n_rows=10, select="norm", rng=0)
-    assert np.linalg.norm(A - dense(d.parts["C"]) @ Core(**d.parts["core"]) @ dense(d.parts["R"])) == pytest.approx(
-        d.parts["error"], rel=1e-5
-    )
-
+from eckart.testing import with_spectrum
 
 # What it is compared with
 
@@ -198,99 +73,6 @@ def test_taught_bounds_carry_eps_and_delta():
 def test_the_bound_of_the_pivots_is_never_broken(seed, k, power):
     d = ek.decompose(falling(50, 30, power, seed), "cur", k=k)
     assert d.parts["error"] <= d.parts["bounds"]["pivot"]["bound"] * (1 + 1e-9)
-
-
-# The laws of the choices
-
-
-def test_norm_draws_as_taught_over_1000_seeds():
-    A = np.random.default_rng(7).standard_normal((6, 8)) * np.arange(1, 9)
-    c, total = 5, np.linalg.norm(A) ** 2
-    q, p = (A**2).sum(axis=0) / total, (A**2).sum(axis=1) / total
-    drawn, rows_drawn = np.zeros(8), np.zeros(6)
-    products, errors = [], []
-    for seed in range(1000):
-        parts = ek.decompose(A, "cur", k=2, n_columns=c, n_rows=c, select="norm", rng=seed).parts
-        columns, times = parts["columns"], parts["column_times"]
-        assert len(np.unique(columns)) == len(columns)
-        assert times.sum() == parts["row_times"].sum() == c
-        wanted = A[:, columns] / np.sqrt(c * q[columns]) * np.sqrt(times)
-        np.testing.assert_allclose(parts["C"], wanted, rtol=1e-12)
-        drawn[columns] += times
-        rows_drawn[parts["rows"]] += parts["row_times"]
-        products.append(parts["C"] @ parts["C"].T)
-        errors.append(np.linalg.norm(A @ A.T - products[-1]) ** 2)
-    assert stats.chisquare(drawn, 1000 * c * q).pvalue > 1e-3
-    assert stats.chisquare(rows_drawn, 1000 * c * p).pvalue > 1e-3
-    # E C C^T = A A^T, and E ||A A^T - C C^T||^2 = (||A||^4 - ||A A^T||^2) / c.
-    spread = np.std(products, axis=0) / np.sqrt(1000)
-    assert np.abs((np.mean(products, axis=0) - A @ A.T) / spread).max() < 4.5
-    expected = (total**2 - np.linalg.norm(A @ A.T) ** 2) / c
-    assert abs(np.mean(errors) - expected) < 4.5 * np.std(errors) / np.sqrt(1000)
-
-
-def test_leverage_draws_by_the_weight_in_the_singular_vectors():
-    A = falling(30, 6, seed=2)
-    leverage = (np.linalg.svd(A)[2][:2] ** 2).sum(axis=0)
-    firsts = [
-        ek.decompose(A, "cur", k=2, n_columns=2, select="leverage", rng=s).parts["columns"][0] for s in range(300)
-    ]
-    assert stats.chisquare(np.bincount(firsts, minlength=6), 300 * leverage / 2).pvalue > 1e-3
-
-
-def test_volume_draws_by_squared_determinants():
-    V = orthonormal(5, 2, seed=4)
-    pairs = list(combinations(range(5), 2))
-    chances = np.array([np.linalg.det(V[list(pair)]) ** 2 for pair in pairs])
-    assert chances.sum() == pytest.approx(1.0)
-    seen = dict.fromkeys(pairs, 0)
-    rng = np.random.default_rng(0)
-    for _ in range(5000):
-        seen[tuple(sorted(by_volume(V, 2, rng).places.tolist()))] += 1
-    assert stats.chisquare(list(seen.values()), 5000 * chances).pvalue > 1e-3
-
-
-def test_volume_keeps_its_promise_in_the_mean():
-    A, k = falling(40, 30, 0.3), 3
-    squares = [ek.decompose(A, "cur", k=k, select="volume", rng=seed).parts["error"] ** 2 for seed in range(150)]
-    d = ek.decompose(A, "cur", k=k, select="volume")
-    promise = d.parts["bounds"]["volume"]["bound"] ** 2
-    assert promise == pytest.approx(2 * (k + 1) * tail(A, k) ** 2, rel=1e-6)
-    assert np.mean(squares) + 4 * np.std(squares) / np.sqrt(150) < promise
-
-
-@pytest.mark.parametrize("make", ["even", "long", "ties"])
-def test_pivots_are_those_of_lapack(make):
-    """Also where only some of the columns are looked at."""
-    V = orthonormal(12_000, 25, seed=1)
-    if make == "long":
-        V = np.linalg.qr(V * (np.arange(1, 12_001) ** -0.7)[:, None])[0]
-    if make == "ties":
-        V = np.linalg.qr(np.repeat(V[:3000], 4, axis=0))[0]
-    pivots = scipy.linalg.qr(V.T, mode="r", pivoting=True)[1][:25]
-    found = by_pivot(V, 25).places
-    np.testing.assert_allclose(V[found] ** 2 @ np.ones(25), V[pivots] ** 2 @ np.ones(25), rtol=1e-9)
-    if make != "ties":
-        np.testing.assert_array_equal(found, pivots)
-
-
-def test_pivots_of_a_matrix_are_those_of_its_singular_vectors():
-    A = falling(80, 50, seed=5)
-    U, _, Vt = np.linalg.svd(A)
-    parts = ek.decompose(A, "cur", k=6).parts
-    np.testing.assert_array_equal(parts["columns"], scipy.linalg.qr(Vt[:6], pivoting=True)[2][:6])
-    np.testing.assert_array_equal(parts["rows"], scipy.linalg.qr(U[:, :6].T, pivoting=True)[2][:6])
-
-
-@pytest.mark.parametrize("select", SELECTIONS)
-def test_more_columns_than_k_are_different_and_help(select):
-    A = falling()
-    few = ek.decompose(A, "cur", k=4, n_columns=4, n_rows=4, select=select)
-    many = ek.decompose(A, "cur", k=4, n_columns=15, n_rows=14, select=select)
-    assert len(np.unique(many.parts["columns"])) == len(many.parts["columns"])
-    assert many.parts["error"] < few.parts["error"]
-    if select != "norm":
-        assert (len(many.parts["columns"]), len(many.parts["rows"])) == (15, 14)
 
 
 # How many

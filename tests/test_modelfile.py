@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -325,3 +326,72 @@ def test_float32_stays_float32(tmp_path: Path) -> None:
     save(d, tmp_path / "m")
     assert load(tmp_path / "m").right.dtype == np.float32
     assert load(tmp_path / "m").right.flags.writeable
+
+
+@pytest.fixture
+def sparse_model(tmp_path: Path) -> Path:
+    path = tmp_path / "sparse.eckart"
+    save(replace(arrests(), parts={"C": sp.csr_array(np.diag([1.0, 2.0, 0.0])), "k": 2}), path)
+    return path
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.integers(0, 6), columns=st.integers(0, 6), density=st.floats(0, 1), single=st.booleans())
+def test_sparse_parts_survive(tmp_path: Path, rows: int, columns: int, density: float, single: bool) -> None:
+    kept = sp.random_array((rows, columns), density=density, rng=0, format="csr", dtype=np.float32 if single else float)
+    for given_ in (kept, kept.tocsc(), kept.tocoo()):
+        save(replace(arrests(), parts={"inner": {"C": given_}}), tmp_path / "m", overwrite=True)
+        found = load(tmp_path / "m").parts["inner"]["C"]
+        assert (found.shape, found.dtype, found.format) == (kept.shape, kept.dtype, "csr")
+        assert np.array_equal(found.toarray(), kept.toarray())
+
+
+def _into(name: str, array: np.ndarray) -> Any:
+    return lambda entries: entries.update({f"parts.C.{name}.npy": npy(array, version=(1, 0))})
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        _into("indices", np.array([0, 3], np.int32)),
+        _into("indices", np.array([0, -1], np.int32)),
+        _into("indices", np.array([0], np.int32)),
+        _into("indices", np.array([0.0, 1.0])),
+        _into("indices", np.array([[0, 1]], np.int32)),
+        _into("indptr", np.array([0, 2, 1, 2], np.int32)),
+        _into("indptr", np.array([0, 1, 2, 900], np.int32)),
+        _into("indptr", np.array([0, 1, 2], np.int32)),
+        _into("indptr", np.array([1, 1, 2, 2], np.int32)),
+        _into("data", np.array([1.0, np.nan])),
+        _into("data", np.array([1.0, 2.0, 3.0])),
+    ],
+)
+def test_sparse_parts_that_point_outside_are_refused(sparse_model: Path, members: Any) -> None:
+    assert load(sparse_model).parts["C"].nnz == 2
+    with pytest.raises(ModelFileError, match="sparse array"):
+        load(forge(sparse_model, members=members))
+
+
+@pytest.mark.parametrize(
+    "shape", [{"tuple": [3]}, {"tuple": [3, -3]}, {"tuple": [3, 2**70]}, [3, 3], None, {"tuple": [3, 1]}]
+)
+def test_sparse_parts_of_an_impossible_shape_are_refused(sparse_model: Path, shape: Any) -> None:
+    def change(document: Any) -> None:
+        document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["shape"] = shape
+
+    with pytest.raises(ModelFileError, match="sparse array"):
+        load(forge(sparse_model, change))
+
+
+def test_sparse_parts_with_a_part_too_few_or_too_many_are_refused(sparse_model: Path) -> None:
+    def fewer(document: Any) -> None:
+        del document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["indptr"]
+
+    def more(document: Any) -> None:
+        document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["more"] = 1
+
+    whole = sparse_model.read_bytes()
+    for change in (fewer, more):
+        sparse_model.write_bytes(whole)
+        with pytest.raises(ModelFileError, match="broken sparse array"):
+            load(forge(sparse_model, change))

@@ -1,0 +1,101 @@
+"""project_to, reconstruct_to: a table too large for memory, turned into scores or back, written as it is read."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from eckart.array_api import to_numpy
+from eckart.decomposition import Decomposition
+from eckart.errors import InputError
+from eckart.operators.open_matrix import open_matrix
+from eckart.operators.reading import Reading, Watch, ahead
+from eckart.parameters import memory_bytes
+from eckart.sources.writers import row_writer
+from eckart.verbs import project, reconstruct
+
+Path = str | os.PathLike[str]
+
+
+def project_to(
+    decomposition: Decomposition,
+    data: Any,
+    path: Path,
+    *,
+    memory: str | int | None = None,
+    overwrite: bool = False,
+    watch: Watch | None = None,
+    **options: Any,
+) -> int:
+    """Write the scores of the rows of `data` to `path` (.npy, .parquet or .zarr), block by block; gives their number.
+
+    `options` are those of `project`.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek, tempfile, pathlib
+    >>> table = np.arange(12.0).reshape(6, 2) ** 2
+    >>> d = ek.decompose(table, k=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = pathlib.Path(folder) / "scores.npy"
+    ...     rows = ek.project_to(d, table, target)
+    ...     np.abs(np.load(target) - ek.project(d, table)).max() < 1e-9
+    True
+    """
+    names = [f"axis {i + 1}" for i in range(_width(decomposition))]
+
+    def step(block: Any) -> np.ndarray:
+        return to_numpy(project(decomposition, block, **options))
+
+    return _write(data, path, step, len(names), names, decomposition, memory, overwrite, watch)
+
+
+def reconstruct_to(
+    decomposition: Decomposition,
+    scores: Any,
+    path: Path,
+    *,
+    memory: str | int | None = None,
+    overwrite: bool = False,
+    watch: Watch | None = None,
+    **options: Any,
+) -> int:
+    """Write the rows that belong to scores (an array or a file) to `path`, block by block; gives their number."""
+    d = decomposition
+    names = d.column_names or [f"column {i + 1}" for i in range(d.columns)]
+
+    def step(block: Any) -> np.ndarray:
+        return to_numpy(reconstruct(d, block, **options))
+
+    return _write(scores, path, step, d.columns, names, d, memory, overwrite, watch)
+
+
+def _width(d: Decomposition) -> int:
+    return d.k
+
+
+def _write(
+    data: Any, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
+    memory: str | int | None, overwrite: bool, watch: Watch | None,
+) -> int:  # fmt: skip
+    matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
+    source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
+    dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64
+    reading = Reading(watch=watch)
+    reading.reads = 1
+    with row_writer(path, (matrix.shape[0], width), dtype, names, overwrite=overwrite) as write:
+        blocks = ahead(lambda span: source.read(*span), spans)
+        for number, (span, block) in enumerate(blocks, start=1):
+            written = step(block)
+            if not np.isfinite(written).all():
+                raise InputError(
+                    f"{source.about.name}: rows {span[0]:,} to {span[1]:,} give scores that are not finite. Fill or "
+                    "remove missing and infinite entries first."
+                )
+            write(written)
+            reading.tell(number, len(spans), matrix.shape[0])
+    return int(matrix.shape[0])

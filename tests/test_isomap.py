@@ -307,3 +307,10 @@ def test_refusals(roll):
         ek.Isomap(n_neighbors=None, radius=5.0).fit(roll).transform(roll[:1] + 1000.0)
     with pytest.raises(ParameterError, match="k=0"):
         ek.decompose(roll, "isomap", k=0)
+
+
+def test_sparse_rows_on_the_axes_of_dense_ones():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((60, 8)) * (rng.random((60, 8)) < 0.3)
+    d = ek.decompose(rows, "isomap", k=2, n_neighbors=8)
+    np.testing.assert_allclose(ek.project(d, sparse.csr_array(rows)), ek.project(d, rows), atol=1e-9)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy
+from eckart.array_api import Array, from_numpy, is_sparse
 from eckart.decomposition import Decomposition, Plan
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.methods.isomap_embedding import Embedding, embed_all, embed_landmarks
@@ -83,6 +83,8 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     points = d.parts["points"]
     if points is None:
         raise InputError("These distances came from elsewhere; give them with the estimator that made them.")
+    if is_sparse(queries) and not is_sparse(points):
+        queries = queries.toarray()
     if d.parts["radius"] is not None:
         found = neighbours.within(queries, points, float(np.ldexp(d.parts["radius"], d.parts["exponent"])))
     else:

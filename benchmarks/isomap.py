@@ -1,4 +1,4 @@
-"""Isomap against scikit-learn's, and the memory of landmarks: python -m benchmarks.isomap [--rounds 3] [--landmarks]."""
+"""Isomap against scikit-learn's, and the memory of landmarks: python -m benchmarks.isomap [--landmarks]."""
 
 from __future__ import annotations
 

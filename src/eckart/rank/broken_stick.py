@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.rank.evidence import Evidence
+from eckart.rank.verdict import percent
 
 
 def pieces(count: int) -> np.ndarray:
@@ -29,4 +30,4 @@ def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
         return None, f"All {k} axes known are above the broken stick; there may be more."
     if k == len(e.shares):
         return k, f"All {k} axes are above the broken stick."
-    return k, f"Axis {k + 1} holds {e.shares[k]:.2%}, a random stick {expected[k]:.2%}."
+    return k, f"Axis {k + 1} holds {percent(e.shares[k])}, a random stick {percent(expected[k])}."

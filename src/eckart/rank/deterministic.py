@@ -15,6 +15,7 @@ import numpy as np
 from scipy import optimize
 
 from eckart.rank.evidence import Evidence
+from eckart.rank.verdict import percent
 
 TRACY_WIDOM = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234}
 """Quantiles of the Tracy-Widom law of real noise."""
@@ -58,7 +59,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         free = left * e.columns / (e.columns - k) if k < e.columns else left
         edge = upper_edge(free, e.free_rows - k, quantile, taken=k)
         if e.shares[k] <= edge:
-            return k, f"Axis {k + 1} holds {e.shares[k]:.2%}; noise of what is left would reach {edge:.2%}."
+            return k, f"Axis {k + 1} holds {percent(e.shares[k])}; noise of what is left would reach {percent(edge)}."
         left = np.maximum(left - e.shares[k] * e.right[:, k] ** 2, 0.0)
     if count < e.short - 1:
         return None, f"All {count} axes known are above the edge of the noise; there may be more."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eckart.rank.evidence import Evidence
+from eckart.rank.verdict import percent
 
 
 def by_average(e: Evidence) -> tuple[int | None, str]:
@@ -10,9 +11,11 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
     average = 1.0 / e.columns
     k = int((e.shares > average * (1.0 + 1e-12)).sum())
     if k == len(e.shares) < e.short:
-        return None, f"All {k} axes known are above the average of {average:.2%}; there may be more."
+        return None, f"All {k} axes known are above the average of {percent(average)}; there may be more."
     what = (
-        "an eigenvalue of the correlation matrix above 1" if e.scale else f"more than the average share, {average:.2%}"
+        "an eigenvalue of the correlation matrix above 1"
+        if e.scale
+        else f"more than the average share, {percent(average)}"
     )
-    nearest = f"; the next has {e.shares[k]:.2%}" if k < len(e.shares) else ""
+    nearest = f"; the next has {percent(e.shares[k])}" if k < len(e.shares) else ""
     return k, f"{k} {'has' if k == 1 else 'have'} {what}{nearest}."

@@ -16,6 +16,7 @@ from scipy import sparse
 from eckart.array_api import is_sparse
 from eckart.rank.evidence import Evidence
 from eckart.rank.leading import leading_squares
+from eckart.rank.verdict import percent
 
 
 def by_permutation(e: Evidence) -> tuple[int | None, str]:
@@ -44,10 +45,8 @@ def _compared(
     if above.all():
         return most, f"All {most} axes looked at are above those of {repeats} {what}."
     k = int(np.argmin(above))
-    return (
-        k,
-        f"Axis {k + 1} holds {e.shares[k]:.2%}; {level:.0%} of {repeats} {what} have at most {limits[k]:.2%} there.",
-    )
+    seen, limit = percent(e.shares[k]), percent(limits[k])
+    return k, f"Axis {k + 1} holds {seen}; {level:.0%} of {repeats} {what} have at most {limit} there."
 
 
 def _permuted(table: Any, rng: np.random.Generator) -> Any:

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def percent(share: float) -> str:
+    """12.34%, and three digits of what is below one percent."""
+    return f"{share:.2%}" if share >= 0.01 else f"{100.0 * share:.3g}%"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What one rule says: k axes, why, and what it takes for granted. k is None where it cannot say."""

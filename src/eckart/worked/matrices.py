@@ -23,7 +23,7 @@ REMEDIES = {
     "svd": "'eckart report DATA --method svd' or eckart.TruncatedSVD",
     "energy": "'eckart plan DATA --method svd --explain 0.9'", "query": "eckart.TruncatedSVD and its transform",
     "cur": "eckart.decompose(data, 'svd')", "nmf": "sklearn.decomposition.NMF",
-    "kernel_pca": "sklearn.decomposition.KernelPCA",
+    "kernel_pca": "eckart.KernelPCA",
     "select": "sklearn.feature_selection",
 }  # fmt: skip
 """For each exact solution, what does the same on large data."""

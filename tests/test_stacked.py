@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import eckart as ek
-from eckart.errors import FileError, MemoryBudgetError, MissingValuesError, ParameterError
+from eckart.errors import FileError, InputError, MemoryBudgetError, MissingValuesError, ParameterError
 from eckart.operators.open_matrix import open_blocks, open_matrix
 from eckart.operators.stacked import StackedBlocks
 from eckart.sources.open_rows import open_rows
@@ -171,3 +172,36 @@ def test_progress_is_told():
     assert seen[-1].rows_per_second > 0
     assert [p.read for p in seen] == sorted(p.read for p in seen)
     assert any(p.explained is not None for p in seen)
+
+
+ESTIMATORS = [ek.PCA(3), ek.PCA(0.8), ek.TruncatedSVD(3), ek.IncrementalPCA(3)]
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__} {e.n_components}")
+def test_estimators_take_large_files(tmp_path, estimator, monkeypatch):
+    data = table(900, 25, offset=5.0)
+    np.save(tmp_path / "a.npy", data)
+    monkeypatch.setattr("eckart.sources.open_rows.too_large", lambda _rows, _memory: True)
+    monkeypatch.setattr("eckart.operators.open_matrix.too_large", lambda _rows, _memory: True)
+    from_file = clone(estimator).fit(tmp_path / "a.npy")
+    from_memory = clone(estimator).fit(data)
+    np.testing.assert_allclose(from_file.components_, from_memory.components_, atol=1e-5)
+    np.testing.assert_allclose(from_file.explained_variance_, from_memory.explained_variance_, rtol=1e-6)
+    scores = from_memory.transform(data)
+    np.testing.assert_allclose(from_file.transform(tmp_path / "a.npy"), scores, atol=1e-4 * np.abs(scores).max())
+    if hasattr(from_file, "score"):
+        np.testing.assert_allclose(from_file.score(tmp_path / "a.npy"), from_memory.score(data), rtol=1e-6)
+
+
+def test_incremental_streams_are_joined():
+    data = table(800, 12, offset=2.0)
+    parts = [ek.IncrementalPCA(4).fit(data[i : i + 200]) for i in range(0, 800, 200)]
+    joined = parts[0].merge(parts[1]).merge(parts[2].merge(parts[3]))
+    whole = ek.IncrementalPCA(4).fit(data)
+    np.testing.assert_allclose(joined.components_, whole.components_, atol=1e-9)
+    np.testing.assert_allclose(joined.singular_values_, whole.singular_values_, rtol=1e-10)
+    assert joined.n_samples_seen_ == 800
+    joined.partial_fit(data)
+    with pytest.raises(InputError, match="12 columns and the other 3"):
+        whole.merge(ek.IncrementalPCA(2).fit(data[:, :3]))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
 from eckart.array_api import Array, empty_rows
 from eckart.decomposition import Certificate, Decomposition, Plan
-from eckart.errors import ParameterError
+from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.base import Projection, axes_as_rows, explained_share, explained_variance, noise_variance
 from eckart.estimators.export import sklearn_incremental_pca
@@ -130,6 +133,50 @@ class IncrementalPCA(ProbabilisticMixin, Projection):
         seen = rows if before is None else rows + before.scatter.count
         self._publish(_running(opened, self._count(seen, columns), before))
         return self
+
+    def merge(self, other: IncrementalPCA) -> IncrementalPCA:
+        """A new estimator that has seen the rows of both: streams may be read apart and joined afterwards.
+
+        Parameters
+        ----------
+        other : IncrementalPCA
+            Fitted on rows of the same columns.
+
+        Returns
+        -------
+        IncrementalPCA
+            With the parameters of this one; both stay as they are.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eckart import IncrementalPCA
+        >>> rows = np.arange(24.0).reshape(8, 3) ** 2
+        >>> joined = IncrementalPCA(1).fit(rows[:5]).merge(IncrementalPCA(1).fit(rows[5:]))
+        >>> np.allclose(joined.components_, IncrementalPCA(1).fit(rows).components_)
+        True
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if other.n_features_in_ != self.n_features_in_:
+            raise InputError(
+                f"One has seen {self.n_features_in_} columns and the other {other.n_features_in_}: they are of "
+                "different tables and cannot be joined."
+            )
+        first, second = self._running, other._running
+        count = first.scatter.count + second.scatter.count
+        k = self._count(count, self.n_features_in_)
+        scatter = merge(first.scatter, second.scatter, k)
+        if scatter.factor is not None and not scatter.exact:
+            k = min(k, len(scatter.factor))
+        precision = first.precision if first.precision == second.precision else "float64"
+        joined: IncrementalPCA = clone(self)
+        joined.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            joined.feature_names_in_ = self.feature_names_in_
+        joined.batch_size_ = getattr(self, "batch_size_", 5 * self.n_features_in_)
+        joined._publish(Running(scatter, k, first.like, precision))
+        return joined
 
     def to_sklearn(self) -> Any:
         """The same fitted model as a ``sklearn.decomposition.IncrementalPCA``, for tools that know only that."""

@@ -12,9 +12,11 @@ from eckart.array_api import is_array, is_numpy, is_sparse, to_numpy
 from eckart.errors import InputError
 from eckart.filling import unmasked
 from eckart.operators.open_matrix import open_matrix
-from eckart.sources.base import Source
+from eckart.parameters import memory_bytes
+from eckart.sources.base import RowSource, Source
+from eckart.sources.dask_rows import dask_rows, is_dask
 from eckart.sources.frames import frame_source
-from eckart.sources.open_source import open_source
+from eckart.sources.open_rows import open_table
 
 
 def take(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -25,8 +27,10 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     if getattr(estimator, "missing", "error") != "error":
         X = unmasked(X)
     if isinstance(X, str | os.PathLike):
-        X = open_source(X)
-    if isinstance(X, Source):
+        X = open_table(X, memory=memory_bytes(getattr(estimator, "memory", None)))
+    elif is_dask(X):
+        X = dask_rows(X)
+    if isinstance(X, Source | RowSource):
         return _take_source(estimator, X, reset=reset)
     if is_array(X) and not is_numpy(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -53,7 +57,7 @@ def take_weights(sample_weight: Any) -> Any:
     return to_numpy(sample_weight) if is_array(sample_weight) else sample_weight
 
 
-def _take_source(estimator: Any, source: Source, *, reset: bool) -> Source:
+def _take_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     names = source.about.column_names
     if reset:
         estimator.n_features_in_ = source.shape[1]

@@ -159,5 +159,9 @@ def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: 
 
 def _dense(opened: Opened, start: int, stop: int) -> Any:
     """Some rows as they were given; sparse ones of extreme size were scaled when they were opened."""
-    block = opened.matrix.matrix[start:stop, :]
+    matrix = opened.matrix
+    if not matrix.resident:
+        block = matrix.source.read(start, stop)
+        return block.toarray() if is_sparse(block) else block
+    block = matrix.matrix[start:stop, :]
     return np.ldexp(block.toarray(), -opened.exponent) if is_sparse(block) else block

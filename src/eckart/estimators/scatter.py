@@ -7,7 +7,9 @@ leading directions, and what it lost is added up: S = F^T F + E, where E has onl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -59,13 +61,14 @@ def scatter_of(opened: Opened, k: int) -> Scatter:
             result = _as_matrix(opened.matrix.precise())
         else:
             step = max(1, capacity(columns, k) // 2)
-            pieces = (_slice(opened.matrix, start, start + step) for start in range(0, rows, step))
+            pieces = _pieces(opened.matrix, step)
             result = _as_factor(next(pieces))
             for piece in pieces:
                 result = merge(result, _as_factor(piece), k)
         finite = np.isfinite(result.total)
     if not finite:
-        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+        stored = opened.matrix.matrix if opened.matrix.resident else opened.matrix
+        refuse_not_finite(stored, opened.about.column_names)
     return replace(result, exponent=opened.exponent)
 
 
@@ -124,6 +127,13 @@ def _gram(scatter: Scatter) -> np.ndarray:
         return scatter.gram
     assert scatter.factor is not None
     return np.asarray(scatter.factor.T @ scatter.factor)
+
+
+def _pieces(matrix: Any, step: int) -> Iterator[RowBlocks]:
+    """At most `step` rows at a time, of a matrix in memory or one that is read in blocks."""
+    for block in [matrix] if matrix.resident else (block for _, block in matrix.pieces()):
+        for start in range(0, block.shape[0], step):
+            yield _slice(block, start, start + step)
 
 
 def _slice(matrix: RowBlocks, start: int, stop: int) -> RowBlocks:

@@ -65,3 +65,25 @@ def test_rows_without_weight_lose_their_names() -> None:
     d = ek.decompose(frame, k=1, sample_weight=[1, 0, 2, 1], left=True)
     assert d.row_names == ("w", "y", "z")
     np.testing.assert_array_equal(d.parts["row_weights"].round(12), [1, 2, 1])
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_norms_of_rows_that_are_read_in_blocks(thin: bool, method: Any, weighted: bool, dtype: str) -> None:
+    random = np.random.default_rng(0)
+    data = random.normal(size=(20_000, 10)) + (0 if thin else 5)
+    data[random.random(data.shape) > (0.25 if thin else 2)] = 0
+    data = data.astype(dtype)
+    weights = random.integers(1, 4, 20_000).astype(float) if weighted else np.ones(20_000)
+    d = ek.decompose(
+        sparse.csr_array(data) if thin else data, method, k=2, scale=True, left=True, stream=True,
+        sample_weight=weights if weighted else None, memory="1MB",
+    )  # fmt: skip
+    expected = standardized(data.astype(float), weights, center=method == "pca", scale=True)
+    tolerance = {"rtol": 1e-9 if dtype == "float64" else 3e-5}
+    np.testing.assert_allclose(d.parts["row_norms"], np.linalg.norm(expected, axis=1), **tolerance)
+    scores = expected @ np.asarray(d.right, dtype=float)
+    found = np.asarray(d.left, dtype=float) * np.asarray(d.values)
+    np.testing.assert_allclose(found, scores, atol=1e-8 if dtype == "float64" else 1e-4)

@@ -51,6 +51,27 @@ class RecordSquares:
         raise TypeError("Squares are recorded last.")
 
 
+def pack(operator: Operator, right: Array) -> tuple[Any, np.ndarray]:
+    """The data behind B = (A - l r^T) diag(1/scale), and Q, r and 1/scale as one factor that can travel."""
+    scale = operator.scale if isinstance(operator, Scaled) else None
+    inner: Any = operator.base if isinstance(operator, Scaled) else operator
+    centre = to_numpy(inner.right) if isinstance(inner, Centered) else np.zeros(right.shape[0])
+    inverse = np.ones(right.shape[0]) if scale is None else 1.0 / to_numpy(scale)
+    base = inner.base if isinstance(inner, Centered) else inner
+    return base, np.column_stack([to_numpy(right), centre, inverse])
+
+
+def measured_rows(block: RowBlocks, packed: np.ndarray) -> np.ndarray:
+    """B Q and, as one more column, the squared norms of the rows of B, of one block of A's rows; `packed` as above."""
+    right, centre, scale = packed[:, :-2], packed[:, -2], 1.0 / packed[:, -1]
+    count = block.shape[0]
+    left = np.ones(count) if block.weight_roots is None else to_numpy(block.weight_roots)
+    image, squares = image_and_squares(
+        Scaled(Centered(block, left, centre, np.zeros(0), float(count)), scale), right, across=False
+    )
+    return np.column_stack([to_numpy(image), squares])
+
+
 def _unwrapped(operator: Operator) -> tuple[RowBlocks, Array | None, Array | None, Array | None]:
     """The data, and l, r, scale of B = (A - l r^T) diag(1/scale)."""
     scale = operator.scale if isinstance(operator, Scaled) else None

@@ -17,6 +17,7 @@ from eckart.array_api import Array
 from eckart.errors import MemoryBudgetError
 from eckart.operators.base import Survey
 from eckart.operators.journal import key_of
+from eckart.operators.measured import measured_rows
 from eckart.operators.prepare import Convert
 from eckart.operators.reading import Reading, ahead
 from eckart.operators.row_blocks import RowBlocks
@@ -62,6 +63,9 @@ class Task:
             return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
         if self.kind == "gram":
             return [block.gram(factor)]
+        if self.kind == "measured":
+            assert factor is not None
+            return [measured_rows(block, factor)]
         return [np.asarray(getattr(block, self.kind)(factor))]
 
     @property
@@ -192,8 +196,15 @@ class StackedBlocks:
 
     def matmat(self, right: Array) -> np.ndarray:
         """A Q, kept whole: rows x b."""
-        task = Task("matmat", np.ascontiguousarray(right))
-        result = np.empty((self.shape[0], right.shape[1]), self.dtype)
+        return self._rows_of(Task("matmat", np.ascontiguousarray(right)), right.shape[1])
+
+    def measured(self, packed: np.ndarray) -> np.ndarray:
+        """B Q and the squared norms of the rows of B beside it (see `operators.measured`): rows x (b + 1)."""
+        return self._rows_of(Task("measured", np.ascontiguousarray(packed)), packed.shape[1] - 1)
+
+    def _rows_of(self, task: Task, width: int) -> np.ndarray:
+        """Something for every row, in one read."""
+        result = np.empty((self.shape[0], width), self.dtype)
         keep = result.nbytes <= _JOURNALLED
         number = self._begin()
         known = self._known(number, task) if keep else None

@@ -12,7 +12,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators.base import Operator, Survey
-from eckart.operators.measured import image_and_squares
+from eckart.operators.measured import image_and_squares, pack
 from eckart.operators.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
@@ -107,8 +107,13 @@ class Standardized:
 
     def image(self, right: Array, *, measure: bool) -> Array:
         """B Q; with `measure` the same read gives `row_squares` too."""
-        if not measure or not self._given.resident:
+        if not measure or (self.turned and not self._given.resident):
             return self.operator.matmat(right)
+        if not self._given.resident:
+            blocks, packed = pack(self.operator, right)
+            product = blocks.measured(packed)
+            self.row_squares = product[:, -1].astype(np.float64)
+            return product[:, :-1]
         product, self.row_squares = image_and_squares(self.operator, right, across=self.turned)
         return product
 

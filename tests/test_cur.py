@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 import eckart as ek
 from eckart.axes import find_axes
-from eckart.errors import AccuracyWarning, DataWarning, MissingValuesError, NotFiniteError, ParameterError
+from eckart.errors import (
+    AccuracyWarning,
+    DataWarning,
+    MemoryBudgetError,
+    MissingValuesError,
+    NotFiniteError,
+    ParameterError,
+)
 from eckart.solvers.cur_core import Core
 from eckart.testing import with_spectrum
 
@@ -282,6 +289,29 @@ def test_one_more_read_beside_those_of_the_singular_vectors(A):
     axes = find_axes(A, "svd", k=5, left=True)
     d = ek.decompose(A, "cur", k=5)
     assert d.info.reads == d.certificate.reads == axes.info.reads + 1
+
+
+@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_read_in_blocks_give_the_same(tmp_path, select, sparse):
+    A = counts(3000, 40) if sparse else falling(3000, 40)
+    path = tmp_path / ("a.npz" if sparse else "a.npy")
+    sp.save_npz(path, A) if sparse else np.save(path, A)
+    whole = ek.decompose(A, "cur", k=4, select=select)
+    blocks = ek.decompose(path, "cur", k=4, select=select, stream=True, memory="1MB" if sparse else "2MB")
+    np.testing.assert_array_equal(blocks.parts["columns"], whole.parts["columns"])
+    np.testing.assert_array_equal(blocks.parts["rows"], whole.parts["rows"])
+    assert blocks.parts["error"] == pytest.approx(whole.parts["error"], rel=1e-9)
+    np.testing.assert_allclose(dense(blocks.parts["C"]), dense(whole.parts["C"]), rtol=1e-14)
+    np.testing.assert_allclose(dense(blocks.parts["R"]), dense(whole.parts["R"]), rtol=1e-14)
+    np.testing.assert_allclose(ek.project(blocks, path), ek.project(whole, A), rtol=1e-14)
+
+
+def test_too_little_memory_is_refused_beforehand():
+    with pytest.raises(MemoryBudgetError, match="bytes beside the data"):
+        ek.decompose(falling(3000, 40), "cur", k=30, memory="1.2MB", select="leverage")
+    with pytest.raises(MemoryBudgetError, match="chosen columns"):
+        ek.decompose(falling(30_000, 60), "cur", k=2, n_columns=60, memory="5MB")
 
 
 def test_a_model_file_holds_it_whole(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from eckart.decomposition import Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.methods.cur_fit import Axes, Found, Wanted, certified_axes, fit
 from eckart.methods.cur_result import assemble
+from eckart.operators.device_rows import as_device_csr
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.operators.slices import squares_both_ways
-from eckart.parameters import check_choice, check_count, check_share, is_number
+from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
 from eckart.settings import generator
 
 SELECTIONS = ("pivot", "norm", "leverage", "volume")
@@ -46,6 +48,7 @@ def decompose(
     left: bool = False,
     rng: Any = None,
     memory: str | int | None = None,
+    stream: bool | None = None,
 ) -> Decomposition:
     """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
 
@@ -60,12 +63,13 @@ def decompose(
     >>> d.parts["columns"].tolist(), round(d.parts["error"], 12)
     ([2, 0], 0.0)
     """
-    opened = open_matrix(data)
+    opened = _open(data, memory=memory_bytes(memory), stream=stream)
     shape = opened.matrix.shape
     target = _target(explain, error, k)
     _, random = generator(rng)
     wanted = _checked(shape, n_columns, n_rows, select, core, cutoff, int(random.integers(2**62)))
-    options = {"tol": tol, "memory": memory}
+    wanted = replace(wanted, memory=memory_bytes(memory))
+    options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True}
     if target is None:
         rank = _rank(shape, k, n_columns, n_rows)
         axes = certified_axes(opened, wanted, k=rank, error=None, **options)
@@ -82,7 +86,7 @@ def decompose(
 
 def project(decomposition: Decomposition, data: Any) -> Array:
     """Entries of each row in the chosen columns, times what these are scaled by; dense, rows x columns of C."""
-    d, opened = decomposition, open_matrix(data)
+    d, opened = decomposition, _open(data)
     matrix = opened.matrix
     if matrix.shape[1] != d.columns:
         raise InputError(
@@ -108,10 +112,16 @@ def reconstruct(decomposition: Decomposition, coordinates: Array) -> Array:
     return reconstruct_from_axes(decomposition, coordinates)
 
 
+def _open(data: Any, **options: Any) -> Opened:
+    """Sparse rows on a GPU come to the host, where columns and rows are collected."""
+    stored = as_device_csr(data)
+    return open_matrix(data if stored is None else stored.to_host(), **options)
+
+
 def _refuse_bad_entries(opened: Opened) -> None:
     """Columns that are not chosen must hold numbers as well; one sum tells."""
     if not opened.matrix.resident:
-        return
+        return  # read in blocks, which are checked as they are read
     matrix = opened.matrix.matrix
     values = matrix.data if is_sparse(matrix) else to_numpy(matrix)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -13,6 +13,7 @@ import numpy as np
 from eckart.array_api import from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.axes import find_axes, plan_axes
 from eckart.decomposition import Decomposition
+from eckart.errors import MemoryBudgetError
 from eckart.operators.open_matrix import Opened
 from eckart.operators.slices import fold_slices, squares_both_ways
 from eckart.solvers import cur_core
@@ -36,6 +37,7 @@ class Wanted:
     n_columns: int | None
     n_rows: int | None
     seed: int
+    memory: int | None = None
 
     def counts(self, k: int, shape: tuple[int, int]) -> tuple[int, int]:
         """(columns, rows) for k: k each, 4k where they are drawn; more rows where the intersection alone decides."""
@@ -146,6 +148,7 @@ def raw(opened: Opened) -> Any:
 
 def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.ndarray, np.ndarray] | None) -> Found:
     """The CUR of rank at most k; `squares` of rows and columns are for select='norm'."""
+    _check_memory(opened, wanted, k)
     cutoff = _cutoff(opened, wanted, k)
     columns, rows = _chosen(opened, axes, k, wanted, squares)
     stored, space, rows, row_rank = _rows(
@@ -167,6 +170,22 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
     error, rounding = _error(opened, seen, missed, space)
     asked = wanted.counts(k, opened.matrix.shape)
     return Found(k, columns, rows, core, space, seen, stored, kept, error, rounding, asked, (rank, row_rank))
+
+
+def working_bytes(opened: Opened, wanted: Wanted, k: int) -> int:
+    """Singular vectors of both sides, C, and R with its basis, in float64; sparse C and R take less."""
+    (rows, columns), (n_columns, n_rows) = opened.matrix.shape, wanted.counts(k, opened.matrix.shape)
+    kept = 0 if opened.matrix.sparse else n_columns
+    return int(8 * (rows * (k + kept) + columns * (k + 2 * n_rows)))
+
+
+def _check_memory(opened: Opened, wanted: Wanted, k: int) -> None:
+    needed = working_bytes(opened, wanted, k)
+    if wanted.memory is not None and needed > wanted.memory:
+        raise MemoryBudgetError(
+            f"The work needs about {needed:,} bytes beside the data for the chosen columns, rows and singular vectors, "
+            f"and {wanted.memory:,} are allowed. Allow more memory, or ask for fewer."
+        )
 
 
 def rows_as_stored(opened: Opened, places: np.ndarray) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, is_sparse, to_numpy
 from eckart.decomposition import Certificate, Decomposition
 from eckart.errors import NotFiniteError
-from eckart.methods.cur_fit import Axes, Found, Wanted
+from eckart.methods.cur_fit import Axes, Found, Wanted, working_bytes
 from eckart.operators.open_matrix import Opened
 from eckart.solvers import cur_bounds, cur_core
 from eckart.solvers.cur_core import Core
@@ -52,6 +52,7 @@ def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: 
             method="cur",
             k=found.k,
             reads=axes.found.plan.reads + (2 if wanted.select == "norm" else 1),
+            peak_bytes=max(axes.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
             why=f"{axes.found.plan.why} One more read joins columns and rows.",
             settings={"select": wanted.select, "core": wanted.core},
         ),

@@ -125,8 +125,6 @@ def test_page_can_be_read_by_everybody() -> None:
     charts = [a for _, a in tags.found if a.get("class") == "chart"]
     assert len(charts) == 6
     assert all(a["aria-labelledby"] in ids and a["role"] == "img" for a in charts)
-    links = [str(a["href"])[1:] for tag, a in tags.found if tag == "a"]
-    assert set(links) <= ids
     style = tags.inside["style"][0]
     assert "prefers-color-scheme:dark" in style
     assert "@media print" in style
@@ -148,6 +146,15 @@ def test_hostile_names_add_no_tag() -> None:
     assert "\u202e" not in page
     assert "\x00" not in page
     assert "x" * 300 not in page
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("k", [1, 3])
+def test_every_link_leads_somewhere(k: int, left: bool) -> None:
+    for d in (arrests(k, left=left), replace(arrests(k, left=left), method="kernel_pca", right=np.zeros((4, 0)))):
+        tags = Tags(report(d))
+        ids = {a["id"] for _, a in tags.found if "id" in a}
+        assert {str(a["href"])[1:] for tag, a in tags.found if tag == "a"} <= ids
 
 
 @pytest.mark.parametrize("k", [1, 2])

@@ -17,7 +17,7 @@ from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.newfile import new_file
 from eckart.views import charts, sentences
-from eckart.views.report_contents import Told, for_script, full, heatmap, rank_table, sections
+from eckart.views.report_contents import Section, Told, for_script, full, heatmap, rank_table, sections
 from eckart.views.report_methods import ORTHOGONAL, total_share
 from eckart.views.report_rows import subset_sentence
 from eckart.views.words import clean, method_name, number, percent, total_word
@@ -152,7 +152,7 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
         "d": d, "title": title, "what": sentences.what(d), "share": total_share(d),
         "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
         "loadings_finding": sentences.loadings_finding(d), "sections": found, "tables": tables, "heatmap": drawing,
-        "contents": [(key, found[key].title) for key in found if key != "notes"],
+        "contents": _headings(found, numbers, drawn),
         "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
         "right": numbers["columns"]["right"] is not None, "errors": numbers["errors"],
         "certified": d.certificate is not None and d.method != "isomap",
@@ -166,6 +166,16 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
         "style": Markup(style), "style_hash": _hash(style), "library": Markup(library), "script": Markup(script),
         "script_hashes": [_hash(library), _hash(script)],
     }  # fmt: skip
+
+
+def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) -> list[tuple[str, str]]:
+    """Where the page can be entered."""
+    weights = numbers["columns"]["right"] is not None
+    entries = [(key, section.title) for key, section in found.items() if key not in ("notes", "rows")]
+    place = next((i + 1 for i, (key, _) in enumerate(entries) if key == "meaning"), len(entries))
+    plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
+    rebuilt = [("rebuilt", "Rebuilding the table")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
+    return entries[:place] + plane + rebuilt + entries[place:]
 
 
 def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:

@@ -62,7 +62,7 @@ def dask_rows(data: Any) -> DaskRows:
     """A Dask array or frame of numbers as rows."""
     about = About(name="dask")
     if hasattr(data, "to_dask_array"):
-        others = [str(name) for name, kind in data.dtypes.items() if np.dtype(kind).kind not in "fiub"]
+        others = [str(name) for name, kind in data.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
         if others:
             raise InputError(
                 f"Columns that do not hold numbers: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."

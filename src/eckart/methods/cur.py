@@ -18,7 +18,7 @@ from eckart.axes import reconstruct_from_axes
 from eckart.decomposition import Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.methods.cur_fit import Axes, Found, Wanted, certified_axes, fit
-from eckart.methods.cur_result import assemble
+from eckart.methods.cur_result import assemble, shortages
 from eckart.operators.device_rows import as_device_csr
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.open_matrix import Opened, open_matrix
@@ -79,8 +79,8 @@ def decompose(
             raise ParameterError("n_columns and n_rows follow from the error to be reached: leave them out, or give k.")
         axes, found = _smallest_rank(opened, wanted, target, options)
     result = assemble(opened, axes, found, wanted, left=left)
-    if any("were asked for" in note for note in result.notes):
-        warnings.warn(" ".join(result.notes), DataWarning, stacklevel=3)
+    if missing := shortages(found, wanted):
+        warnings.warn(" ".join(missing), DataWarning, stacklevel=3)
     return result
 
 
@@ -100,7 +100,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
         entries = namespace(matrix.like).take(matrix.matrix, from_numpy(places, matrix.like), axis=1)
     if is_sparse(entries):
         entries = np.ldexp(entries.toarray(), -opened.exponent if matrix.resident else 0)
-    _refuse_bad_entries(opened)
+    _refuse_bad_entries(opened, entries)
     scales = np.asarray(d.parts["column_scales"])
     if np.any(scales != 1.0):
         entries = astype(entries, namespace(entries).float64) * from_numpy(scales, entries)
@@ -118,12 +118,11 @@ def _open(data: Any, **options: Any) -> Opened:
     return open_matrix(data if stored is None else stored.to_host(), **options)
 
 
-def _refuse_bad_entries(opened: Opened) -> None:
-    """Columns that are not chosen must hold numbers as well; one sum tells."""
-    if not opened.matrix.resident:
-        return  # read in blocks, which are checked as they are read
-    matrix = opened.matrix.matrix
-    values = matrix.data if is_sparse(matrix) else to_numpy(matrix)
+def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
+    """Columns that are not chosen must hold numbers as well, unless they would have to be read again; one sum tells."""
+    matrix = opened.matrix.matrix if opened.matrix.resident else opened.matrix
+    seen = matrix if opened.matrix.resident else entries
+    values = seen.data if is_sparse(seen) else to_numpy(seen)
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(np.sum(values, dtype=np.float64)) and not np.isfinite(values).all():
             refuse_not_finite(matrix, opened.about.column_names)

@@ -115,6 +115,8 @@ class Found:
 
 def certified_axes(opened: Opened, wanted: Wanted, *, k: int | None, error: float | None, **options: Any) -> Axes:
     """k axes, or as many as leave at most `error`; all of them where they cost no more."""
+    if k is not None:
+        _check_memory(opened, wanted, k)
     data = raw(opened)
     short = min(opened.matrix.shape)
     target: dict[str, Any] = {"k": k} if error is None else {"error": error}

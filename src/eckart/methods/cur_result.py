@@ -166,19 +166,32 @@ def _bounds(axes: Axes, found: Found, wanted: Wanted, norm: float) -> dict[str, 
     return bounds
 
 
+def shortages(found: Found, wanted: Wanted) -> list[str]:
+    """Where fewer columns or rows are independent than were asked for."""
+    if wanted.select == "norm" or found.seen.total == 0.0:
+        return []
+    counts = (
+        ("columns", wanted.n_columns or found.k, len(found.columns.places)),
+        ("rows", wanted.n_rows or found.k, len(found.rows.places)),
+    )
+    return [
+        f"{asked} {name} were asked for; independent ones, and kept: {kept}."
+        for name, asked, kept in counts
+        if kept < asked
+    ]
+
+
 def _notes(found: Found, wanted: Wanted) -> tuple[str, ...]:
     if found.seen.total == 0.0:
         return ("The matrix is zero: any column and any row explain it.",)
-    notes = []
-    for name, asked, chosen, rank in (
-        ("columns", wanted.n_columns or found.k, found.columns, found.rank[0]),
-        ("rows", wanted.n_rows or found.k, found.rows, found.rank[1]),
-    ):
-        if wanted.select == "norm" and rank < len(chosen.places):
-            notes.append(f"Different {name} that were drawn: {len(chosen.places)}; independent among them: {rank}.")
-        elif wanted.select != "norm" and len(chosen.places) < asked:
-            notes.append(f"{asked} {name} were asked for; independent ones, and kept: {len(chosen.places)}.")
-    return tuple(notes)
+    if wanted.select != "norm":
+        return tuple(shortages(found, wanted))
+    drawn = (("columns", found.columns, found.rank[0]), ("rows", found.rows, found.rank[1]))
+    return tuple(
+        f"Different {name} that were drawn: {len(chosen.places)}; independent among them: {rank}."
+        for name, chosen, rank in drawn
+        if rank < len(chosen.places)
+    )
 
 
 def _certificate(axes: Axes, found: Found, lengths: np.ndarray, reads: int) -> Certificate:

@@ -61,13 +61,8 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     found = distances(d, k, confidence)
     near = np.vstack([found.inside / found.inside_limit, found.beside / found.beside_limit])
     words = [_beyond(*pair) for pair in near.T.tolist()]
-    lines = [
-        (name, t2, relative, q, other, word)
-        for name, t2, relative, q, other, word in zip(
-            row_labels(d), found.inside.tolist(), near[0].tolist(), found.beside.tolist(), near[1].tolist(), words,
-            strict=True,
-        )
-    ]  # fmt: skip
+    numbers = (found.inside.tolist(), near[0].tolist(), found.beside.tolist(), near[1].tolist())
+    lines = list(zip(row_labels(d), *numbers, words, strict=True))
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]

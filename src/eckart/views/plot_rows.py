@@ -87,15 +87,10 @@ def scores(
         dots(ax, other, s=34, color=PURPLE, marker="x", linewidths=1.4)
     square(ax, np.vstack([*edges, other]))
     first, second = geometry.axis_titles(d, axes)
-    words = {
-        "rows": f"ellipses hold {100 * share:g} % of normal rows",
-        "means": f"ellipses: {100 * share:g} % confidence of the means",
-    }
-    note = f" ({words[around]})" if by is not None and around is not None else ""
-    note += "\ncrosses: supplementary rows" if len(other) else ""
-    many = geometry.subset_sentence(d)
     ax.set(xlabel=first, ylabel=second)
-    ax.set_title(f"Scores of the rows{note}" + (f"\n{many}" if many else ""), fontsize=9)
+    lines = [_ellipse_words(None if by is None else around, share), geometry.subset_sentence(d)]
+    lines += ["crosses: supplementary rows"] if len(other) else []
+    ax.set_title("\n".join(line for line in lines if line), fontsize=9)
     far = drawn[np.argsort(-(points[drawn] ** 2).sum(axis=1), kind="stable")][:MOST_LABELS]
     names = row_labels(d)
     avoid = np.vstack([points[drawn], other, *(means + step for step in _spots(ax))])
@@ -158,6 +153,14 @@ def _draw_groups(
             outlines.append(group.outline)
     plain(ax.legend(frameon=False, fontsize=8).get_texts())
     return outlines, np.array([group.mean for group in found])
+
+
+def _ellipse_words(around: Around | None, share: float) -> str:
+    """The title of the scores, with what the ellipses are."""
+    if around is None:
+        return "Scores of the rows"
+    held = "hold {} of normal rows" if around == "rows" else "hold the mean with a confidence of {}"
+    return f"Scores of the rows (ellipses {held.format(f'{100 * share:g} %')})"
 
 
 def _arrow_scale(ax: Axes, stretch: float) -> None:

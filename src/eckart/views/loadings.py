@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     """The unit vectors V: one row for each column of the data, or for the first `limit` of them."""
-    caption = "Weights of the columns on each axis; the squares of an axis sum to 1."
-    return of_columns(d, "Loadings", floats(d.right)[:limit], caption)
+    right = floats(d.right)
+    unit = np.allclose((right**2).sum(axis=0), 1.0, atol=1e-3)
+    caption = f"Weights of the columns on each axis{'; the squares of an axis sum to 1' if unit else ''}."
+    return of_columns(d, "Loadings", right[:limit], caption)
 
 
 def correlations(d: Decomposition, *, limit: int | None = None) -> Table:

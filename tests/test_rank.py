@@ -124,10 +124,18 @@ def test_wide_float32_and_svd():
 def test_a_spectrum_too_long_to_compute_is_said(monkeypatch):
     monkeypatch.setattr("eckart.rank.evidence.WHOLE", 100)
     monkeypatch.setattr("eckart.rank.evidence._EXACT", 50)
-    choice = ek.choose_rank(planted(rows=300, columns=150, rank=4), "quick", most=10)
-    assert choice["unknown_noise"].k == choice["deterministic"].k == 4
-    assert choice["screenot"].k is None
-    assert "all 150 singular values" in choice["screenot"].reason
+    table = planted(rows=300, columns=150, rank=4)
+    for data in (table, sparse.csr_array(np.where(np.abs(table - 5.0) < 1.5, 0.0, table - 5.0))):
+        exact = ek.choose_rank(ek.decompose(data, "pca"), "quick")
+        choice = ek.choose_rank(data, "quick", most=10)
+        for rule in ("kaiser", "unknown_noise", "screenot", "deterministic", "broken_stick", "elbow"):
+            assert choice[rule].k == pytest.approx(
+                exact[rule].k if rule != "deterministic" else 4, abs=3 * (rule == "kaiser")
+            )
+        for rule in ("variance", "linear_energy"):
+            assert choice[rule].k == pytest.approx(exact[rule].k, abs=2)
+        assert "(Values after the first 21 are estimated.)" in choice["screenot"].reason
+        assert choice["minka"].k is None
 
 
 def test_the_whole_spectrum_by_cross_products(monkeypatch):
@@ -190,3 +198,28 @@ def test_as_values():
 def test_minka_of_the_estimator_is_the_same_rule():
     table = planted()
     assert ek.PCA("mle").fit(table).n_components_ == ek.choose_rank(table, ["minka"]).k
+
+
+def test_parts_of_a_non_negative_table():
+    rng = np.random.default_rng(3)
+    whole = rng.gamma(0.5, 1.0, (60, 3)) @ rng.gamma(0.5, 1.0, (3, 24)) * rng.uniform(0.95, 1.05, (60, 24))
+    for table in (whole, sparse.csr_array(np.where(whole < 1e-3, 0.0, whole))):
+        choice = ek.choose_rank(table, method="nmf", most=4)
+        assert choice.k == 3
+        assert "only bi-cross-validation" in choice.notes[0]
+    with pytest.raises(ParameterError, match="give the data"):
+        ek.choose_rank(ek.decompose(whole, "nmf", k=2))
+
+
+def test_cur_is_asked_like_svd_and_kernels_by_their_decomposition():
+    table = planted(rows=50, columns=12, rank=2) - 5.0
+    a, b = ek.choose_rank(table, "quick", method="cur"), ek.choose_rank(table, "quick", method="svd")
+    assert [verdict.k for verdict in a.verdicts] == [verdict.k for verdict in b.verdicts]
+    assert "SVD" in a.notes[0]
+    with pytest.raises(ParameterError, match="decompose first"):
+        ek.choose_rank(table, method="kernel_pca")
+    d = ek.decompose(table, "kernel_pca", kernel="linear", k=12)
+    choice = ek.choose_rank(d)
+    assert [verdict.rule for verdict in choice.verdicts] == ["variance", "elbow", "broken_stick"]
+    assert choice["variance"].k == ek.choose_rank(table, ["variance"])["variance"].k
+    assert "left out" in choice.notes[0]

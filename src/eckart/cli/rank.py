@@ -20,8 +20,8 @@ _RULES = "'all', 'quick' (without the rules that draw tables), or names of rules
 @click.command(short_help="How many axes, by every rule.")
 @click.argument("data")
 @click.option("--rules", metavar="NAMES", default="all", show_default=True, help=_RULES)
-@click.option("--method", type=click.Choice(["pca", "svd"]), default="pca", show_default=True,
-              help="pca subtracts the column means, svd takes the numbers as they are.")  # fmt: skip
+@click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
+              help="pca subtracts the column means, the others take the numbers as they are.")  # fmt: skip
 @click.option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]")
 @click.option("--explain", "share", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
               help="Share that the rules of variance and energy ask for: 0.9 or 90%.")  # fmt: skip

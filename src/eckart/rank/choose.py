@@ -9,17 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eckart.array_api import is_sparse, to_numpy
 from eckart.decomposition import Decomposition
 from eckart.errors import ParameterError
 from eckart.filling import WAYS, How, fill, unmasked, with_matrix
-from eckart.operators.open_matrix import open_matrix
+from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.parameters import check_choice, check_count, check_share, is_number
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
 from eckart.rank.deterministic import by_edge
 from eckart.rank.elbow import by_elbow
-from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition
+from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
 from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
@@ -46,16 +47,28 @@ class Rule:
     assumes: str
     counts: bool = True
     data: bool = False
+    spectrum: bool = False
+    """Whether values far beyond the leading ones matter."""
 
 
 RULES: dict[str, Rule] = {
     "variance": Rule(
-        "Share of variance", by_variance, "Nothing: it describes, and says nothing of noise.", counts=False
+        "Share of variance",
+        by_variance,
+        "Nothing: it describes, and says nothing of noise.",
+        counts=False,
+        spectrum=True,
     ),
-    "energy": Rule("Energy", by_energy, "Nothing: it describes.", counts=False),
-    "linear_energy": Rule("Energy, not squared", by_linear_energy, "Nothing; a rule of some notes.", counts=False),
-    "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
-    "kaiser": Rule("Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False),
+    "energy": Rule("Energy", by_energy, "Nothing: it describes.", counts=False, spectrum=True),
+    "linear_energy": Rule(
+        "Energy, not squared", by_linear_energy, "Nothing; a rule of some notes.", counts=False, spectrum=True
+    ),
+    "elbow": Rule(
+        "Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False, spectrum=True
+    ),
+    "kaiser": Rule(
+        "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
+    ),
     "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
     "permutation": Rule("Parallel, permuted", by_permutation, "Noise alike within each column.", data=True),
     "sign_flip": Rule(
@@ -63,8 +76,8 @@ RULES: dict[str, Rule] = {
     ),
     "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
     "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
-    "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes."),
-    "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes."),
+    "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes.", spectrum=True),
+    "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes.", spectrum=True),
     "minka": Rule("Minka", by_evidence, "Gaussian data, noise alike in all columns; rows >= columns."),
     "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; foretells blocks.", data=True),
     "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; foretells single cells.", data=True),
@@ -72,6 +85,10 @@ RULES: dict[str, Rule] = {
 }
 """Name -> rule, in the order of the table."""
 
+FROM_DATA = ("pca", "svd", "nmf", "cur")
+KERNELS = ("kernel_pca", "isomap")
+SPECTRAL = ("variance", "elbow", "broken_stick")
+"""Rules that need nothing but shares."""
 QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
 
 
@@ -97,8 +114,9 @@ def choose_rank(
         A decomposition has no rows any more: rules that need them say so.
     rules : "all", "quick", or names
         "quick" leaves out the rules that draw or hold out parts of the table; names are the keys of the table.
-    method : "pca" or "svd"
-        With the column means taken off, or the matrix as it is.
+    method : "pca", "svd", "nmf" or "cur"
+        With the column means taken off, or the matrix as it is; the number of parts of a non-negative factorisation, by
+        bi-cross-validation; "cur" is asked like "svd". For "kernel_pca" and "isomap" give the decomposition.
     scale : bool
         Divide columns by their standard deviation first.
     share : float
@@ -130,8 +148,14 @@ def choose_rank(
     names = _names(rules, noise)
     options = _options(share, noise, level, repeats, most, rng)
     if isinstance(data, Decomposition):
-        return _answers(names, of_decomposition(data, options), data.method)
-    check_choice("method", method, ("pca", "svd"))
+        return _of_decomposition(names, data, options)
+    check_choice("method", method, (*FROM_DATA, *KERNELS))
+    if method in KERNELS:
+        raise ParameterError(
+            f"The axes of {method!r} depend on its kernel or neighbours: decompose first, then give the decomposition."
+        )
+    if method == "nmf":
+        return _of_parts(names, open_matrix(data), options)
     check_choice("missing", missing, WAYS)
     opened = open_matrix(data if missing == "error" else unmasked(data))
     rows, columns = opened.matrix.shape
@@ -141,7 +165,38 @@ def choose_rank(
             filled = fill(opened, missing, weights=None, rng=np.random.Generator(np.random.Philox(options.seed)))
             opened, notes = with_matrix(opened, filled.table), filled.notes
         evidence = of_data(data, opened, options, center=method == "pca", scale=scale)
+        if method == "cur":
+            notes = (*notes, "CUR of rank k is at best as good as the SVD of rank k, whose singular values are asked.")
         return _answers(names, evidence, method, notes)
+
+
+def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) -> RankChoice:
+    if d.method in ("nmf", "cur"):
+        raise ParameterError(
+            f"A decomposition by {d.method!r} has no axes beyond its k: give the data, with method={d.method!r}."
+        )
+    if d.method in KERNELS:
+        names = [name for name in names if name in SPECTRAL]
+        note = "Rules on noise are left out: they know that of a table, not that of a kernel or of distances."
+        return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
+    return _answers(names, of_decomposition(d, options), d.method)
+
+
+def _of_parts(names: Sequence[str], opened: Opened, options: Options) -> RankChoice:
+    """The rule that has a meaning for parts: they are not nested, and their strengths are no spectrum."""
+    from eckart.rank.parts import by_parts
+
+    rows, columns = opened.matrix.shape
+    rule = RULES["bicross"]
+    if not opened.matrix.resident:
+        k, reason = None, "Needs the table in memory, and this one is read in blocks."
+    else:
+        matrix = opened.matrix.matrix
+        with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
+            k, reason = by_parts(matrix if is_sparse(matrix) else to_numpy(matrix), options.most, options.seed)
+    verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
+    note = "Parts of a factorisation are not nested, so of all rules only bi-cross-validation has a meaning for them."
+    return RankChoice((verdict,), rows, columns, "nmf", False, (), (note,))
 
 
 def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:
@@ -160,6 +215,8 @@ def _verdict(name: str, e: Evidence) -> Verdict:
         k, reason = None, "Needs the table in memory, and this one is read in blocks."
     else:
         k, reason = rule.ask(e)
+        if e.known is not None and rule.spectrum and k is not None:
+            reason += f" (Values after the first {e.known} are estimated.)"
     return Verdict(name, rule.title, k, reason, rule.assumes, rule.counts)
 
 

@@ -17,6 +17,7 @@ from eckart.decomposition import Decomposition
 from eckart.errors import ParameterError
 from eckart.operators.open_matrix import Opened
 from eckart.operators.standardized import Moments, Standardized
+from eckart.rank.density import with_estimated
 from eckart.solvers.symmetric import leading_values
 
 WHOLE = 3000
@@ -53,6 +54,8 @@ class Evidence:
     """Sum of squares of each column of B, as a share of all."""
     opened: Opened | None = None
     moments: Moments | None = None
+    known: int | None = None
+    """How many of the shares are computed, where the others are estimated."""
     options: Options = field(default_factory=Options)
 
     @property
@@ -126,6 +129,15 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     )  # fmt: skip
 
 
+def of_kernel(d: Decomposition, options: Options) -> Evidence:
+    """The shares of a decomposition of a kernel or of distances between rows, which has one axis less than rows."""
+    shares = to_numpy(d.shares).astype(np.float64)
+    nothing = np.zeros((d.columns, 0))
+    return Evidence(
+        d.rows, d.rows, True, False, d.norm, shares, len(shares) >= d.rows - 1, nothing, options=options
+    )  # fmt: skip
+
+
 def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
     """The moments in one read, the leading axes, and all singular values where there are few enough of them."""
     rows, columns = opened.matrix.shape
@@ -139,10 +151,12 @@ def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale:
     whole = few == short
     if not whole and short <= WHOLE:
         shares, whole = _all_shares(opened, d, center=center, scale=scale)[:short], True
+    elif not whole and opened.matrix.resident:
+        shares, whole = _estimated_shares(opened, d, options, short, center=center, scale=scale), True
     squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
     return Evidence(
         rows, columns, center, scale, d.norm, shares, whole, to_numpy(d.right).astype(np.float64),
-        squares / max(float(squares.sum()), 1e-300), opened, moments, options,
+        squares / max(float(squares.sum()), 1e-300), opened, moments, few if short > max(WHOLE, few) else None, options,
     )  # fmt: skip
 
 
@@ -155,6 +169,16 @@ def _standardized(opened: Opened, d: Decomposition, *, center: bool, scale: bool
 
 def _moments(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Moments:
     return _standardized(opened, d, center=center, scale=scale).moments
+
+
+def _estimated_shares(
+    opened: Opened, d: Decomposition, options: Options, short: int, *, center: bool, scale: bool
+) -> np.ndarray:
+    known = to_numpy(d.shares).astype(np.float64)
+    problem = _standardized(opened, d, center=center, scale=scale)
+    operator, total = problem.operator, problem.moments.total
+    rng = np.random.Generator(np.random.Philox(key=[options.seed, 7]))
+    return with_estimated(known * total, operator, short, total, rng) / max(total, 1e-300)
 
 
 def _all_shares(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> np.ndarray:

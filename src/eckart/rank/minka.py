@@ -78,7 +78,7 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
     """The rank of the largest evidence, for tables with at least as many rows as columns."""
     if e.rows < e.columns:
         return None, f"Needs at least as many rows as columns, and there are {e.rows:,} x {e.columns:,}."
-    if not e.whole:
+    if not e.whole or e.known is not None:
         return None, f"Needs all {e.short:,} variances; they are computed up to {WHOLE:,}."
     shares = np.concatenate([e.shares, np.zeros(e.columns - len(e.shares))])
     if len(shares) < 2:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 
-from eckart.rank.evidence import WHOLE, Evidence
+from eckart.rank.evidence import Evidence
 
 _FEWEST = 10
 
@@ -41,7 +41,7 @@ def threshold(noise: np.ndarray, ratio: float) -> float:
 
 def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
-        return None, f"Needs all {e.short:,} singular values; they are computed up to {WHOLE:,}."
+        return None, f"Needs all {e.short:,} singular values; and only {len(e.shares):,} are known."
     values = np.sqrt(e.shares)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:

@@ -1,0 +1,55 @@
+"""All singular values, estimated: the distribution of the spectrum by stochastic Lanczos quadrature.
+
+For a random vector x of length 1, x^T f(B^T B) x has the mean (1/n) sum f(l_i), and Lanczos from x gives nodes, weights
+with x^T f(B^T B) x ~ sum w_j f(t_j). The mean over some vectors is a distribution whose quantiles stand for the values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from eckart.array_api import from_numpy, to_numpy
+from eckart.operators.base import Operator
+
+_VECTORS = 8
+_STEPS = 40
+
+
+def with_estimated(
+    known: np.ndarray, operator: Operator, count: int, total: float, rng: np.random.Generator
+) -> np.ndarray:
+    """The leading eigenvalues of B^T B, which are known, and `count` in all; their sum is `total`.
+
+    One read for each step of Lanczos.
+    """
+    nodes, weights = _quadrature(operator, rng)
+    below = nodes <= known[-1]
+    order = np.argsort(nodes[below])
+    nodes, weights = nodes[below][order], weights[below][order]
+    if not nodes.size:
+        return np.concatenate([known, np.zeros(count - len(known))])
+    middle = (np.cumsum(weights) - weights / 2.0) / weights.sum()
+    places = (np.arange(count - len(known)) + 0.5) / max(count - len(known), 1)
+    rest = np.maximum(np.interp(places, middle, nodes)[::-1], 0.0)
+    left = max(total - float(known.sum()), 0.0)
+    for _ in range(20):  # to the sum that is known, and below what is known
+        rest = np.minimum(rest * (left / max(float(rest.sum()), 1e-300)), known[-1])
+    return np.concatenate([known, rest])
+
+
+def _quadrature(operator: Operator, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    size = operator.shape[1]
+    steps, vectors = min(_STEPS, size), _VECTORS
+    now = rng.choice([-1.0, 1.0], (size, vectors)) / size**0.5
+    before, beta = np.zeros_like(now), np.zeros(vectors)
+    diagonal, beside = np.zeros((steps, vectors)), np.zeros((steps, vectors))
+    for step in range(steps):
+        image = to_numpy(operator.normal(from_numpy(now, operator.like))).astype(np.float64)
+        diagonal[step] = np.sum(now * image, axis=0)
+        image -= now * diagonal[step] + before * beta
+        beta = np.linalg.norm(image, axis=0)
+        beside[step] = beta
+        before, now = now, image / np.maximum(beta, 1e-300)
+    pairs = [linalg.eigh_tridiagonal(diagonal[:, j], beside[:-1, j]) for j in range(vectors)]
+    return np.concatenate([nodes for nodes, _ in pairs]), np.concatenate([found[0] ** 2 for _, found in pairs])

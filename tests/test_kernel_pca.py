@@ -106,6 +106,16 @@ def test_the_rbf_kernel_does_not_see_an_offset():
     np.testing.assert_allclose(near, far, atol=1e-7)
 
 
+@pytest.mark.parametrize("rows", [120, 600])
+def test_wide_kernels_keep_their_digits(rows):
+    # With a kernel so wide that all of it is near 1, kernel PCA is PCA but for terms of order gamma.
+    X = np.random.default_rng(0).standard_normal((rows, 4)) * [4.0, 3.0, 2.0, 1.0]
+    gamma = 1e-9
+    model = ek.KernelPCA(4, kernel="rbf", gamma=gamma).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_ / (2 * gamma), ek.PCA(4).fit(X).singular_values_ ** 2, rtol=1e-6)
+    np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(model.fit_transform(X)), rtol=1e-5, atol=1e-12)
+
+
 def test_scores_are_scaled_by_unit_components():
     X = data(80)
     d = ek.decompose(X, "kernel_pca", k=4, gamma=0.1)

@@ -65,7 +65,7 @@ def digits() -> None:
         "PCA": pca.inverse_transform(pca.transform(noisy[shown])),
         "kernel PCA": kernel.inverse_transform(kernel.transform(noisy[shown])),
     }
-    figure, axes = plt.subplots(len(panels), len(shown), figsize=(9, 4), layout="constrained")
+    _, axes = plt.subplots(len(panels), len(shown), figsize=(9, 4), layout="constrained")
     for line, (title, images) in zip(axes, panels.items(), strict=True):
         error = np.mean((images - wanted[shown]) ** 2)
         for panel, image in zip(line, images, strict=True):

@@ -290,7 +290,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             rows, k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
             kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
             approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
-            memory=self.memory, max_reads=self.max_iter or 200,
+            memory=self.memory, max_reads=self.max_iter or 100,
         )  # fmt: skip
         names = getattr(self, "feature_names_in_", None)
         d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))

@@ -44,7 +44,7 @@ def decompose(
     left: bool = False,
     rng: Any = None,
     memory: str | int | None = None,
-    max_reads: int = 200,
+    max_reads: int = 100,
 ) -> Decomposition:
     """The leading components of the points behind a kernel, with a certificate about that kernel.
 
@@ -131,6 +131,7 @@ def _kernel_scores(d: Decomposition, rows: Any) -> np.ndarray:
         if "pivots" in parts:
             rows = rows[:, parts["pivots"]]
         return np.asarray(rows @ parts["dual"] - parts["offset"])
+    kernel = replace(kernel, lowered=bool(parts.get("lowered")))
     support = kernel.points(parts["support"], parts["shift"])
     dual = np.asarray(parts["dual"], np.float64)
     result = np.empty((rows.shape[0], dual.shape[1]))

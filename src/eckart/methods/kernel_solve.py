@@ -112,7 +112,8 @@ def _symmetric(matrix: Any) -> tuple[np.ndarray, tuple[str, ...]]:
 def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and kernel.diagonal(rows).max(initial=0.0) < 1e30
-    matrix = KernelMatrix(kernel, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
+    used = kernel.for_products(rows)
+    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.share, tolerance=tolerance, max_reads=settings.max_reads)
@@ -133,10 +134,11 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     scaled = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
     # Centred coefficients: the means of a new point's kernel then drop out of its score.
     dual = (vectors - vectors.mean(axis=0)) * scaled
-    means, grand = found.means, float(found.means.mean())
+    means = found.means + (1.0 if used.lowered else 0.0)
+    grand = float(means.mean())
     parts = {
         **named_parts(kernel, rows), "support_scores": vectors * roots, "dual": dual, "means": means, "grand": grand,
-        "base": np.full(matrix.size, 1.0 / matrix.size), "offset": means @ dual,
+        "base": np.full(matrix.size, 1.0 / matrix.size), "offset": means @ dual, "lowered": used.lowered,
         "negative_share": found.negative, "smallest": found.smallest,
     }  # fmt: skip
     solution = cut(found.solution, len(values))

@@ -9,7 +9,7 @@ precomputed: the rows are the kernel itself; a function of two rows is called fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from eckart.errors import InputError
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
 POSITIVE = ("linear", "rbf", "cosine", "laplacian")
 """Kernels without negative eigenvalues; so is poly where its series has no negative term."""
+_WIDE = 0.5
+"""Up to this mean of gamma |x - y|^2 a kernel is mostly near 1."""
 _SINGLE = 16.0
 """Up to this gamma |x|^2 an exponent that is formed in float32 is good to a float32 rounding of the kernel."""
 
@@ -53,12 +55,21 @@ class Kernel:
     coef0: float = 1.0
     function: Callable[..., Any] | None = None
     params: dict[str, Any] = field(default_factory=dict)
+    lowered: bool = False
+    """rbf less 1, digit by digit: what all points have in common drops out of every centred product anyway."""
 
     @property
     def positive(self) -> bool:
         """Whether no data can give negative eigenvalues."""
         series = self.name == "poly" and self.coef0 >= 0 and float(self.degree).is_integer()
         return self.name in POSITIVE or series
+
+    def for_products(self, data: Any) -> Kernel:
+        """The same kernel for products with centred vectors: lowered where most of it is near 1."""
+        if self.name != "rbf":
+            return self
+        spread = np.mean(squared_lengths(data if is_sparse(data) else data - np.mean(data, axis=0, dtype=np.float64)))
+        return replace(self, lowered=bool(2.0 * self.gamma * spread < _WIDE))
 
     def shift(self, data: Any) -> np.ndarray | None:
         """What may be taken off all rows: the mean, where distances alone count, so that squares keep their digits."""
@@ -123,7 +134,7 @@ class Kernel:
     def _finish(self, argument: np.ndarray) -> np.ndarray:
         if self.name == "rbf":
             np.minimum(argument, 0.0, out=argument)
-            return np.asarray(np.exp(argument, out=argument))
+            return np.asarray((np.expm1 if self.lowered else np.exp)(argument, out=argument))
         if self.name == "sigmoid":
             return np.asarray(np.tanh(argument, out=argument))
         if self.name == "poly":
@@ -161,7 +172,7 @@ class Kernel:
             assert self.function is not None
             return np.array([float(self.function(data[i], data[i], **self.params)) for i in range(rows)])
         if self.name in ("rbf", "laplacian"):
-            return np.ones(rows)
+            return np.zeros(rows) if self.lowered else np.ones(rows)
         squares = squared_lengths(data)
         if self.name == "cosine":
             return (squares > 0).astype(np.float64)

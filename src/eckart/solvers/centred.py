@@ -89,7 +89,8 @@ def solve_few(
     """The wanted pairs by block Lanczos; `positive` when K cannot have negative eigenvalues."""
     found = _solve_few(matrix, request, block, capacity, rng, positive)
     kept = float(found.solution.values[-1])
-    if found.difference > _WITHIN * max(kept, 0.0) and matrix.precision != "float64":
+    lacking = not found.solution.proved and not found.solution.settled
+    if matrix.precision != "float64" and (lacking or found.difference > _WITHIN * max(kept, 0.0)):
         matrix.sharpen()
         found = _solve_few(matrix, request, block, capacity, rng, positive)
     return found

@@ -151,3 +151,12 @@ def test_decathlon_supplementary_columns_are_correlations() -> None:
     np.testing.assert_allclose(cosines, [[0.403, 0.002, 0.093]] * 2, atol=6e-4)
     with pytest.raises(ParameterError, match="Keep every axis"):
         ek.supplementary.category_cos2(d, competition)
+
+
+@needs_data
+def test_decathlon_columns_of_the_third_axis() -> None:
+    """FactoMineR's dimdesc: only these three, in this order, with these p-values."""
+    table = ek.tables.axis_columns(decathlon_axes(3), 2)
+    assert [row[0] for row in table.rows] == ["1500m", "Pole.vault", "Javeline"]
+    np.testing.assert_allclose(numbers(table, "correlation")[:, 0], [0.7821428, 0.6917567, -0.3896554], atol=6e-8)
+    np.testing.assert_allclose(numbers(table, "p")[:, 0], [1.554450e-09, 5.480172e-07, 1.179331e-02], rtol=1e-6)

@@ -95,6 +95,15 @@ def test_small_errors_keep_their_digits(exponent, sparse):
     assert high >= np.linalg.norm(values[exponent:]) * (1 - 1e-3)
 
 
+def test_an_error_that_is_too_dear_to_form_says_how_far_it_may_be_off(monkeypatch):
+    A = sp.block_diag([with_spectrum(10.0 ** -np.arange(0.0, 16.0), 200, 40), np.zeros((200, 300))], format="csr")
+    exact = ek.decompose(A, "cur", k=9).parts
+    monkeypatch.setattr("eckart.methods.cur_fit._DENSE_WORK", 0.0)
+    found = ek.decompose(A, "cur", k=9).parts
+    assert exact["error_rounding"] < 1e-14 < found["error_rounding"]
+    assert abs(found["error"] - exact["error"]) <= found["error_rounding"]
+
+
 def test_nearly_dependent_columns_do_not_spoil_the_way_back():
     rng = np.random.default_rng(0)
     base = rng.standard_normal((80, 3))

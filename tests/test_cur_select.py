@@ -39,6 +39,19 @@ def test_norm_draws_as_taught_over_1000_seeds():
     assert abs(np.mean(errors) - expected) < 4.5 * np.std(errors) / np.sqrt(1000)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_norm_with_the_intersection_is_the_worked_solution(seed):
+    A = np.array([[1, 1, 0, 2], [2, 0, 1, 2], [0, 3, 1, 0], [1, 1, 1, 5], [2, 2, 0, 1]])
+    cur = ek.CUR(n_columns=3, n_rows=3, select="norm", core="intersection", random_state=seed).fit(A)
+    parts = cur.decomposition_.parts
+    drawn = {name: (np.repeat(parts[name], parts[f"{name[:-1]}_times"]) + 1).tolist() for name in ("columns", "rows")}
+    found = ek.worked.cur(A.tolist(), 3, **drawn)
+    for name, mine in (("C", cur.C_), ("U", cur.core_.matrix), ("R", cur.R_)):
+        exact = np.array(found[name].evalf(30).tolist(), dtype=float)
+        np.testing.assert_allclose(mine, exact, atol=1e-12 * np.abs(exact).max())
+    assert cur.error_**2 == pytest.approx(float(found["error_squared"]), rel=1e-10)
+
+
 def test_leverage_draws_by_the_weight_in_the_singular_vectors():
     A = falling(30, 6, seed=2)
     leverage = (np.linalg.svd(A)[2][:2] ** 2).sum(axis=0)

@@ -45,7 +45,8 @@ class CUR(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "best" is C^+ X R^+, which leaves the smallest error; "intersection" the pseudo-inverse of the entries where
         columns and rows meet.
     error : float or None
-        Relative error ||X - C U R|| / ||X|| to reach with the smallest k.
+        Relative error ||X - C U R|| / ||X|| to reach with the smallest k. The error need not fall with every k: a
+        range of up to 32 candidates is tried one by one, a wider one is halved first.
     cutoff : float or None
         Singular values below this share of the largest count as zero in pseudo-inverses; None: a few roundings.
     tol : float

@@ -197,9 +197,9 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
     shown(browser, page)
     browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     browser.js("for (const b of document.querySelectorAll('#plane-tools button')) b.click()")
-    for name in ("axes", "scores", "loadings"):
+    for name in ("axes", "scores", "loadings", "distances"):
         browser.js(f"document.querySelector('button[data-csv={name}]').click()")
-    wanted = ("plane.svg", "plane.png", "axes.csv", "scores.csv", "loadings.csv")
+    wanted = ("plane.svg", "plane.png", "axes.csv", "scores.csv", "loadings.csv", "distances.csv")
     end = time.monotonic() + 20
     while time.monotonic() < end and not all((tmp_path / name).is_file() for name in wanted):
         time.sleep(0.05)
@@ -211,6 +211,9 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
     assert d.left is not None
     assert rows[0] == ["row", "PC1", "PC2", "PC3", "PC4"]
     np.testing.assert_allclose([[float(x) for x in row[1:]] for row in rows[1:]], d.left * d.values, atol=1e-6)
+    distances = (tmp_path / "distances.csv").read_text(encoding="utf-8").splitlines()
+    assert len(distances) == 51
+    assert max(distances[1:], key=lambda line: float(line.split(",")[2])).startswith("Alaska,")
     loadings = (tmp_path / "loadings.csv").read_text(encoding="utf-8").splitlines()
     assert float(loadings[2].split(",")[1]) == pytest.approx(0.5831836, abs=1e-7)
     assert browser.complaints == []

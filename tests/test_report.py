@@ -124,7 +124,7 @@ def test_page_can_be_read_by_everybody() -> None:
     ids = {a["id"] for _, a in tags.found if "id" in a}
     charts = [a for _, a in tags.found if a.get("class") == "chart"]
     assert len(charts) == 6
-    assert all(a["aria-labelledby"] in ids and a["role"] == "img" for a in charts)
+    assert all(a["aria-labelledby"] in ids and a["role"] in ("img", "application") for a in charts)
     style = tags.inside["style"][0]
     assert "prefers-color-scheme:dark" in style
     assert "@media print" in style

@@ -175,7 +175,19 @@ class TestForms:
     def test_json_has_the_sections_of_the_page(self) -> None:
         document = json.loads(run("report", ARRESTS, "--scale", "--json").stdout)
         keys = [section["key"] for section in document["sections"]]
-        assert keys == ["summary", "notes", "data", "axes", "ranks", "meaning", "rows", "unusual", "sure", "how"]
+        assert keys == [
+            "summary",
+            "notes",
+            "data",
+            "axes",
+            "ranks",
+            "meaning",
+            "rows",
+            "rebuilt",
+            "unusual",
+            "sure",
+            "how",
+        ]
         found = {section["key"]: section for section in document["sections"]}
         assert found["meaning"]["tables"]["loadings"]["rows"][1][1] == pytest.approx(0.5831836, abs=1e-7)
         rules = {row[0]: row[1] for row in found["ranks"]["tables"]["ranks"]["rows"]}

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MOST_CELLS = 100_000
 """Up to here every rule on the number of axes is asked; some of them draw many tables."""
+_SHORT_SIDE = 3000
+"""Up to here all axes are cheap to find; beyond, the rules see those that were asked for."""
 
 
 @click.command(short_help="Summary in the terminal, and a page with pictures.")
@@ -86,15 +88,13 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
         return None
     rows, columns = found.source.shape
     small = rows * columns <= _MOST_CELLS
-    asked: dict[str, Any] = {
-        "method": wanted.method,
-        "scale": wanted.scale,
-        "missing": wanted.missing,
-        "rng": wanted.seed,
-    }
+    asked: dict[str, Any] = {"rng": wanted.seed}
+    if min(rows, columns) <= _SHORT_SIDE:
+        asked |= {"method": wanted.method, "scale": wanted.scale, "missing": wanted.missing}
     with talk.status("Asking how many axes"), talk.warnings():
         try:
-            choice = choose_rank(found.source, "all" if small else "quick", **asked)
+            given = found.source if "method" in asked else found.d
+            choice = choose_rank(given, "all" if small else "quick", **asked)
         except EckartError as error:
             talk.say(f"Note: How many axes could not be asked: {error}")
             return None

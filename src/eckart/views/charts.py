@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,18 +34,8 @@ _EXACT = 100_000
 """Up to here the table is kept in full digits, beyond as levels."""
 
 
-@dataclass(frozen=True)
-class Beside:
-    """What the caller knows beside the decomposition; all of it may be missing."""
-
-    data: Any = None
-    """The table that was decomposed, rows x columns, dense or sparse."""
-    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Text columns by name, one word per row: the page can colour by them."""
-
-
-def numbers(d: Decomposition, beside: Beside) -> dict[str, Any]:
-    """Everything the script needs, ready for JSON."""
+def numbers(d: Decomposition, data: Any, labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Everything the script needs, ready for JSON; `data` and `labels` as `report` takes them."""
     k = min(d.k, MOST_AXES)
     scores = None if d.left is None else row_scores(d, axes=slice(k))
     drawn = np.empty(0, np.intp) if scores is None else drawn_rows(scores)
@@ -56,8 +45,8 @@ def numbers(d: Decomposition, beside: Beside) -> dict[str, Any]:
         "method": d.method, "k": k, "additive": d.method in ADDITIVE, "orthogonal": d.method in ORTHOGONAL,
         "axes": _axes(d), "errors": _errors(d),
         "rows": rows, "columns": _columns(d, k, columns),
-        "observed": _observed(d, beside.data, drawn, columns), "outliers": unusual_rows(d, drawn),
-        "colours": [] if scores is None else groups(beside.labels, scores, drawn),
+        "observed": _observed(d, data, drawn, columns), "outliers": unusual_rows(d, drawn),
+        "colours": [] if scores is None else groups(labels, scores, drawn),
     }  # fmt: skip
 
 

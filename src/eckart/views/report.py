@@ -109,18 +109,18 @@ def write(
 
         text = markdown(d, told, title)
     else:
-        text = html(d, told, title, charts.Beside(told.data, labels))
+        text = html(d, told, title, labels)
     if path is not None:
         with new_file(path, overwrite=overwrite) as file:
             file.write(text.encode("utf-8"))
     return text
 
 
-def html(d: Decomposition, told: Told, title: str, beside: charts.Beside) -> str:
+def html(d: Decomposition, told: Told, title: str, labels: Mapping[str, Sequence[str]]) -> str:
     """The page as text."""
     if d.k == 0:
         raise ParameterError("There is no axis to report on: the decomposition has k=0. Ask for at least one axis.")
-    page: str = _template().render(**_contents(d, told, title, beside))
+    page: str = _template().render(**_contents(d, told, title, labels))
     return page
 
 
@@ -138,12 +138,12 @@ def _finalize(value: object) -> object:
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
-def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -> dict[str, Any]:
+def _contents(d: Decomposition, told: Told, title: str, labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     from markupsafe import Markup
 
     found = {section.key: section for section in sections(d, told)}
     tables, drawing = full(list(found.values())), heatmap(d)
-    numbers = charts.numbers(d, beside)
+    numbers = charts.numbers(d, told.data, labels)
     style, library = _part("report.css"), _part("vendor/echarts.min.js")
     script = '"use strict";\n(() => {\n' + "".join(map(_part, _SCRIPTS)) + "})();\n"
     drawn = charts.drawn_count(numbers)
@@ -171,7 +171,7 @@ def _contents(d: Decomposition, told: Told, title: str, beside: charts.Beside) -
 def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) -> list[tuple[str, str]]:
     """Where the page can be entered."""
     weights = numbers["columns"]["right"] is not None
-    entries = [(key, section.title) for key, section in found.items() if key not in ("notes", "rows")]
+    entries = [(key, section.title) for key, section in found.items() if key not in ("notes", "rows", "rebuilt")]
     place = next((i + 1 for i, (key, _) in enumerate(entries) if key == "meaning"), len(entries))
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
     rebuilt = [("rebuilt", "Rebuilding the table")] * (bool(numbers["errors"]) or (drawn > 0 and weights))

@@ -132,12 +132,13 @@ const cell = (value) => {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 const asCsv = (columns, rows) => [columns, ...rows].map((row) => Array.from(row, cell).join(",")).join("\n") + "\n";
-const scoreRows = () => rowNames.map((name, i) => [name, ...scores.subarray(i * k, (i + 1) * k)]);
+const scoreTable = () => ({ columns: ["row", ...data.axes.slice(0, k).map((a) => a.name)], rows: rowNames.map((name, i) => [name, ...scores.subarray(i * k, (i + 1) * k)]) });
+const distanceTable = () => ({ columns: ["row", "T2 / limit", "Q / limit"], rows: rowNames.map((name, i) => [name, outliers.t2[i], outliers.q[i]]) });
 for (const button of document.querySelectorAll("button[data-csv]")) {
   const id = button.dataset.csv;
   button.hidden = false;
   button.addEventListener("click", () => {
-    const text = id === "scores" ? asCsv(["row", ...data.axes.slice(0, k).map((a) => a.name)], scoreRows()) : asCsv(tables[id].columns, tables[id].rows);
-    save(text, "text/csv", `${id}.csv`);
+    const made = { scores: scoreTable, distances: distanceTable }[id], { columns, rows } = made ? made() : tables[id];
+    save(asCsv(columns, rows), "text/csv", `${id}.csv`);
   });
 }

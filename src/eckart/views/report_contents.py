@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.views import sentences, tables
-from eckart.views.report_methods import TITLES, axes_table, correlations, method_tables
+from eckart.views.report_methods import ORTHOGONAL, TITLES, axes_table, correlations, method_tables
 from eckart.views.report_unusual import Unusual, unusual
 from eckart.views.table import Table
 from eckart.views.words import axis_labels, number, shorten
@@ -62,6 +62,7 @@ def sections(d: Decomposition, told: Told) -> list[Section]:
         Section("method", TITLES.get(d.method, ""), (), method_tables(d)),
         Section("meaning", "What makes the axes", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
+        Section("rebuilt", "Rebuilding the table from few axes", (), _errors(d)),
         Section("unusual", "Unusual rows", *(told.unusual or unusual(d, told.data))),
         Section("sure", "How sure this is", tuple(sentences.sure(d))),
         Section("how", "How it was computed", (sentences.how(d),), {"facts": facts(d)}),
@@ -135,6 +136,10 @@ def _makes(d: Decomposition) -> tuple[str, ...]:
         return ("The axes do not lie in the space of the columns, so no column has a weight on them.",)
     names = axis_labels(d)[:_AXES_EXPLAINED]
     return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
+
+
+def _errors(d: Decomposition) -> dict[str, Table]:
+    return {"errors": tables.reconstruction_error(d)} if d.method in ORTHOGONAL else {}
 
 
 def _agreement(ranks: Table | None) -> tuple[str, ...]:

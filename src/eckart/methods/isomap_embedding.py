@@ -38,7 +38,7 @@ class Embedding:
     left: np.ndarray
     values: np.ndarray
     norm: float
-    """Square root of the sum of |eigenvalues|."""
+    """Square root of the sum of all eigenvalues: of all squared distances along the graph, divided by 2 rows."""
     sources: np.ndarray
     """The rows that distances are taken to: all, or the landmarks."""
     weights: np.ndarray
@@ -86,9 +86,9 @@ def embed_all(
         else f"{k} eigenpairs of the {rows:,} x {rows:,} matrix of centred squared distances by block Lanczos."
     )
     return Embedding(
-        left, values, (squares.trace / max(1.0 - 2.0 * negative, 1e-3)) ** 0.5, np.arange(rows), weights,
+        left, values, squares.trace**0.5, np.arange(rows), weights,
         squares.means, np.zeros(k), figures, solution.solver, why, peak, _info(solution),
-        Bounds(_certificate(solution, squared, tolerance)),
+        Bounds(_certificate(solution, squares.trace, tolerance)),
     )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> 
     values = np.where(turn[1] > 1e-12 * max(float(turn[1][0]), 1e-300), turn[1], 0.0)
     left = turn[0] * flip_signs(turn[0])
     assert solution.spectrum is not None
-    kept = float(np.sum(solution.values[positive])) / max(float(np.abs(solution.spectrum).sum()), 1e-300)
+    kept = float(np.sum(solution.values[positive])) / max(core.trace, 1e-300)
     squared = float(np.sum(solution.spectrum**2))
     figures = {
         "negative_share": scaling.negative_part(solution.spectrum),
@@ -164,12 +164,15 @@ def _positive(solution: Solution) -> np.ndarray:
     return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
 
 
-def _certificate(solution: Solution, squared: float, tolerance: float) -> Certificate:
-    """The share of ||B||_F^2 that the coordinates hold: classical scaling makes it as large as it can be."""
+def _certificate(solution: Solution, trace: float, tolerance: float) -> Certificate:
+    """Bounds of the eigenvalues, and their share of the trace: sum |y_i - y_j|^2 / sum d_ij^2 over all pairs.
+
+    With negative eigenvalues the share can pass 1, where the coordinates reach farther than the graph; 1 is reported.
+    """
     k = len(solution.values)
     lower, upper = np.maximum(solution.lower[:k], 0.0), np.maximum(solution.upper[:k], 0.0)
-    low = min(1.0, float(np.sum(lower**2)) / squared) if squared > 0 else 0.0
-    high = min(1.0, float(np.sum(upper**2)) / squared) if squared > 0 else 0.0
+    low = min(1.0, float(np.sum(lower)) / trace) if trace > 0 else 0.0
+    high = min(1.0, float(np.sum(upper)) / trace) if trace > 0 else 0.0
     largest = float(np.abs(solution.values).max(initial=0.0))
     beyond = float(solution.upper[k]) if len(solution.upper) > k else None
     gap = float(solution.lower[k - 1]) - (beyond if beyond is not None else float(solution.lower[k - 1]))
@@ -188,8 +191,8 @@ def _certificate(solution: Solution, squared: float, tolerance: float) -> Certif
         proved=bool(solution.proved),
         reads=1,
         word=(
-            f"The coordinates hold {low:.4%} of the sum of squares of the centred squared distances; no {k} "
-            f"coordinates hold more than {max(low, high):.4%}."
+            f"The squared distances in the coordinates are {low:.4%} of those along the graph, summed over all pairs; "
+            f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
         ),
     )
 

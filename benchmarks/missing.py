@@ -5,6 +5,7 @@ The metabolite table (154 x 52, 419 gaps, truth known) lies in ../shared/data wh
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -24,10 +25,9 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     if (SHARED / "pcaMethods_metaboliteData.npz").exists():
         whole = np.load(SHARED / "pcaMethods_metaboliteDataComplete.npz")["X"]
         yield "metabolites", whole, np.load(SHARED / "pcaMethods_metaboliteData.npz")["X"]
-    for name, rows, columns, rank in (
-        ("two axes", 100, 20, 2), ("few rows", 30, 15, 2), ("wide", 30, 60, 3), ("neighbours", 150, 30, 0),
-    ):  # fmt: skip
-        rng = np.random.default_rng(1)
+    kinds = (("two axes", 100, 20, 2), ("few rows", 30, 15, 2), ("wide", 25, 40, 3), ("neighbours", 150, 30, 0))
+    for (name, rows, columns, rank), seed in itertools.product(kinds, range(3)):
+        rng = np.random.default_rng(seed)
         noise = rng.standard_normal((rows, columns))
         if rank:
             whole = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns)) + noise
@@ -40,7 +40,7 @@ def tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 WAYS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "column means": lambda table: ek.fill_missing(table, "mean").table,
     "KNNImputer": lambda table: KNNImputer().fit_transform(table),
-    "IterativeImputer": lambda table: IterativeImputer(random_state=0, max_iter=50).fit_transform(table),
+    "IterativeImputer": lambda table: IterativeImputer(random_state=0).fit_transform(table),
     "eckart em": lambda table: ek.fill_missing(table).table,
 }
 

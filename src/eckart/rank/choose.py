@@ -63,9 +63,7 @@ RULES: dict[str, Rule] = {
     "linear_energy": Rule(
         "Energy, not squared", by_linear_energy, "Nothing; a rule of some notes.", counts=False, spectrum=True
     ),
-    "elbow": Rule(
-        "Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False, spectrum=True
-    ),
+    "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),

@@ -41,9 +41,10 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
 
 
 def by_elbow(e: Evidence) -> tuple[int | None, str]:
-    """The axes before the elbow of the scree plot of all values known."""
-    place = kneedle(e.shares)
+    """The axes before the elbow of the scree plot of all values known; estimated ones would add a bend of their own."""
+    known = e.shares[: e.known]
+    place = kneedle(known)
     if place is None:
         return None, "The scree plot has no elbow."
-    seen = "all" if e.whole else f"the {len(e.shares)} largest"
+    seen = "all" if e.whole and e.known is None else f"the {len(known)} largest"
     return place, f"The scree plot of {seen} values bends most at axis {place + 1}, which begins the flat part."

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from eckart.cli import numbers
 from eckart.cli.app import Refused
@@ -15,6 +14,8 @@ from eckart.cli.options import Output, Reading, output, reading, talking
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from eckart.cli.tables import Source
 
 _HOW = "correlation scores columns one at a time; backward takes away the least missed; random tries sets of them."
@@ -61,6 +62,8 @@ def select(talk: Talk, data: str, target: str, output: Output, reading: Reading,
       eckart select usarrests.csv --target Murder
       eckart select usarrests.csv --target Murder --how backward -o chosen.csv
     """
+    import numpy as np
+
     from eckart.cli import outputs
 
     _check(asked)
@@ -104,6 +107,8 @@ def _teller(talk: Talk) -> Any:
 
 def _split(data: str, target: str, reading: Reading, *, classes: bool) -> tuple[Source, np.ndarray, bool]:
     """The columns to choose among, the target, and whether it names classes."""
+    import numpy as np
+
     from eckart.cli import tables
     from eckart.sources.assemble import quoted
 
@@ -145,6 +150,8 @@ def _names(source: Source) -> tuple[str, ...]:
 
 def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str, Any]) -> Any:
     """The selector, fitted; what scikit-learn refuses becomes a sentence."""
+    import numpy as np
+
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
 
@@ -236,7 +243,7 @@ def _table(source: Source, how: str, selector: Any) -> Any:
     figures = zip(history["n_columns"], history["score"], history["spread"], strict=True)
     rows = [(word, int(n), float(s), float(d)) for word, (n, s, d) in zip(words, figures, strict=True)]
     if how == "random":
-        rows = [rows[i] for i in np.argsort(history["rank"])]
+        rows = [rows[i] for i in history["rank"].argsort()]
     first = "taken away" if how == "backward" else "set"
     return Table("", (first, "columns left" if how == "backward" else "columns", "score", "spread"), tuple(rows),
                  kinds=("text", "count", "number", "number"))  # fmt: skip

@@ -79,7 +79,7 @@ def solve_whole(matrix: Symmetric, request: Request) -> Centred:
         solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values[:k] - slack, upper=values[:k] + slack,
         residuals=np.full(k, slack), spectrum=values, rounding=2 * slack,
     )  # fmt: skip
-    negative = float(-values[values < 0].sum()) / moduli if moduli else 0.0
+    negative = float(np.abs(values[values < 0]).sum()) / moduli if moduli else 0.0
     return Centred(solution, means, trace, float(values[-1]), negative)
 
 

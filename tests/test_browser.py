@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from browser import CHROMIUM, Browser
 from samples import arrests, built, usarrests
 from test_report import HOSTILE, hostile
 
+import eckart as ek
 from eckart.views.report import report
 
 pytestmark = [
@@ -250,17 +252,23 @@ def test_policy_refuses_what_it_does_not_name(browser: Browser, page: Path, tmp_
     assert browser.js("document.body.dataset.hit") is None
 
 
-def test_axes_of_a_kernel_and_single_axes(browser: Browser, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    left = np.linalg.qr(rng.normal(size=(40, 2)))[0]
-    d = replace(arrests(2), method="kernel_pca", right=np.zeros((4, 0)), left=left, rows=40, mean=None, scale=None,
-                row_names=None, certificate=None)  # fmt: skip
-    report(d, tmp_path / "kernel.html", data=rng.normal(size=(40, 4)))
-    shown(browser, tmp_path / "kernel.html")
+@pytest.mark.parametrize("method", ["svd", "nmf", "cur", "kernel_pca", "isomap"])
+def test_every_method(browser: Browser, tmp_path: Path, method: Any) -> None:
+    data, rows, columns = usarrests()
+    given = data if method in ("svd", "nmf", "cur") else (data - data.mean(axis=0)) / data.std(axis=0)
+    d = ek.decompose(given, method, k=2, left=True).named(rows, columns)
+    report(d, tmp_path / f"{method}.html", data=given, labels=LABELS)
+    shown(browser, tmp_path / f"{method}.html")
     assert ink(browser, "plane") > 500
-    for k, left_kept in ((1, True), (3, False), (1, False)):
-        report(arrests(k, left=left_kept), tmp_path / f"few{k}{left_kept}.html")
-        shown(browser, tmp_path / f"few{k}{left_kept}.html")
+    browser.choose("select[name=colour]", "g0")
+    browser.choose("select[name=scaling]", "covariance")
+    assert browser.complaints == []
+
+
+def test_few_axes_and_rows_that_were_not_kept(browser: Browser, tmp_path: Path) -> None:
+    for k, left in ((1, True), (3, False), (1, False)):
+        report(arrests(k, left=left), tmp_path / f"few{k}{left}.html")
+        shown(browser, tmp_path / f"few{k}{left}.html")
 
 
 def test_prints_in_light_colours(browser: Browser, page: Path) -> None:

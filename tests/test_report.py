@@ -192,6 +192,7 @@ def test_rows_that_were_not_kept() -> None:
     assert "only the columns are drawn" in page
     assert numbers(page)["rows"] | {"count": 0} == {
         "count": 0, "drawn": 0, "numbered": False, "names": [], "scores": None, "distances": None,
+        "weights": None,
     }  # fmt: skip
 
 
@@ -322,6 +323,16 @@ def test_sparse_data_are_shown_too() -> None:
     d = ek.decompose(table, "svd", k=3, left=True)
     content = numbers(report(d, data=table))
     np.testing.assert_allclose(unpacked(content["observed"]).reshape(60, 20), table.toarray(), atol=1e-6)
+
+
+def test_weighted_rows_take_their_part() -> None:
+    data, weights = usarrests()[0], np.arange(1.0, 51.0)
+    d = ek.decompose(data, k=2, scale=True, left=True, sample_weight=weights)
+    content = numbers(report(d, data=data))
+    scores = unpacked(content["rows"]["scores"]).reshape(50, 2)
+    values = np.array([axis["value"] for axis in content["axes"]])
+    parts = unpacked(content["rows"]["weights"])[:, None] * (scores / values) ** 2
+    np.testing.assert_allclose(parts.sum(axis=0), 1.0, rtol=1e-5)
 
 
 def test_markdown_has_the_same_content(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from eckart import __version__
 from eckart.cli.app import Application
 from eckart.cli.applying import reconstruct, transform
 from eckart.cli.concepts import query, recommend, similar
+from eckart.cli.convert import convert
 from eckart.cli.example import example
 from eckart.cli.fitting import fit, plan
 from eckart.cli.rank import rank
@@ -43,6 +44,7 @@ for command in (
     transform,
     reconstruct,
     plan,
+    convert,
     query,
     recommend,
     similar,

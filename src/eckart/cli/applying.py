@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.cli import numbers
 from eckart.cli.options import Output, Reading, output, reading, talking
 from eckart.cli.talk import Talk
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from eckart.cli.tables import Source
     from eckart.decomposition import Decomposition
 
-_WHERE = "CSV, TSV, NumPy (.npy) or Parquet by its name; '-' is CSV on standard output."
+_WHERE = "CSV, TSV, NumPy (.npy), Parquet or Zarr by its name; '-' is CSV on standard output."
+_MEMORY = click.option("--memory", type=numbers.memory, metavar="AMOUNT",
+                       help="Memory that the work may take; tables of more than a quarter of it are read in blocks.")  # fmt: skip
 _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would run (= + - @).")
 
 
@@ -24,11 +27,13 @@ _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that 
 @output(_WHERE, default="-", show_default=True)
 @click.option("--whiten", is_flag=True, help="Divide the scores on each axis by their standard deviation.")
 @_GUARD
+@_MEMORY
 @reading
 @talking
 def transform(
-    talk: Talk, model: str, data: str, output: Output, reading: Reading, whiten: bool, safe_csv: bool
-) -> None:
+    talk: Talk, model: str, data: str, output: Output, reading: Reading, whiten: bool, safe_csv: bool,
+    memory: int | None,
+) -> None:  # fmt: skip
     """Scores of the rows of DATA on the axes of MODEL. Columns are found by name where both have names.
 
     \b
@@ -36,12 +41,17 @@ def transform(
       eckart transform arrests.eckart newstates.csv -o scores.csv
     """
     from eckart.cli import outputs
+    from eckart.cli.large import write_blocks, written_in_blocks
     from eckart.modelfile import load
     from eckart.views.words import axis_labels
 
-    outputs.check(output, tuple(outputs.KINDS))
+    outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
-    source, notes = _source(talk, d, data, reading)
+    source, notes = _source(talk, d, data, reading, memory)
+    if written_in_blocks(source, output):
+        talk.say_all(notes)
+        write_blocks(talk, d, source, output, memory, "scores", **_whitened(whiten))
+        return
     notes += _filled(d, source)
     scores = _scores(talk, d, source, whiten=whiten)
     sheet = outputs.Sheet(scores, axis_labels(d), source.about.row_names)
@@ -55,11 +65,12 @@ def transform(
 @output(_WHERE, default="-", show_default=True)
 @click.option("--whiten", is_flag=True, help="The scores were made with --whiten.")
 @_GUARD
+@_MEMORY
 @reading
 @talking
 def reconstruct(
     talk: Talk, model: str, scores: str | None, from_data: str | None, output: Output, reading: Reading, whiten: bool,
-    safe_csv: bool,
+    safe_csv: bool, memory: int | None,
 ) -> None:  # fmt: skip
     """Rows from SCORES, as 'transform' writes them: scores x axes, scaled back, plus the means.
 
@@ -69,42 +80,60 @@ def reconstruct(
       eckart reconstruct arrests.eckart --from-data usarrests.csv -o smooth.csv
     """
     from eckart.cli import outputs
+    from eckart.cli.large import write_blocks, written_in_blocks
     from eckart.modelfile import load
     from eckart.verbs import reconstruct as rebuild
     from eckart.views.words import column_labels
 
     if (scores is None) == (from_data is None):
         raise click.UsageError("Give either SCORES or --from-data DATA.")
-    outputs.check(output, tuple(outputs.KINDS))
+    outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
     if from_data is not None:
-        source, notes = _source(talk, d, from_data, reading)
-        notes += _filled(d, source)
-        numbers = _scores(talk, d, source, whiten=whiten)
+        source, notes = _source(talk, d, from_data, reading, memory)
     else:
-        source, notes = _score_table(talk, d, scores or "", reading)
-        numbers = _dense(source)
-    sheet = outputs.Sheet(rebuild(d, numbers, whiten=whiten), column_labels(d), source.about.row_names)
+        source, notes = _score_table(talk, d, scores or "", reading, memory)
+    if written_in_blocks(source, output):
+        talk.say_all(notes)
+        write_blocks(
+            talk, d, source, output, memory, "rows", from_data=from_data is not None, **_whitened(whiten)
+        )
+        return
+    if from_data is not None:
+        notes += _filled(d, source)
+        coordinates = _scores(talk, d, source, whiten=whiten)
+    else:
+        coordinates = _dense(source)
+    sheet = outputs.Sheet(rebuild(d, coordinates, **_whitened(whiten)), column_labels(d), source.about.row_names)
     _deliver(talk, sheet, output, notes, "rows", guard=safe_csv)
 
 
-def _source(talk: Talk, d: Decomposition, data: str, reading: Reading) -> tuple[Source, list[str]]:
+def _whitened(whiten: bool) -> dict[str, bool]:
+    """Only where it is asked for: not every method knows it."""
+    return {"whiten": True} if whiten else {}
+
+
+def _source(
+    talk: Talk, d: Decomposition, data: str, reading: Reading, memory: int | None
+) -> tuple[Source, list[str]]:
     """The table with the model's columns in the model's order."""
     from eckart.cli.tables import matched, read
 
     with talk.status(f"Reading {data}"):
-        source = read(data, reading, measurements=False)
+        source = read(data, reading, measurements=False, memory=memory)
     source, notes = matched(source, d.column_names, "the model")
     return source, [*source.about.notes, *notes]
 
 
-def _score_table(talk: Talk, d: Decomposition, scores: str, reading: Reading) -> tuple[Source, list[str]]:
+def _score_table(
+    talk: Talk, d: Decomposition, scores: str, reading: Reading, memory: int | None
+) -> tuple[Source, list[str]]:
     from eckart.cli.app import Refused
     from eckart.cli.tables import matched, read
     from eckart.views.words import axis_labels
 
     with talk.status(f"Reading {scores}"):
-        source = read(scores, reading, measurements=False)
+        source = read(scores, reading, measurements=False, memory=memory)
     source, notes = matched(source, axis_labels(d), "the model's axes")
     if source.shape[1] != d.k:
         raise Refused(f"{source.about.name} has {source.shape[1]} columns of scores and the model {d.k} axes.")
@@ -118,7 +147,7 @@ def _scores(talk: Talk, d: Decomposition, source: Source, *, whiten: bool) -> An
 
     with talk.warnings(), talk.status(f"Projecting {source.shape[0]:,} rows"):
         try:
-            return project(d, source, whiten=whiten)
+            return project(d, source, **_whitened(whiten))
         except MissingValuesError as error:
             raise gaps(source, error) from error
 
@@ -128,7 +157,7 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
     import numpy as np
 
     known = d.parts.get("missing")
-    if known is None or source.sparse:
+    if known is None or source.sparse or not hasattr(source, "blocks"):
         return []
     count = sum(int(np.isnan(block).sum()) for block in source.blocks())
     foretold = "what the model foretells from the rest of their row"
@@ -146,10 +175,11 @@ def _dense(source: Source) -> Any:
 
     if source.sparse:
         raise Refused(f"{source.about.name} is a sparse matrix, and scores are a table.")
-    numbers = np.concatenate(list(source.blocks()))
-    if np.isnan(numbers).any():
+    pieces = source.blocks() if hasattr(source, "blocks") else [source.read(0, source.shape[0])]
+    coordinates = np.concatenate(list(pieces))
+    if np.isnan(coordinates).any():
         raise gaps(source, MissingValuesError("Scores are missing."))
-    return numbers
+    return coordinates
 
 
 def _deliver(talk: Talk, sheet: Sheet, output: Output, notes: list[str], what: str, *, guard: bool) -> None:

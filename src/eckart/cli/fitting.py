@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.cli.large import Large, large
 from eckart.cli.options import METHODS, Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
@@ -38,9 +39,12 @@ class Fitted:
 @wanted
 @output("The model, such as model.eckart.", required=True)
 @click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
+@large
 @reading
 @talking
-def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output, keep_rows: bool) -> None:
+def fit(
+    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool
+) -> None:
     """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
 
     \b
@@ -54,7 +58,7 @@ def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output,
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, left=keep_rows)
+    found = fitted(talk, data, wanted, reading, large, left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
     if talk.json:
@@ -83,7 +87,7 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     from eckart.verbs import plan as make_plan
 
     with talk.status(f"Reading {data}"):
-        source = read(data, reading)
+        source = read(data, reading, memory=wanted.memory)
     asked, notes = _asked(source, wanted)
     made = make_plan(source, wanted.method, **asked)  # type: ignore[arg-type]
     notes = [*source.about.notes, *notes]
@@ -94,19 +98,21 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     click.echo(_plan_text(made, talk.width))
 
 
-def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, *, left: bool) -> Fitted:
+def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, *, left: bool) -> Fitted:
+    from eckart.cli.large import working
     from eckart.cli.tables import gaps, read
     from eckart.errors import MissingValuesError
     from eckart.verbs import decompose
 
     with talk.status(f"Reading {data}"):
-        source = read(data, reading)
+        source = read(data, reading, memory=wanted.memory, stream=large.asked)
     asked, notes = _asked(source, wanted)
     rows, columns = source.shape
     left = left and rows * (wanted.k or asked.get("k") or min(rows, columns)) <= _MOST_SCORES
-    with talk.warnings() as warned, talk.status(f"Decomposing {rows:,} rows x {columns:,} columns"):
+    what = f"Decomposing {rows:,} rows x {columns:,} columns"
+    with talk.warnings() as warned, working(talk, source, wanted.method, large, what) as more:
         try:
-            d = decompose(source, wanted.method, left=left, rng=wanted.seed, **asked)  # type: ignore[arg-type]
+            d = decompose(source, wanted.method, left=left, rng=wanted.seed, **asked, **more)  # type: ignore[arg-type]
         except MissingValuesError as error:
             raise gaps(source, error) from error
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eckart.cli.fitting import Fitted, fitted
+from eckart.cli.large import Large, in_blocks, large
 from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.talk import Talk
 
@@ -27,11 +28,13 @@ _SHORT_SIDE = 3000
 @output("The page; Markdown where FILE ends in .md. '-' for standard output.", default="report.html", show_default=True)
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
+@large
 @reading
 @talking
 def report(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, output: Output, title: str | None, markdown: bool
-) -> None:
+    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, title: str | None,
+    markdown: bool,
+) -> None:  # fmt: skip
     """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
 
     DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'.
@@ -48,7 +51,7 @@ def report(
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, left=True)
+    found = fitted(talk, data, wanted, reading, large, left=True)
     told = _beside(talk, found, wanted)
     title = title or f"{_method(found)} of {found.name}"
     page = _written(talk, found, told, output, title)
@@ -88,7 +91,7 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
         return None
     rows, columns = found.source.shape
     small = rows * columns <= _MOST_CELLS
-    asked: dict[str, Any] = {"rng": wanted.seed}
+    asked: dict[str, Any] = {"rng": wanted.seed, "memory": wanted.memory}
     if min(rows, columns) <= _SHORT_SIDE:
         asked |= {"method": wanted.method, "scale": wanted.scale, "missing": wanted.missing}
     with talk.status("Asking how many axes"), talk.warnings():

@@ -15,16 +15,30 @@ if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
 
 Source = Any
-"""A MemorySource or a ConvertingSource: both have a matrix, and an About beside it."""
+"""A MemorySource or a ConvertingSource: both have a matrix, and an About beside it. A RowSource where that is too large."""
 
 _NUMBERED = re.compile(r"column [0-9]+")
 
 
-def read(data: str, reading: Reading, *, measurements: bool = True) -> Source:
+def read(
+    data: str, reading: Reading, *, measurements: bool = True, memory: int | None = None, stream: bool = False
+) -> Source:
     """The table at a path, or on standard input for '-', with the columns asked for.
 
-    Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them.
+    Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
+    too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
+    from eckart.cli.large import open_large
+
+    source = open_large(data, reading, memory=memory, stream=stream)
+    if source is None:
+        source = _whole(data, reading)
+    if reading.columns or reading.drop:
+        source = keep(source, _chosen(source, reading))
+    return _without_numbering(source) if measurements and not reading.columns else source
+
+
+def _whole(data: str, reading: Reading) -> Source:
     from eckart.sources.open_source import open_source
 
     source = open_source(
@@ -37,11 +51,7 @@ def read(data: str, reading: Reading, *, measurements: bool = True) -> Source:
         encoding=reading.encoding,
         key=reading.key,
     )
-    if data == "-":
-        source = replace(source, about=replace(source.about, name="standard input"))
-    if reading.columns or reading.drop:
-        source = keep(source, _chosen(source, reading))
-    return _without_numbering(source) if measurements and not reading.columns else source
+    return replace(source, about=replace(source.about, name="standard input")) if data == "-" else source
 
 
 def _without_numbering(source: Source) -> Source:
@@ -71,9 +81,12 @@ def column_names(source: Source) -> tuple[str, ...]:
 def keep(source: Source, places: Sequence[int]) -> Source:
     """The source with these columns only, in this order."""
     from eckart.sources.assemble import Parts, column_notes
+    from eckart.sources.chosen import ChosenColumns
 
     about, names = source.about, column_names(source)
     chosen = tuple(names[j] for j in places)
+    if not hasattr(source, "matrix"):
+        return ChosenColumns(source, tuple(places), replace(about, column_names=chosen))
     matrix = source.matrix[:, list(places)]
     notes = about.notes
     if not source.sparse and about.column_names:
@@ -168,6 +181,8 @@ def gaps(source: Source, error: MissingValuesError) -> Refused:
         "or remove the rows first."
     )
     names = column_names(source)
+    if not hasattr(source, "matrix"):
+        return Refused(f"{error}")
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.array_api import to_numpy
 from eckart.errors import ParameterError
-from eckart.views.measures import column_spread, floats, row_distances, row_scores
+from eckart.views.measures import column_spread, floats, row_distances, row_scores, row_weights
 from eckart.views.pack import levels, packed
 from eckart.views.report_methods import ADDITIVE, ORTHOGONAL
 from eckart.views.report_rows import drawn_rows, groups, short
@@ -80,7 +80,7 @@ def _axes(d: Decomposition) -> list[dict[str, Any]]:
 
 def _errors(d: Decomposition) -> list[float | None]:
     """Relative error in the Frobenius norm with 0, 1, ..., k axes: sqrt(1 - shares so far)."""
-    if d.method not in ORTHOGONAL:
+    if d.method not in ORTHOGONAL or d.which == "smallest":
         return []
     left = 1.0 - np.concatenate([[0.0], floats(d.shares).cumsum()])
     return short(np.sqrt(np.clip(left, 0.0, None)))
@@ -93,6 +93,7 @@ def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[n
         "count": d.rows, "drawn": len(drawn), "numbered": d.row_names is None,
         "names": [shorten(names[i], 60) for i in drawn.tolist()],
         "scores": None if scores is None else packed(scores[drawn]),
+        "weights": packed(row_weights(d)[drawn]) if "row_weights" in d.parts else None,
         "distances": None if distances is None else _small(distances[drawn][:, None]),
     }  # fmt: skip
 

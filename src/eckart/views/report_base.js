@@ -15,7 +15,7 @@ const unpack = (packed) => {
 const k = data.k;
 const rowNames = data.rows.names, columnNames = data.columns.names;
 const n = rowNames.length, p = columnNames.length;
-const scores = unpack(data.rows.scores), distances = unpack(data.rows.distances);
+const scores = unpack(data.rows.scores), distances = unpack(data.rows.distances), rowWeights = unpack(data.rows.weights);
 const right = unpack(data.columns.right), observed = unpack(data.observed);
 const mean = unpack(data.columns.mean), scale = unpack(data.columns.scale), spread = unpack(data.columns.spread);
 

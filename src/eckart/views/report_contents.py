@@ -139,7 +139,7 @@ def _makes(d: Decomposition) -> tuple[str, ...]:
 
 
 def _errors(d: Decomposition) -> dict[str, Table]:
-    return {"errors": tables.reconstruction_error(d)} if d.method in ORTHOGONAL else {}
+    return {"errors": tables.reconstruction_error(d)} if d.method in ORTHOGONAL and d.which == "largest" else {}
 
 
 def _agreement(ranks: Table | None) -> tuple[str, ...]:

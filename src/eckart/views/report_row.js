@@ -78,7 +78,7 @@ const showRow = () => {
   const t = Array.from(scores.subarray(i * k, (i + 1) * k)), all = distances ? distances[i] ** 2 : 0;
   const known = all > 0 && data.additive;
   fill(part("row-axes"), ["axis", "coordinate", "part in the axis", ...(known ? ["shown by the axis"] : []), ...(right && data.orthogonal ? ["made by"] : [])], t.map((x, a) => [
-    data.axes[a].name, digits(x), `${digits(data.axes[a].value ? 100 * (x / data.axes[a].value) ** 2 : 0, 3)}\u00a0%`, ...(known ? [percent((x * x) / all, 1)] : []), ...(right && data.orthogonal ? [made(i, a)] : []),
+    data.axes[a].name, digits(x), `${digits(data.axes[a].value ? 100 * (rowWeights ? rowWeights[i] : 1) * (x / data.axes[a].value) ** 2 : 0, 3)}\u00a0%`, ...(known ? [percent((x * x) / all, 1)] : []), ...(right && data.orthogonal ? [made(i, a)] : []),
   ]));
   part("row-near").replaceChildren(...nearest(i).flatMap((other, place) => {
     const button = make("button", { type: "button", class: "link" }, rowNames[other]);

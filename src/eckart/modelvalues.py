@@ -171,7 +171,8 @@ def check(d: Decomposition, refusal: str) -> None:
         names = getattr(d, name)
         if names is not None and len(names) != count:
             raise ModelFileError(f"{refusal}: {len(names)} {name} were given for {count}.")
+    partly = d.method not in ("pca", "svd")  # no bound for each axis by itself
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))
-        if seen != (k,):
+        if seen != (k,) and not (partly and len(seen) == 1 and seen[0] <= k):
             raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, not ({k},).")

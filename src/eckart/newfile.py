@@ -23,11 +23,9 @@ def new_file(
     if not overwrite and os.path.lexists(target):
         raise error(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
-    reached = 0
     try:
         with draft.open("x+b") as file:
             yield file
-            reached = file.seek(0, os.SEEK_END)
             file.flush()
             os.fsync(file.fileno())
         _publish(draft, target, overwrite=overwrite)
@@ -35,11 +33,18 @@ def new_file(
         message = f"{target} was made by somebody else meanwhile and is untouched. Give overwrite=True to replace it."
         raise error(message) from cause
     except OSError as cause:
-        size = f" ({reached:,} bytes)" if reached else ""
+        size = f" ({_length(draft):,} bytes)" if _length(draft) else ""
         message = f"{target}{size} cannot be written: {cause.strerror or cause}. What was there before is untouched."
         raise error(message) from cause
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _length(draft: Path) -> int:
+    try:
+        return draft.stat().st_size
+    except OSError:
+        return 0
 
 
 def _publish(draft: Path, target: Path, *, overwrite: bool) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from eckart.array_api import to_numpy
 from eckart.decomposition import Decomposition
-from eckart.errors import InputError
+from eckart.errors import InputError, MissingValuesError, NotFiniteError
+from eckart.operators.finite import refuse_not_finite
 from eckart.operators.open_matrix import open_matrix
 from eckart.operators.reading import Reading, Watch, ahead
 from eckart.parameters import memory_bytes
@@ -62,20 +63,33 @@ def reconstruct_to(
     memory: str | int | None = None,
     overwrite: bool = False,
     watch: Watch | None = None,
+    from_data: bool = False,
     **options: Any,
 ) -> int:
-    """Write the rows that belong to scores (an array or a file) to `path`, block by block; gives their number."""
+    """Write the rows that belong to scores (an array or a file) to `path`, block by block; gives their number.
+
+    With `from_data` rows are given instead of scores: the best copy of them on the axes is written.
+    """
     d = decomposition
     names = d.column_names or [f"column {i + 1}" for i in range(d.columns)]
 
     def step(block: Any) -> np.ndarray:
-        return to_numpy(reconstruct(d, block, **options))
+        given = project(d, block, **options) if from_data else block
+        return to_numpy(reconstruct(d, given, **options))
 
     return _write(scores, path, step, d.columns, names, d, memory, overwrite, watch)
 
 
 def _width(d: Decomposition) -> int:
     return d.k
+
+
+def _stepped(step: Callable[[Any], np.ndarray], block: Any, matrix: Any) -> np.ndarray:
+    """The step; a gap is named by its row in the whole table, not in the block."""
+    try:
+        return step(block)
+    except (MissingValuesError, NotFiniteError):
+        refuse_not_finite(matrix, matrix.source.about.column_names)
 
 
 def _write(
@@ -90,7 +104,7 @@ def _write(
     with row_writer(path, (matrix.shape[0], width), dtype, names, overwrite=overwrite) as write:
         blocks = ahead(lambda span: source.read(*span), spans)
         for number, (span, block) in enumerate(blocks, start=1):
-            written = step(block)
+            written = _stepped(step, block, matrix)
             if not np.isfinite(written).all():
                 raise InputError(
                     f"{source.about.name}: rows {span[0]:,} to {span[1]:,} give scores that are not finite. Fill or "

@@ -45,8 +45,9 @@ class Application(click.Group):
         except click.ClickException as error:
             _tell(talk, error)
             return error.exit_code
-        except (Abort, KeyboardInterrupt):
-            click.echo("Interrupted; no file was left half-written.", err=True)
+        except (Abort, KeyboardInterrupt) as stop:
+            cause = stop.__cause__ if isinstance(stop, Abort) else stop
+            click.echo(str(cause or "") or "Interrupted; no file was left half-written.", err=True)
             return INTERRUPTED
         return code if isinstance(code, int) else 0
 

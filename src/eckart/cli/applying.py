@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli import numbers
-from eckart.cli.options import Output, Reading, output, reading, talking
+from eckart.cli.options import Output, Reading, memory, output, reading, talking
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from eckart.decomposition import Decomposition
 
 _WHERE = "CSV, TSV, NumPy (.npy), Parquet or Zarr by its name; '-' is CSV on standard output."
-_MEMORY = click.option("--memory", type=numbers.memory, metavar="AMOUNT",
-                       help="Memory that the work may take; tables of more than a quarter of it are read in blocks.")  # fmt: skip
 _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would run (= + - @).")
 
 
@@ -27,7 +24,7 @@ _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that 
 @output(_WHERE, default="-", show_default=True)
 @click.option("--whiten", is_flag=True, help="Divide the scores on each axis by their standard deviation.")
 @_GUARD
-@_MEMORY
+@memory
 @reading
 @talking
 def transform(
@@ -65,7 +62,7 @@ def transform(
 @output(_WHERE, default="-", show_default=True)
 @click.option("--whiten", is_flag=True, help="The scores were made with --whiten.")
 @_GUARD
-@_MEMORY
+@memory
 @reading
 @talking
 def reconstruct(
@@ -95,9 +92,7 @@ def reconstruct(
         source, notes = _score_table(talk, d, scores or "", reading, memory)
     if written_in_blocks(source, output):
         talk.say_all(notes)
-        write_blocks(
-            talk, d, source, output, memory, "rows", from_data=from_data is not None, **_whitened(whiten)
-        )
+        write_blocks(talk, d, source, output, memory, "rows", from_data=from_data is not None, **_whitened(whiten))
         return
     if from_data is not None:
         notes += _filled(d, source)
@@ -113,9 +108,7 @@ def _whitened(whiten: bool) -> dict[str, bool]:
     return {"whiten": True} if whiten else {}
 
 
-def _source(
-    talk: Talk, d: Decomposition, data: str, reading: Reading, memory: int | None
-) -> tuple[Source, list[str]]:
+def _source(talk: Talk, d: Decomposition, data: str, reading: Reading, memory: int | None) -> tuple[Source, list[str]]:
     """The table with the model's columns in the model's order."""
     from eckart.cli.tables import matched, read
 

@@ -42,9 +42,7 @@ class Fitted:
 @large
 @reading
 @talking
-def fit(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool
-) -> None:
+def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool) -> None:
     """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
 
     \b

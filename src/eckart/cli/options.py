@@ -46,6 +46,10 @@ METHODS = {
 """Which options beside -k and --seed have a meaning for a method."""
 
 
+_MEMORY = "Memory that the work may take, such as 2GB; tables of more than a quarter of it are read in blocks."
+memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
+
+
 class Method(click.Choice[str]):
     """A method; kernel-pca is kernel_pca."""
 
@@ -110,7 +114,6 @@ def wanted(f: Command) -> Command:
     option, choice = click.option, click.Choice
     method = "pca subtracts the column means, svd takes the numbers as they are; the others have their own ways."
     error = "As few axes as leave at most this relative error (Frobenius norm)."
-    memory = "Memory that the work may take, such as 2GB; tables of more than a quarter of it are read in blocks."
     return gathered("wanted", Wanted, [
         option("--method", type=Method(list(METHODS)), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.axes, metavar="N", help="How many axes."),
@@ -120,7 +123,7 @@ def wanted(f: Command) -> Command:
         option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,
                help="Axes of most, or of least variance."),
         option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
-        option("--memory", type=numbers.memory, metavar="AMOUNT", help=memory),
+        memory,
         option("--missing", type=choice(["error", "mean", "em"]), default="error", show_default=True,
                help="Missing values: refuse, fill with column means, or foretell by the axes themselves."),
     ])(f)  # fmt: skip

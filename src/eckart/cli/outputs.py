@@ -42,7 +42,7 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     if kinds is not None and path.suffix.lower() not in kinds:
         raise Refused(f"{shown} does not end in one of {' '.join(kinds)}, so it is not certain what to write.")
     try:
-        if path.is_dir():
+        if path.is_dir() and path.suffix.lower() != ".zarr":
             raise Refused(f"{shown} is a folder. Name a file in it.")
         if os.path.lexists(path) and not output.force:
             raise Refused(f"{shown} exists already, and nothing was done. Give --force to replace it.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from eckart.cli import numbers
-from eckart.cli.options import Reading, reading, talking
+from eckart.cli.options import Reading, memory, reading, talking
 from eckart.cli.talk import Talk, one_line
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ _RULES = "'all', 'quick' (without the rules that draw tables), or names of rules
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
               help="Missing values: refuse, fill with column means, or foretell by the axes themselves.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what is drawn.")
+@memory
 @reading
 @talking
 def rank(
     talk: Talk, data: str, rules: str, method: str, scale: bool, share: float, noise: float | None, most: int | None,
-    missing: str, seed: int | None, reading: Reading,
+    missing: str, seed: int | None, memory: int | None, reading: Reading,
 ) -> None:  # fmt: skip
     """How many axes of DATA are more than noise, or describe enough: every rule, its reason, and where they agree.
 
@@ -48,14 +49,14 @@ def rank(
     from eckart.rank.choose import choose_rank
 
     with talk.status(f"Reading {data}"):
-        source = read(data, reading)
+        source = read(data, reading, memory=memory)
     asked = rules if rules in ("all", "quick") else [name.strip() for name in rules.split(",") if name.strip()]
     rows, columns = source.shape
     with talk.warnings() as warned, talk.status(f"Asking the rules about {rows:,} rows x {columns:,} columns"):
         try:
             choice = choose_rank(
                 source, asked, method=method, scale=scale, share=share, noise=noise, most=most,
-                missing=missing, rng=seed,  # type: ignore[arg-type]
+                missing=missing, rng=seed, memory=memory,  # type: ignore[arg-type]
             )  # fmt: skip
         except MissingValuesError as error:
             raise gaps(source, error) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eckart.cli.fitting import Fitted, fitted
-from eckart.cli.large import Large, in_blocks, large
+from eckart.cli.large import Large, large
 from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.talk import Talk
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
 
 Source = Any
-"""A MemorySource or a ConvertingSource: both have a matrix, and an About beside it. A RowSource where that is too large."""
+"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource where that is too large."""
 
 _NUMBERED = re.compile(r"column [0-9]+")
 

@@ -78,7 +78,11 @@ class Journal:
     def advance(self, number: int, key: str, blocks: int, arrays: list[np.ndarray]) -> None:
         """Blocks 0..blocks-1 of read `number` add up to `arrays`."""
         if time.monotonic() - self.written >= _EVERY_SECONDS:
-            self._save("partial", f"{number}:{key}", [*arrays, np.array([blocks])])
+            self.keep(number, key, blocks, arrays)
+
+    def keep(self, number: int, key: str, blocks: int, arrays: list[np.ndarray]) -> None:
+        """The same now, whenever the last was."""
+        self._save("partial", f"{number}:{key}", [*arrays, np.array([blocks])])
 
     def close(self) -> None:
         """The work is done: the journal is not needed any more."""

@@ -236,6 +236,10 @@ class StackedBlocks:
 
     # Reading
 
+    def total(self, task: Task) -> list[np.ndarray]:
+        """The parts that `task` makes of the blocks, added up: one read."""
+        return self._sum(task)
+
     def _sum(self, task: Task) -> list[np.ndarray]:
         number = self._begin()
         known = self._known(number, task)
@@ -259,7 +263,12 @@ class StackedBlocks:
                 done += 1
                 if journal is not None and summed and done < len(spans):
                     journal.advance(number, task.key, done, total)
-                self.reading.tell(done, len(spans), self.shape[0])
+                try:
+                    self.reading.tell(done, len(spans), self.shape[0])
+                except KeyboardInterrupt:  # told between two blocks, where the sums are whole
+                    if journal is not None and summed:
+                        journal.keep(number, task.key, done, total)
+                    raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
         return total

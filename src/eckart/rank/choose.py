@@ -14,7 +14,7 @@ from eckart.decomposition import Decomposition
 from eckart.errors import ParameterError
 from eckart.filling import WAYS, How, fill, unmasked, with_matrix
 from eckart.operators.open_matrix import Opened, open_matrix
-from eckart.parameters import check_choice, check_count, check_share, is_number
+from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
@@ -103,6 +103,7 @@ def choose_rank(
     most: int | None = None,
     missing: How = "error",
     rng: int | None = None,
+    memory: str | int | None = None,
 ) -> RankChoice:
     """How many axes: every rule, one table, and where they agree.
 
@@ -131,6 +132,9 @@ def choose_rank(
         Missing values, as in `decompose`.
     rng : int, optional
         Seed.
+    memory : str or int, optional
+        Memory that the work may take, such as "2GB". A larger table is read in blocks, once where its columns are few,
+        and asked by the rules that need no copy of it.
 
     Examples
     --------
@@ -153,9 +157,9 @@ def choose_rank(
             f"The axes of {method!r} depend on its kernel or neighbours: decompose first, then give the decomposition."
         )
     if method == "nmf":
-        return _of_parts(names, open_matrix(data), options)
+        return _of_parts(names, open_matrix(data, memory=memory_bytes(memory)), options)
     check_choice("missing", missing, WAYS)
-    opened = open_matrix(data if missing == "error" else unmasked(data))
+    opened = open_matrix(data if missing == "error" else unmasked(data), memory=memory_bytes(memory))
     rows, columns = opened.matrix.shape
     with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
         notes: tuple[str, ...] = ()

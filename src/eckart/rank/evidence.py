@@ -15,10 +15,11 @@ from eckart.array_api import from_numpy, to_numpy
 from eckart.axes import find_axes
 from eckart.decomposition import Decomposition
 from eckart.errors import ParameterError
+from eckart.operators.finite import refuse_not_finite
 from eckart.operators.open_matrix import Opened
 from eckart.operators.standardized import Moments, Standardized
 from eckart.rank.density import with_estimated
-from eckart.solvers.symmetric import leading_values
+from eckart.solvers.symmetric import leading_pairs, leading_values
 
 WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""
@@ -142,6 +143,8 @@ def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale:
     """The moments in one read, the leading axes, and all singular values where there are few enough of them."""
     rows, columns = opened.matrix.shape
     short = max(min(rows - 1 if center else rows, columns), 1)
+    if not opened.matrix.resident and columns <= min(rows, WHOLE):
+        return _of_blocks(opened, options, center=center, scale=scale)
     few = short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
     method = "pca" if center else "svd"
     given = opened.matrix.matrix if opened.matrix.resident else data
@@ -157,6 +160,26 @@ def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale:
     return Evidence(
         rows, columns, center, scale, d.norm, shares, whole, to_numpy(d.right).astype(np.float64),
         squares / max(float(squares.sum()), 1e-300), opened, moments, few if short > max(WHOLE, few) else None, options,
+    )  # fmt: skip
+
+
+def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
+    """Rows that are read in blocks: the moments, all singular values and the axes from one read."""
+    rows, columns = opened.matrix.shape
+    shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
+    problem = Standardized(opened.matrix.precise(), center=center, scale=scale, shift=shift)
+    gram, moments = to_numpy(problem.first(gram=True)), problem.moments
+    if not np.isfinite(gram).all():
+        refuse_not_finite(opened.matrix, opened.about.column_names)
+    short = max(min(rows - 1 if center else rows, columns), 1)
+    values, right = leading_pairs(gram, columns)
+    values = np.maximum(values, 0.0)
+    total = max(float(values.sum()), 1e-300)
+    squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
+    norm = float(np.ldexp(np.sqrt(moments.total), -opened.exponent if not scale else 0))
+    return Evidence(
+        rows, columns, center, scale, norm, values[:short] / total, True, right[:, :short],
+        squares / max(float(squares.sum()), 1e-300), opened, moments, None, options,
     )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
     packed = place.lower().endswith(".gz")
     if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not Path(place).is_file():
         return False
-    limit = free_memory() // 3 if memory is None else memory // 2
+    limit = free_memory() // 3 if memory is None else memory // 4
     return Path(place).stat().st_size * (40 if packed else 4) <= limit
 
 
@@ -54,8 +54,8 @@ def only_by_rows(path: str | os.PathLike[str]) -> bool:
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
-    """Whether the numbers take more than half of the memory allowed, or a third of what is free."""
-    limit = free_memory() // 3 if memory is None else memory // 2
+    """Whether the numbers take more than a quarter of the memory allowed, or a third of what is free."""
+    limit = free_memory() // 3 if memory is None else memory // 4
     return rows.entries * (rows.dtype.itemsize + (4 if rows.sparse else 0)) > limit
 
 
@@ -73,8 +73,7 @@ def open_rows(path: str | os.PathLike[str], *, key: str | None = None) -> RowSou
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
         open_path(place, MAX_EXPANSION)
         return stored_rows(place, "hdf5", key)
-    plain = PurePath(place.lower().removesuffix(".gz")).suffix
-    if plain in _TEXTS:
+    if is_text(place):
         open_path(place, MAX_EXPANSION)
         return delimited_rows(place)
     opener = _OPENERS.get(suffix)
@@ -82,6 +81,11 @@ def open_rows(path: str | os.PathLike[str], *, key: str | None = None) -> RowSou
         return None
     found: RowSource | None = opener(open_path(place, MAX_EXPANSION), place, name)
     return found
+
+
+def is_text(path: str) -> bool:
+    """Whether it is called like a delimited text, packed or not."""
+    return PurePath(path.lower().removesuffix(".gz")).suffix in _TEXTS
 
 
 def _npy(opened: Opened, path: str, name: str) -> RowSource:

@@ -1,0 +1,37 @@
+"""eckart convert: a table once into a layout that is read fast."""
+
+from __future__ import annotations
+
+import click
+
+from eckart.cli.options import Output, talking
+from eckart.cli.talk import Talk
+
+
+@click.command(short_help="Once into a layout that is read fast: .npy or .npz.")
+@click.argument("data", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--single", is_flag=True, help="Store numbers of four bytes instead of eight.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@talking
+def convert(talk: Talk, data: str, target: str, single: bool, force: bool) -> None:
+    """Write the numbers of IN to OUT, block by block: .npy for dense tables, .npz for sparse ones.
+
+    IN is of any kind and size that the other commands take. Worth it for texts and Matrix Market files that will be
+    read more than once.
+
+    \b
+    Examples:
+      eckart convert measurements.csv.gz measurements.npy --single
+      eckart convert counts.mtx counts.npz
+    """
+    from eckart.cli import outputs
+    from eckart.sources.convert import convert as write
+
+    outputs.check(Output(target, force), (".npy", ".npz"))
+    with talk.status(f"Converting {data}"), outputs.writing():
+        told = write(data, target, single=single, overwrite=force)
+    if talk.json:
+        talk.document(input=data, output=target, word=told)
+        return
+    talk.say(f"{told}.")

@@ -1,0 +1,112 @@
+"""Long work on a terminal: reads, blocks, certified share, rows a second, time left; and Ctrl-C between two blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from eckart.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from eckart.operators.reading import Progress
+
+
+class Watcher:
+    """Called after every block: keeps where the work stands, shows it, and stops it there when asked to."""
+
+    def __init__(self, bar: Any = None, checkpoint: str | None = None) -> None:
+        self.last: Progress | None = None
+        self.stop = False
+        self._bar, self._checkpoint = bar, checkpoint
+        self._task = None if bar is None else bar.add_task("", total=None, rest="")
+
+    def __call__(self, progress: Progress) -> None:
+        self.last = progress
+        if self._bar is not None:
+            self._bar.update(
+                self._task, description=reads_text(progress), total=progress.blocks, completed=progress.block,
+                rest=rest_text(progress),
+            )  # fmt: skip
+        if self.stop:
+            raise KeyboardInterrupt
+
+    def where(self) -> str:
+        """What to say of work that was stopped."""
+        place = "Stopped before the first block."
+        if self.last is not None:
+            place = f"Stopped in read {self.last.read}, after block {self.last.block:,} of {self.last.blocks:,}."
+        if self._checkpoint is None:
+            return f"{place} No file was left half-written; with --checkpoint FOLDER the next run can be gone on with."
+        return f"{place} The checkpoint {self._checkpoint} holds it: give the same command again to go on from there."
+
+
+@contextlib.contextmanager
+def watching(talk: Talk, what: str, checkpoint: str | None = None) -> Iterator[Watcher]:
+    """A watcher for the work inside, with a bar where there is a terminal."""
+    with _bar(talk, what) as bar:
+        watcher = Watcher(bar, checkpoint)
+        try:
+            with _first_interrupt(talk, watcher):
+                yield watcher
+        except KeyboardInterrupt as interrupt:
+            raise KeyboardInterrupt(watcher.where()) from interrupt
+
+
+@contextlib.contextmanager
+def _first_interrupt(talk: Talk, watcher: Watcher) -> Iterator[None]:
+    """The first Ctrl-C lets the present block end, so that its sums can be kept; the second stops at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def ask(_number: int, _frame: Any) -> None:
+        watcher.stop = True
+        signal.signal(signal.SIGINT, before)
+        talk.say("Stopping after this block; Ctrl-C again stops at once.")
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _bar(talk: Talk, what: str) -> Iterator[Any]:
+    if talk.quiet or talk.json or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from eckart.cli.talk import one_line
+
+    columns = (
+        TextColumn(escape(one_line(what))),
+        TextColumn("{task.description}"),
+        BarColumn(20),
+        TextColumn("{task.fields[rest]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
+        yield bar
+
+
+def reads_text(progress: Progress) -> str:
+    return f"read {progress.read} of about {progress.reads}"
+
+
+def rest_text(progress: Progress) -> str:
+    """block 3 of 20, 93.12 to 93.40% certified, 1,200,000 rows/s, 0:00:12 left."""
+    words = [f"block {progress.block:,} of {progress.blocks:,}"]
+    if progress.explained is not None:
+        low, high = progress.explained
+        words.append(f"{100 * low:.2f} to {100 * high:.2f}% certified")
+    minutes, seconds = divmod(round(progress.seconds_left), 60)
+    hours, minutes = divmod(minutes, 60)
+    return ", ".join([*words, f"{progress.rows_per_second:,.0f} rows/s", f"{hours}:{minutes:02}:{seconds:02} left"])

@@ -35,7 +35,8 @@ def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: i
     if move < 0.0 and decrement > _SAFE:
         # A multiplicative update never raises the objective either: the longer of the two safe steps.
         taught = weight * (pull / (cost + ridge * weight) - 1.0)
-        move = min(move / (1.0 + decrement), taught)
+        damped = -1.0 / (1.0 / abs(move) + concord * np.sqrt(curve))
+        move = min(damped, taught)
     return slope, move
 
 

@@ -18,7 +18,7 @@ from eckart.methods.nmf_fit import Fitted, Watch, certificate_of, fit, rows_for
 from eckart.methods.nmf_settings import Settings, check_settings
 from eckart.methods.nmf_table import Table, open_table
 from eckart.settings import generator
-from eckart.threads import threads
+from eckart.threads import one_blas_thread, threads
 
 
 def decompose(
@@ -72,7 +72,7 @@ def factorise(
     table = open_table(data, missing=options["missing"])
     settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
-    with np.errstate(under="ignore", over="ignore"):
+    with np.errstate(under="ignore", over="ignore"), one_blas_thread():
         fitted = fit(table, settings, random, W=W, H=H, watch=watch)
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = ((factor * root).astype(table.dtype) for factor in (fitted.outcome.left, fitted.outcome.right))
@@ -98,7 +98,7 @@ def coordinates(data: Any, H: np.ndarray, options: dict[str, Any]) -> np.ndarray
         )
     settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **options)
     factor = 2.0**table.exponent
-    with np.errstate(under="ignore", over="ignore"):
+    with np.errstate(under="ignore", over="ignore"), one_blas_thread():
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
         left = rows_for(table, settings, np.ascontiguousarray(H.T, dtype=np.float64))
         return np.asarray((left / factor).astype(table.dtype))
@@ -120,7 +120,6 @@ def _assemble(
     shape, outcome = table.matrix.shape, fitted.outcome
     like = like if is_array(like) else rows
     unit = from_numpy(rows / np.where(widths > 0, widths, 1), like) if keep_left else None
-    scale = 2.0 ** (-table.exponent * settings.beta)
     return Decomposition(
         method="nmf",
         values=from_numpy(widths * lengths, like),
@@ -140,19 +139,23 @@ def _assemble(
         parts={
             "lengths": lengths,
             "options": _options(settings),
-            "history": np.array(outcome.history) * scale,
-            "error": float(np.ldexp(np.sqrt(2.0 * fitted.loss), -table.exponent))
-            if settings.squares
-            else float(np.sqrt(2.0 * fitted.loss * scale)),
+            "history": _as_given(np.array(outcome.history), table, settings),
+            "error": float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
             "iterations": outcome.iterations,
             "compressed_iterations": fitted.compressed,
             "converged": outcome.converged,
             "why": outcome.why,
-            "runs": np.array(fitted.losses) * scale,
+            "runs": _as_given(np.array(fitted.losses), table, settings),
             "agreement": fitted.agreement,
             "sums": rows.sum(axis=0, dtype=np.float64),
         },
     )
+
+
+def _as_given(losses: Any, table: Table, settings: Settings, root: float = 1.0) -> Any:
+    """Losses (or their roots) of the data as they were given; infinite where they are beyond the range of numbers."""
+    factor = np.exp2(-table.exponent * settings.beta * root)
+    return np.where(losses == 0.0, 0.0, losses * factor)
 
 
 def _options(settings: Settings) -> dict[str, Any]:

@@ -26,7 +26,13 @@ from eckart.solvers.nmf_taught import TaughtBeta, TaughtEntries, TaughtSquares
 EXTRA = 20
 """Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
 _SVD_TOLERANCE = 1e-4
-_PUSH = {"squares": 0.3, "entries": 0.2}
+_SVD_READS = 8
+_PUSH = {"squares": 0.3, "entries": 0.3}
+"""First extrapolation, as a share of the last move."""
+_SWEEPS = {"dense": 4, "sparse": 1, "entries": 2}
+"""Sweeps over the coordinates per product: more where a product costs more than a sweep."""
+_COMPRESSED_TOLERANCE = 1e-4
+"""The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = 1e-6
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
@@ -78,18 +84,27 @@ def fit(
 def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
     """The loss, in the form that its data and its solver call for."""
     taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+    plain = settings.solver == "cd"
     operator = table.operator()
     if settings.squares and not table.observed:
         if taught:
             return TaughtSquares(operator.matmat, operator.rmatmat, table.squared_norm, penalties)
         if table.dense:
-            return Squares(operator.matmat, operator.rmatmat, table.squared_norm, penalties, sweeps=1)
-        return SparseSquares(table.matrix, penalties, sweeps=1)
+            return Squares(
+                operator.matmat,
+                operator.rmatmat,
+                table.squared_norm,
+                penalties,
+                sweeps=1 if plain else _SWEEPS["dense"],
+            )
+        return SparseSquares(table.matrix, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
     if settings.beta == 1.0 and taught:
         return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if taught:
         return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
-    return Entries(table.matrix, penalties, divergence=settings.beta == 1.0, observed=table.observed, sweeps=1)
+    return Entries(
+        table.matrix, penalties, divergence=settings.beta == 1.0, observed=table.observed, sweeps=_SWEEPS["entries"]
+    )
 
 
 def rows_for(table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
@@ -125,7 +140,9 @@ def _descend(
     push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = _compressed(svd, penalties)
-        early = accelerate(short, left, right, max_iter=settings.max_iter - 1, tol=settings.tol, push=push)
+        early = accelerate(
+            short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
+        )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch)
@@ -143,7 +160,7 @@ def _compressed(svd: Decomposition, penalties: Penalties) -> Squares:
         lambda other: scaled @ (left.T @ other),
         float(values @ values),
         penalties,
-        sweeps=1,
+        sweeps=_SWEEPS["dense"],
     )
 
 
@@ -160,7 +177,7 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        return find_axes(table.matrix, "svd", k=k, left=True, tol=_SVD_TOLERANCE)
+        return find_axes(table.matrix, "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_reads=_SVD_READS)
 
 
 def _start(

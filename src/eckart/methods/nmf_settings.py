@@ -35,8 +35,8 @@ class Settings:
         The data are 2^exponent times what was given, of which the `share` of the exponent goes into W.
         """
         rows, columns = shape
-        lasso = 2.0 ** (exponent * (self.beta - share)) * self.l1_ratio
-        ridge = 2.0 ** (exponent * (self.beta - 2.0 * share)) * (1.0 - self.l1_ratio)
+        lasso = float(np.exp2(exponent * (self.beta - share))) * self.l1_ratio
+        ridge = float(np.exp2(exponent * (self.beta - 2.0 * share))) * (1.0 - self.l1_ratio)
         return Penalties(
             Penalty(columns * self.alpha_W * lasso, columns * self.alpha_W * ridge),
             Penalty(rows * self.alpha_H * lasso, rows * self.alpha_H * ridge),

@@ -22,7 +22,7 @@ def squared_error(matrix: Any, left: np.ndarray, right: np.ndarray) -> float:
         rest -= rows if isinstance(matrix, np.ndarray) else rows.toarray()
         return float(np.nansum(np.square(rest)))
 
-    return fold(step, _tiles(matrix), operator.add)
+    return float(fold(step, _tiles(matrix), operator.add))
 
 
 def _tiles(matrix: Any) -> list[tuple[int, int]]:

@@ -96,8 +96,9 @@ class TaughtBeta:
         def step(piece: tuple[int, int]) -> float:
             tile, known = self._tile(matrix, piece)
             own = begin[piece[0] : piece[1]]
-            model = np.maximum(own @ other.T, self.least)
-            value = beta_divergence(tile[known], model[known], self.beta) if score else 0.0
+            model = own @ other.T
+            value = beta_divergence(tile[known], model[known], self.beta, self.least) if score else 0.0
+            model = np.maximum(model, self.least)
             powers = np.where(known, model ** (self.beta - 1.0), 0.0)
             numerator = (np.where(known, tile, 0.0) * powers / model) @ other
             new[piece[0] : piece[1]] = multiplied(own, numerator, powers @ other, penalty, self.gamma)
@@ -128,16 +129,20 @@ def multiplied(
     return np.asarray(begin * (ratio if gamma == 1.0 else ratio**gamma))
 
 
-def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float) -> float:
-    """sum of d_beta(x, model); beta = 2 is half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito."""
+def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float) -> float:
+    """sum of d_beta(x, model); beta = 2 is half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito.
+
+    `least` stands for smaller entries of the model where a logarithm or a negative power is taken of them.
+    """
     if beta == 2.0:
         return float(0.5 * np.sum((x - model) ** 2))
+    safe = np.maximum(model, least)
     if beta == 1.0:
-        logs = np.log(np.divide(x, model, out=np.ones_like(x), where=x > 0))
+        logs = np.log(np.divide(x, safe, out=np.ones_like(x), where=x > 0))
         return float(np.sum(x * logs - x + model))
     if beta == 0.0:
-        ratio = x / model
+        ratio = x / safe
         return float(np.sum(ratio - np.log(ratio) - 1.0))
-    powers = model ** (beta - 1.0)
-    terms = x**beta if beta > 0 else np.power(x, beta, where=x > 0, out=np.zeros_like(x))
-    return float(np.sum(terms + (beta - 1.0) * powers * model - beta * x * powers) / (beta * (beta - 1.0)))
+    own = np.power(x, beta, where=x > 0, out=np.zeros_like(x))
+    whole = (model if beta > 0.0 else safe) ** beta
+    return float(np.sum(own + (beta - 1.0) * whole - beta * x * safe ** (beta - 1.0)) / (beta * (beta - 1.0)))

@@ -35,7 +35,7 @@ def columns_table(source: Source, d: Decomposition) -> Table | None:
         rows.append((name, _fate(d, fate, int(gaps[j]), spread), int(gaps[j]), mean, spread))
     columns = ("column", "what was done", "missing", "mean", "standard deviation")
     caption = f"{len(places):,} of {len(fates):,} columns were analysed."
-    return Table("Columns of the file", columns, tuple(rows), caption, ("text", "text", "number", "number", "number"))
+    return Table("Columns of the file", columns, tuple(rows), caption, ("text", "text", "count", "number", "number"))
 
 
 def _fate(d: Decomposition, fate: str, gaps: int, spread: float | None) -> str:

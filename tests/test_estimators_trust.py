@@ -176,7 +176,9 @@ def test_wrong_width_on_the_way_back(make):
         model.inverse_transform(np.ones((5, 3)))
 
 
-@pytest.mark.parametrize("state", [None, 3, np.random.RandomState(0), np.random.default_rng(0)], ids=lambda state: type(state).__name__)
+@pytest.mark.parametrize(
+    "state", [None, 3, np.random.RandomState(0), np.random.default_rng(0)], ids=lambda state: type(state).__name__
+)
 def test_random_states(state):
     assert_allclose(ek.PCA(2, svd_solver="randomized", random_state=state).fit(IRIS).singular_values_,
                     reference(IRIS)[:2], rtol=1e-9)  # fmt: skip

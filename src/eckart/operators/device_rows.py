@@ -173,7 +173,7 @@ def full_columns(op: RowBlocks) -> np.ndarray:
 
 
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
-    matrix = op.matrix
+    matrix: DeviceCsr = op.matrix
     offset = _cupy().asarray(shift)[matrix.indices]
     if op.weight_roots is not None:
         offset = offset * _seen(op.weight_roots)[matrix.row_of_entry()]

@@ -262,8 +262,15 @@ def test_a_share_of_the_trace_decides_the_number():
 
 def test_gamma_of_the_median_distance():
     X = data(30)
-    apart = np.linalg.norm(X[:, None] - X, axis=2)[np.triu_indices(30, 1)]
-    assert ek.KernelPCA(2, kernel="rbf", gamma="median").fit(X).gamma_ == pytest.approx(0.5 / np.median(apart**2))
+    pairs = np.triu_indices(30, 1)
+    squares = ((X[:, None] - X) ** 2).sum(axis=2)[pairs]
+    sums = np.abs(X[:, None] - X).sum(axis=2)[pairs]
+    found = {
+        kernel: ek.KernelPCA(2, kernel=kernel, gamma="median").fit(X).gamma_ for kernel in ("rbf", "laplacian", "poly")
+    }
+    assert found["rbf"] == pytest.approx(0.5 / np.median(squares))
+    assert found["laplacian"] == pytest.approx(1.0 / np.median(sums))
+    assert found["poly"] == pytest.approx(1.0 / np.mean((X**2).sum(axis=1)))
 
 
 def test_float32_stays_float32():

@@ -123,5 +123,7 @@ def test_data_beyond_memory_and_work_are_approximated():
     assert plan(8000).settings["keep"]
     assert not plan(40_000).settings["keep"]
     assert plan(100_000).solver == "cholesky"
+    assert plan(3000, k=None).solver == "direct"
+    assert plan(30_000, k=None).solver == "cholesky"
     assert plan(100_000).peak_bytes < 2e9
     assert plan(8000, solver="cholesky").solver == "cholesky"

@@ -39,7 +39,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"} or callable
         A callable takes two rows and gives a number.
     gamma : float, "median" or None
-        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns, "median" is 1 / (2 median^2) of the distances.
+        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns, "median" what distances between rows suggest.
     degree, coef0 : float
         Of poly; coef0 of sigmoid as well.
     kernel_params : dict or None

@@ -20,7 +20,6 @@ from eckart.errors import EckartWarning, InputError, require
 from eckart.estimators.kernel_pca import KernelPCA
 from eckart.methods.kernel_pca import median_gamma
 from eckart.methods.kernel_settings import numbers
-from eckart.operators.kernel import squared_lengths
 from eckart.operators.open_matrix import open_matrix
 from eckart.parameters import check_choice, check_count
 from eckart.settings import generator
@@ -165,15 +164,7 @@ def _widths(kernel: str, gammas: Sequence[float] | None, rows: Any) -> list[floa
         return [None]
     if gammas is not None:
         return [float(gamma) for gamma in gammas]
-    if kernel == "rbf":
-        middle = median_gamma(rows)
-    elif kernel == "laplacian":
-        sample = rows[:: -(-rows.shape[0] // 300)]
-        sample = np.asarray(sample.toarray() if is_sparse(sample) else sample, np.float64)
-        apart = np.abs(sample[:, None] - sample).sum(axis=2)[np.triu_indices(len(sample), 1)]
-        middle = 1.0 / (float(np.median(apart)) or 1.0)
-    else:
-        middle = 1.0 / (float(np.mean(squared_lengths(rows))) or 1.0)
+    middle = median_gamma(rows, kernel)
     return [factor * middle for factor in FACTORS]
 
 

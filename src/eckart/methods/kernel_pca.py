@@ -33,7 +33,7 @@ def decompose(
     k: int | None = None,
     explain: float | None = None,
     kernel: str | Callable[..., Any] = "rbf",
-    gamma: float | str | None = None,
+    gamma: float | str | None = "median",
     degree: float = 3,
     coef0: float = 1,
     kernel_params: dict[str, Any] | None = None,
@@ -50,7 +50,7 @@ def decompose(
 
     k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
     components that are not zero if neither is given.
-    gamma : None for 1 / columns, "median" for 1 / (2 median^2) of the distances between rows.
+    gamma : a number, "median" for what the distances between rows suggest (`median_gamma`), None for 1 / columns.
     solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
     most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
     what can be kept or made again.
@@ -86,23 +86,27 @@ def make_kernel(
     if gamma is None:
         gamma = 1.0 / rows.shape[1]
     elif gamma == "median":
-        gamma = median_gamma(rows)
+        gamma = median_gamma(rows, kernel)
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
         raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'median', or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
 
-def median_gamma(rows: Any) -> float:
-    """1 / (2 m^2), m the median distance between rows, of at most 1000 of them; 1 where they coincide."""
-    stride = -(-rows.shape[0] // 1000)
-    sample = rows[::stride]
+def median_gamma(rows: Any, kernel: str = "rbf") -> float:
+    """1 / (2 m^2), m the median distance between rows, of at most 500 of them; 1 where they coincide.
+
+    For the laplacian 1 / m with sums of absolute differences; for poly and sigmoid 1 / mean squared length of a row.
+    """
+    sample = rows[:: -(-rows.shape[0] // 500)]
     sample = np.asarray(sample.toarray() if is_sparse(sample) else sample, np.float64)
-    sample = sample - sample.mean(axis=0)
-    squares = np.einsum("ij,ij->i", sample, sample)
-    distances = squares[:, None] + squares - 2.0 * sample @ sample.T
-    apart = distances[np.triu_indices(len(sample), 1)]
+    if kernel in ("poly", "sigmoid"):
+        size = float(np.mean(np.einsum("ij,ij->i", sample, sample)))
+        return 1.0 / size if size > 0 else 1.0
+    from scipy.spatial.distance import pdist
+
+    apart = pdist(sample, "cityblock" if kernel == "laplacian" else "sqeuclidean")
     median = float(np.median(apart)) if apart.size else 0.0
-    return 0.5 / median if median > 0 else 1.0
+    return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
 
 
 def project(decomposition: Decomposition, data: Any) -> Array:
@@ -132,13 +136,16 @@ def _kernel_scores(d: Decomposition, rows: Any) -> np.ndarray:
             rows = rows[:, parts["pivots"]]
         return np.asarray(rows @ parts["dual"] - parts["offset"])
     kernel = replace(kernel, lowered=bool(parts.get("lowered")))
-    support = kernel.points(parts["support"], parts["shift"])
-    dual = np.asarray(parts["dual"], np.float64)
+    # Exponentials have no offset that rounding could be large beside: float32 rows need no more than float32.
+    single = kernel.name == "rbf" and rows.dtype == d.values.dtype == np.float32
+    precision = "float32" if single else "float64"
+    support = kernel.points(parts["support"], parts["shift"], precision)
+    dual = np.asarray(parts["dual"], precision)
     result = np.empty((rows.shape[0], dual.shape[1]))
 
     def step(start: int) -> None:
         stop = min(start + _TILE, rows.shape[0])
-        points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"])
+        points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"], precision)
         total = np.zeros((stop - start, dual.shape[1]))
         for first in range(0, support.count, _TILE):
             total += kernel.tile(points, support.part(first, first + _TILE)) @ dual[first : first + _TILE]

@@ -66,7 +66,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     solver = settings.solver
     if solver == "auto":
         small = size <= _SMALL[kernel.positive]
-        beyond = kept > budget and work > _WORK and not given
+        beyond = not given and ((kept > budget and work > _WORK) or (many and 6 * size * size > MEMORY))
         solver = "direct" if small or (many and not beyond) else "cholesky" if beyond else "lanczos"
     elif solver == "lanczos" and many:
         solver = "direct"

@@ -101,11 +101,16 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     Examples
     --------
     >>> from eckart import NMF
-    >>> nmf = NMF(n_components=2).fit([[1, 0, 2], [2, 0, 4], [0, 3, 0], [1, 3, 2]])
-    >>> nmf.components_.astype(bool).sum(axis=1)
-    array([2, 1])
-    >>> nmf.transform([[3, 0, 6], [0, 1, 0]]).round(3)[:, 0] > 0
-    array([ True, False])
+    >>> X = [[1, 0, 2], [2, 0, 4], [0, 3, 0], [1, 3, 2]]
+    >>> nmf = NMF(n_components=2, tol=1e-8, max_iter=1000)
+    >>> W = nmf.fit_transform(X)
+    >>> (W @ nmf.components_).round(3) + 0
+    array([[1., 0., 2.],
+           [2., 0., 4.],
+           [0., 3., 0.],
+           [1., 3., 2.]])
+    >>> nmf.inverse_transform(nmf.transform([[3, 0, 6]])).round(3) + 0
+    array([[3., 0., 6.]])
     """
 
     _parameter_constraints = {  # noqa: RUF012

@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.array_api import is_sparse
 from eckart.methods.nmf import coordinates, factorise
+from eckart.rank.standard_error import fewest_as_good
 from eckart.solvers.nmf_loss import squared_error
 
 _MOST = 12
@@ -35,14 +36,6 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
         return None, f"Held-out quarters are foretold better and better up to {k} parts; there may be more."
     beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
     return k, f"With {k} parts, held-out quarters are foretold with an error of {mean[k]:.4f} of their squares{beyond}."
-
-
-def fewest_as_good(errors: np.ndarray) -> int:
-    """The smallest k that is not worse than the best by more than the standard error of the difference."""
-    best = int(np.argmin(errors.mean(axis=1)))
-    difference = errors - errors[best]
-    slack = difference.std(axis=1, ddof=1) / errors.shape[1] ** 0.5
-    return int(np.argmax(difference.mean(axis=1) <= slack))
 
 
 def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:

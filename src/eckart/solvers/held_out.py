@@ -41,10 +41,11 @@ class HeldOut:
         *,
         weights: np.ndarray | None = None,
         standard: bool = True,
+        regularised: bool = True,
         parts: int = _PARTS,
         tried: int = _TRIED,
     ) -> None:
-        self.table, self.weights, self.standard = table, weights, standard
+        self.table, self.weights, self.standard, self.regularised = table, weights, standard, regularised
         places = np.flatnonzero(~np.isnan(table.ravel()))
         part = np.resize(np.arange(parts), len(places))
         rng.shuffle(part)
@@ -57,19 +58,24 @@ class HeldOut:
 
     def try_axes(self, most: int) -> list[Candidate]:
         """0, 1, ..., `most` axes, ended when more have stopped to help."""
-        found: list[Candidate] = []
+        return [Candidate(k, 0.0, float(errors.mean())) for k, errors in enumerate(self.by_part(most))]
+
+    def by_part(self, most: int) -> np.ndarray:
+        """Mean squared errors of 0, 1, ... axes (rows) on each part (columns), ended when more have stopped to help."""
+        found: list[list[float]] = []
         for k in range(most + 1):
-            found.append(Candidate(k, 0.0, self.error(k, 0.0)))
-            if _risen(found):
+            squares = [self._squares(one, k, 0.0)[0] for one in range(len(self.hidden))]
+            found.append([float(part.mean()) if part.size else 0.0 for part in squares])
+            if _risen([float(np.mean(errors)) for errors in found]):
                 break
-        return found
+        return np.asarray(found)
 
     def try_shrinking(self) -> list[Candidate]:
         """All axes, with less and less noise, ended when less has stopped to help."""
         found: list[Candidate] = []
         for shrink in SHRINKS:
             found.append(Candidate(min(self.table.shape), shrink, self.error(0, shrink)))
-            if _risen(found):
+            if _risen([candidate.error for candidate in found]):
                 break
         return found
 
@@ -95,8 +101,8 @@ class HeldOut:
         empty = np.isnan(visible).all(axis=0)
         visible[:, empty] = 0.0
         found = complete(
-            visible, k, shrink=shrink, standard=self.standard, weights=self.weights, start=self.before[one],
-            tolerance=1e-3, most_steps=100,
+            visible, k, shrink=shrink, standard=self.standard, regularised=self.regularised, weights=self.weights,
+            start=self.before[one], tolerance=1e-3, most_steps=100 if self.regularised else 40,
         )  # fmt: skip
         self.before[one] = found.table
         counted = places[~empty[places % self.table.shape[1]]]
@@ -104,6 +110,5 @@ class HeldOut:
         return difference**2, found, visible, counted
 
 
-def _risen(found: list[Candidate]) -> bool:
-    best = min(range(len(found)), key=lambda i: found[i].error)
-    return len(found) - 1 - best >= _WORSE
+def _risen(errors: list[float]) -> bool:
+    return len(errors) - 1 - int(np.argmin(errors)) >= _WORSE

@@ -22,6 +22,8 @@ Alike = tuple[np.ndarray, np.ndarray]
 _BLOCK = 2**22
 """Numbers that the small systems of a block of rows may take."""
 _ROWS = 8192
+_NO_RIDGE = 1e-6
+"""So little that it only decides what the values of a row leave open."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def complete(
     *,
     shrink: float = 0.0,
     standard: bool = True,
+    regularised: bool = True,
     weights: np.ndarray | None = None,
     start: np.ndarray | None = None,
     tolerance: float = 1e-6,
@@ -120,6 +123,7 @@ def complete(
     """The table with its NaN filled by k axes; by all of them with a share `shrink` of noise, where that is given.
 
     With `standard`, each column counts in its own standard deviations; without, all count in the same unit.
+    Without `regularised`, axes count as if there were no noise in them.
     `start` is a table without gaps to begin from; else the column means. The filled values have settled when a step
     changes them by less than `tolerance` standard deviations (root mean square).
     """
@@ -130,7 +134,7 @@ def complete(
     count = int(gaps.sum())
     filled = np.where(gone, means_present(table, gone, weights) if start is None else start, table)
     alike = rows_alike(given, min(table.shape) if shrink else k)
-    fitting = _Fitting(filled, touched, weights, k, shrink, count, standard)
+    fitting = _Fitting(filled, touched, weights, k, shrink, count, standard, regularised)
     model, settled, steps = fitting.model(), not count, 0
     while not settled and steps < most_steps:
         steps += 1
@@ -160,8 +164,9 @@ class _Fitting:
         shrink: float,
         gaps: int,
         standard: bool,
+        regularised: bool,
     ) -> None:
-        self.standard = standard
+        self.standard, self.regularised = standard, regularised
         self.filled, self.touched, self.weights, self.gaps = filled, touched, weights, gaps
         self.k, self.shrink, self.weight = k, shrink, float(weights.sum())
         self.tall = filled.shape[0] >= filled.shape[1]
@@ -194,7 +199,8 @@ class _Fitting:
         level = rest * rows * columns / (max(min(columns, rows - 1), 1) * free)
         level = min(level, float(values[k]) if len(values) > k else level)
         signal = np.maximum(values[:k] - level, 1e-9 * columns)
-        return GapModel(mean, scale, right[:, :k], level / signal, rest * rows / max(free - self.gaps, 1))
+        ridge = level / signal if self.regularised else np.full(k, _NO_RIDGE)
+        return GapModel(mean, scale, right[:, :k], ridge, rest * rows / max(free - self.gaps, 1))
 
     def _axes_tall(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         assert self.still is not None

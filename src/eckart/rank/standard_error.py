@@ -1,0 +1,19 @@
+"""The one-standard-error rule: of models about as good as the best, the smallest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def fewest_as_good(errors: np.ndarray) -> int:
+    """The smallest k (row) that is not worse than the best by more than the standard error of the difference.
+
+    Examples
+    --------
+    >>> fewest_as_good(np.array([[9.0, 9.5], [1.0, 1.3], [1.1, 1.1]]))
+    1
+    """
+    best = int(np.argmin(errors.mean(axis=1)))
+    difference = errors - errors[best]
+    slack = difference.std(axis=1, ddof=1) / errors.shape[1] ** 0.5
+    return int(np.argmax(difference.mean(axis=1) <= slack))

@@ -119,7 +119,9 @@ def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large
 def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
     known = METHODS[wanted.method]
-    asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which", "memory") if name in known}
+    asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in known}
+    if wanted.memory is not None:
+        asked["memory"] = wanted.memory
     if wanted.missing != "error":
         asked["missing"] = wanted.missing
     for name in ("k", "explain", "error"):

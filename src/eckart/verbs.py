@@ -52,7 +52,18 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
     rng : int or numpy.random.Generator, optional
         Seed of the random start; the default is a fixed one.
     memory : str or int, optional
-        Working memory allowed beside the data, such as "2GB".
+        Working memory allowed beside the data, such as "2GB". A file that takes more than a quarter of it is read in
+        blocks.
+    stream : bool, optional
+        Read in blocks or not, whatever the size.
+    checkpoint : path, optional
+        A folder for the results of finished reads: the same call again goes on where it was broken off, to the same
+        bits. It is removed at the end.
+    watch : callable, optional
+        Called after every block with a `Progress`: reads, blocks, rate, time left, certified share so far.
+    executor : "dask" or a dask.distributed.Client, optional
+        Let the workers of a cluster read and multiply the blocks. Dask's own arrays and frames do so by themselves where
+        a client is active.
     missing : "error", "mean" or "em"
         Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
         themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).

@@ -145,6 +145,24 @@ def test_of_fewer_independent_columns_only_those_are_kept_and_it_is_said(select)
     assert d.notes
 
 
+def test_columns_and_rows_of_zeros_are_never_chosen():
+    A = falling(40, 30)
+    A[:, ::3] = 0.0
+    A[::4] = 0.0
+    for select in SELECTIONS:
+        parts = ek.decompose(A, "cur", k=5, select=select).parts
+        assert not np.any(parts["columns"] % 3 == 0)
+        assert not np.any(parts["rows"] % 4 == 0)
+
+
+def test_large_sparse_float32_data_have_their_gram_matrix_in_float64(monkeypatch):
+    monkeypatch.setattr("eckart.solvers.gram._FAST_WORK", 0.0)
+    A = counts(300, 50).astype(np.float32)
+    d = ek.decompose(A, "svd", k=4, solver="gram")
+    np.testing.assert_allclose(d.values, np.linalg.svd(dense(A), compute_uv=False)[:4], rtol=1e-6)
+    assert ek.decompose(A, "cur", k=4).parts["best_error"][1] == pytest.approx(tail(A, 4), rel=1e-5)
+
+
 def test_dependent_draws_of_the_taught_algorithm_are_kept_and_noted():
     A = np.outer(np.arange(1.0, 9.0), np.ones(6))
     d = ek.decompose(A, "cur", k=1, n_columns=8, n_rows=8, select="norm")

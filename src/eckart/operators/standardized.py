@@ -96,6 +96,10 @@ class Standardized:
         return self._given.like
 
     @property
+    def sparse(self) -> bool:
+        return bool(self._given.sparse)
+
+    @property
     def precision(self) -> str:
         return self._given.precision
 

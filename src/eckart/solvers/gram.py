@@ -31,7 +31,8 @@ _SAMPLED = 16
 def solve_gram(problem: Standardized, request: Request, *, full: bool = False) -> Solution:
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
     rows, size = problem.shape
-    cheap = rows * size * size <= _FAST_WORK or fast_float64(problem.like)
+    # Products of stored entries cost the same in float64, and no dense block of them could be measured.
+    cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.like)
     if problem.precision != "float64" and (full or cheap):
         problem.sharpen()
     gram = to_numpy(problem.first(gram=True))

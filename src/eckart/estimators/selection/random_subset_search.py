@@ -55,11 +55,11 @@ class RandomSubsetSearch(Search):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from eckart import RandomSubsetSearch
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = RandomSubsetSearch(LogisticRegression(max_iter=500), n_iter=15).fit(X, y)
-    >>> len(search.history_["score"])  # four columns have 15 sets
-    15
-    >>> search.get_support()
-    array([False, False,  True,  True])
+    >>> search = RandomSubsetSearch(LogisticRegression(max_iter=500), n_iter=10, subset_size=(1, 2)).fit(X, y)
+    >>> len(search.history_["score"])  # four columns have ten sets of one or two
+    10
+    >>> search.get_support()  # alone as good as any pair
+    array([False, False, False,  True])
     """
 
     _parameter_constraints = {  # noqa: RUF012

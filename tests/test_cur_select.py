@@ -105,6 +105,12 @@ def test_pivots_of_a_matrix_are_those_of_its_singular_vectors():
     np.testing.assert_array_equal(parts["rows"], scipy.linalg.qr(U[:, :6].T, pivoting=True)[2][:6])
 
 
+def test_of_equal_columns_the_first_is_taken():
+    A = np.repeat(falling(40, 8, seed=1), 3, axis=1)
+    for scale in (1.0, 3.0, 1e-5):
+        assert np.all(ek.decompose(A * scale, "cur", k=5).parts["columns"] % 3 == 0)
+
+
 @pytest.mark.parametrize("select", SELECTIONS)
 def test_more_columns_than_k_are_different_and_help(select):
     A = falling()

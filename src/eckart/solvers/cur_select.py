@@ -15,6 +15,7 @@ from eckart.threads import one_blas_thread
 _CANDIDATES = 2048
 _ROWS = 8192
 _NEARLY = 1.0 - 1e-6
+_TIE = 1e-9
 _DEPENDENT = 1e-12
 """Squared lengths below this share of the longest are rounding."""
 
@@ -151,6 +152,8 @@ def _first_pivots(vectors: np.ndarray, basis: np.ndarray, level: float) -> tuple
 
     with one_blas_thread():
         rest = vectors - (vectors @ basis) @ basis.T
+        # Of columns as long as each other the first is taken, whatever rounding says.
+        rest *= 1.0 - _TIE * np.arange(len(rest))[:, None] / len(rest)
         directions, triangle, pivots = qr(rest.T, mode="economic", pivoting=True, check_finite=False)
         for _ in range(2):
             directions = directions - basis @ (basis.T @ directions)

@@ -142,11 +142,50 @@ def fit_sparse(wanted: float = 1.0, rows: int = 1_000_000, columns: int = 30_000
     )  # fmt: skip
 
 
+def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
+    """Data in the memory of the host, larger than is moved to the card at once."""
+    import torch
+
+    import eckart as ek
+    from eckart.operators import transfer
+
+    rows = int(gigabytes * 1e9 / 4 / columns)
+    data = np.empty((rows, columns), np.float32)
+    step = 2**28 // columns
+    basis = torch.randn(100, columns, device="cuda")
+    for start in range(0, rows, step):
+        stop = min(start + step, rows)
+        scores = torch.randn(stop - start, 100, device="cuda") * torch.linspace(5, 0.2, 100, device="cuda")
+        data[start:stop] = (scores @ basis + torch.randn(stop - start, columns, device="cuda")).cpu().numpy()
+    pinned = torch.empty(2**28, pin_memory=True)
+    there = torch.empty(2**28, device="cuda")
+    bus, _ = timed(lambda: there.copy_(pinned, non_blocking=True))
+    rate = 2**30 / bus
+    mover = transfer.Mover("cuda")
+    block = data[: 2**28 // 4 // columns]
+    staged, _ = timed(lambda: mover.accept(mover.load(block)))
+    transfer.to_device = lambda *_: None  # as if the card were full
+    from eckart.operators import open_matrix
+
+    open_matrix.to_device = lambda *_: None
+    seconds, d = timed(lambda: ek.decompose(data, "pca", k=50, device="cuda"), repeats=3)
+    sample = data[:: max(1, rows // 50_000)].astype(np.float64)
+    rough = np.linalg.eigvalsh(np.cov(sample.T))[::-1][:50]
+    off = float(np.abs(np.asarray(d.variances, dtype=np.float64) / rough - 1).max())
+    report(
+        f"host memory {data.nbytes / 1e9:.0f} GB f32, {columns} columns, k=50", seconds, data.nbytes / rate / 0.8,
+        data.nbytes / rate, bus=f"{rate / 1e9:.1f} GB/s", staged=f"{block.nbytes / staged / 1e9:.1f} GB/s",
+        reached=f"{data.nbytes / seconds / 1e9:.1f} GB/s", reads=d.info.reads, solver=d.info.solver,
+        against_a_sample=f"{off:.1e}",
+    )  # fmt: skip
+
+
 ROWS: dict[str, Callable[[], None]] = {
     "tall": lambda: fit_dense("dense 2M x 1024 f32, k=50", 2_000_000, 1024, 0.11),
     "large": lambda: fit_dense("dense 200k x 10k f32, k=50", 200_000, 10_000, 0.07),
     "square": lambda: fit_dense("dense 20k x 20k f32, k=50", 20_000, 20_000, 0.025),
     "sparse": fit_sparse,
+    "host": fit_host,
 }
 
 

@@ -21,7 +21,7 @@ from eckart.filling import WAYS, Filled, How, as_parts, fill, fill_as_fitted, un
 from eckart.operators.cluster import find_cluster
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.journal import Journal, key_of
-from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.open_matrix import Opened, open_matrix, open_on_device
 from eckart.operators.reading import Watch
 from eckart.operators.standardized import Standardized
 from eckart.parameters import check_choice, memory_bytes, near_match
@@ -57,11 +57,12 @@ def find_axes(
     checkpoint: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
     executor: Any = None,
+    device: str | None = None,
     missing: How = "error",
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
-    opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor)
+    opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
@@ -97,8 +98,8 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
         if name not in known:
             raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
     given = {**known, **options}
-    opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"])
-    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "missing")
+    opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
+    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "device", "missing")
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
@@ -175,10 +176,14 @@ def null_level(d: Decomposition) -> float:
 # The steps of find_axes, in order
 
 
-def _open(data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any, executor: Any) -> Opened:
+def _open(
+    data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any, executor: Any, device: str | None
+) -> Opened:
     if stream is None and (checkpoint is not None or executor is not None):
         stream = True
-    return open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    if device is None:
+        return open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    return open_on_device(data, device, memory_bytes(memory), stream=bool(stream))
 
 
 def _describe_run(

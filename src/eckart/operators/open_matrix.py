@@ -19,6 +19,7 @@ from eckart.operators.device_rows import DeviceCsr, as_device_csr
 from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
+from eckart.operators.transfer import Mover, to_device
 from eckart.sources.base import About, MemorySource, RowSource, Source
 from eckart.sources.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.sources.limits import free_memory
@@ -87,6 +88,26 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     matrix = StackedBlocks(source, edges, precision)
     exponent = _exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
     return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
+
+
+_DEVICE_BLOCK_BYTES = 2**28
+
+
+def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
+    """Host data for a GPU: moved there whole where they fit, else block by block as they are read."""
+    if not device.startswith("cuda"):
+        raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
+    if is_array(data) and not is_host(data):
+        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
+    mover = Mover(device)
+    opened = open_matrix(data, memory=memory, stream=stream)
+    if opened.matrix.resident:
+        moved = to_device(opened.matrix.matrix, mover)
+        if moved is not None:
+            return replace(open_matrix(moved), about=opened.about)
+        opened = open_blocks(MemoryRows(opened.matrix.matrix, opened.about), memory, size=_DEVICE_BLOCK_BYTES)
+    opened.matrix.reading.mover = mover
+    return opened
 
 
 def _whole(source: Source) -> Any:

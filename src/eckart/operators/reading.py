@@ -40,6 +40,8 @@ class Reading:
     """Shared by all views of one matrix."""
 
     journal: Journal | None = None
+    mover: Any = None
+    """Takes blocks to a GPU (`transfer.Mover`); None leaves them here."""
     cluster: Any = None
     """Where blocks are worked on (`cluster.Cluster`); None means here."""
     watch: Watch | None = None

@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.array_api import Array
+from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.errors import MemoryBudgetError
 from eckart.operators.base import Survey
+from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.journal import key_of
 from eckart.operators.measured import measured_rows
 from eckart.operators.prepare import Convert
@@ -41,9 +42,22 @@ class View:
         view = getattr(block, self.method)
         if self.argument is None:
             seen: RowBlocks = view()
-        else:
-            seen = view(self.argument[start:stop] if self.by_row else self.argument)
-        return seen
+            return seen
+        argument = self.argument[start:stop] if self.by_row else self.argument
+        if self.method == "shifted":
+            argument = from_numpy(argument, block.like)
+        return view(argument)  # type: ignore[no-any-return]
+
+
+class BlockTask(Protocol):
+    """What is asked of one block: arrays that add up over the blocks, or one with a row for each row."""
+
+    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]: ...
+
+    @property
+    def key(self) -> str:
+        """What tells it from another question."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,8 @@ class Task:
 
     def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
         factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
+        if factor is not None:
+            factor = from_numpy(factor, block.like)
         if self.kind == "survey":
             found = block.survey(factor, gram=self.gram)
             parts = [found.sums, found.squares, np.array([found.weight])]
@@ -66,7 +82,7 @@ class Task:
         if self.kind == "measured":
             assert factor is not None
             return [measured_rows(block, factor)]
-        return [np.asarray(getattr(block, self.kind)(factor))]
+        return [getattr(block, self.kind)(factor)]
 
     @property
     def key(self) -> str:
@@ -196,13 +212,13 @@ class StackedBlocks:
 
     def matmat(self, right: Array) -> np.ndarray:
         """A Q, kept whole: rows x b."""
-        return self._rows_of(Task("matmat", np.ascontiguousarray(right)), right.shape[1])
+        return self.rows_of(Task("matmat", np.ascontiguousarray(right)), right.shape[1])
 
     def measured(self, packed: np.ndarray) -> np.ndarray:
         """B Q and the squared norms of the rows of B beside it (see `operators.measured`): rows x (b + 1)."""
-        return self._rows_of(Task("measured", np.ascontiguousarray(packed)), packed.shape[1] - 1)
+        return self.rows_of(Task("measured", np.ascontiguousarray(packed)), packed.shape[1] - 1)
 
-    def _rows_of(self, task: Task, width: int) -> np.ndarray:
+    def rows_of(self, task: BlockTask, width: int) -> np.ndarray:
         """Something for every row, in one read."""
         result = np.empty((self.shape[0], width), self.dtype)
         keep = result.nbytes <= _JOURNALLED
@@ -212,7 +228,7 @@ class StackedBlocks:
             return known[0]
 
         def put(_total: list[np.ndarray], part: list[np.ndarray], start: int) -> list[np.ndarray]:
-            result[start : start + part[0].shape[0]] = part[0]
+            result[start : start + part[0].shape[0]] = to_numpy(part[0])
             return _total
 
         self._each(number, task, put)
@@ -236,11 +252,11 @@ class StackedBlocks:
 
     # Reading
 
-    def total(self, task: Task) -> list[np.ndarray]:
+    def total(self, task: BlockTask) -> list[np.ndarray]:
         """The parts that `task` makes of the blocks, added up: one read."""
         return self._sum(task)
 
-    def _sum(self, task: Task) -> list[np.ndarray]:
+    def _sum(self, task: BlockTask) -> list[np.ndarray]:
         number = self._begin()
         known = self._known(number, task)
         if known is not None:
@@ -249,20 +265,23 @@ class StackedBlocks:
         self._finish(number, task, total)
         return total
 
-    def _each(self, number: int, task: Task, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
+    def _each(self, number: int, task: BlockTask, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
         """Fold the parts of all blocks, in their order, from where the journal left off."""
         journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
         summed = combine is _add
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
         done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
-        blocks = ahead(lambda span: self.source.read(*span), spans[done:])
+        mover = self.reading.mover
+        load = self._read if mover is None else lambda span: mover.load(self._read(span))
+        blocks = ahead(load, spans[done:])
         try:
-            for (start, stop), matrix in blocks:
+            for (start, stop), loaded in blocks:
+                matrix = loaded if mover is None else mover.accept(loaded)
                 total = combine(total, self.part(task, start, stop, matrix), start)
                 done += 1
                 if journal is not None and summed and done < len(spans):
-                    journal.advance(number, task.key, done, total)
+                    journal.advance(number, task.key, done, [to_numpy(array) for array in total])
                 try:
                     self.reading.tell(done, len(spans), self.shape[0])
                 except KeyboardInterrupt:  # told between two blocks, where the sums are whole
@@ -271,10 +290,13 @@ class StackedBlocks:
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
-        return total
+        return [to_numpy(array) for array in total]
+
+    def _read(self, span: tuple[int, int]) -> Any:
+        return self.source.read(*span)
 
     def _on_cluster(
-        self, task: Task, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
+        self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
     ) -> list[np.ndarray]:
         cluster = self.reading.cluster
         if combine is _add:
@@ -286,7 +308,7 @@ class StackedBlocks:
         self.reading.tell(len(spans), len(spans), self.shape[0])
         return total
 
-    def part(self, task: Task, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
+    def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
         """What the rows start..stop, which were just read, have to say."""
         return task(self._block(matrix, start, stop), start, stop)
 
@@ -294,11 +316,11 @@ class StackedBlocks:
         self.reading.reads += 1
         return self.reading.reads
 
-    def _known(self, number: int, task: Task) -> list[np.ndarray] | None:
+    def _known(self, number: int, task: BlockTask) -> list[np.ndarray] | None:
         journal = self.reading.journal
         return None if journal is None else journal.result(number, task.key)
 
-    def _finish(self, number: int, task: Task, result: list[np.ndarray] | None) -> None:
+    def _finish(self, number: int, task: BlockTask, result: list[np.ndarray] | None) -> None:
         if self.reading.journal is not None and result is not None:
             self.reading.journal.finish(number, task.key, result)
 
@@ -308,13 +330,16 @@ class StackedBlocks:
     def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as every other matrix in memory."""
         precision = str(self.source.dtype)
-        if self.source.sparse:
+        if isinstance(matrix, DeviceCsr):
+            block = RowBlocks(matrix, precision=precision)
+        elif self.source.sparse:
             matrix = as_csr(matrix)
             if self.exponent:
                 matrix.data = np.ldexp(matrix.data, self.exponent)
             block = RowBlocks(matrix, precision=precision)
         else:
-            block = RowBlocks(matrix, precision=precision, steps=(Convert(self.source.dtype, self.exponent),))
+            dtype = getattr(namespace(matrix), precision)
+            block = RowBlocks(matrix, precision=precision, steps=(Convert(dtype, self.exponent),))
         for view in self.views:
             block = view.apply(block, start, stop)
         return block
@@ -322,7 +347,9 @@ class StackedBlocks:
 
 def _add(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
     if not total:
-        return [np.array(array, dtype=np.float64) for array in part]
+        return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
+    if not all(is_numpy(array) for array in (*total, *part)):
+        return [sum_ + astype(array, sum_.dtype) for sum_, array in zip(total, part, strict=True)]
     for sum_, array in zip(total, part, strict=True):
         np.add(sum_, array, out=sum_)
     return total

@@ -121,6 +121,12 @@ class Standardized:
         product, self.row_squares = image_and_squares(self.operator, right, across=self.turned)
         return product
 
+    @property
+    def workbench(self) -> Array:
+        """A small array where large eigenproblems are solved soonest: on the card that the blocks are taken to."""
+        mover = None if isinstance(self._given, RowBlocks) else self._given.reading.mover
+        return self.like if mover is None else mover.like
+
     def note(self, step: int, lower: float, upper: float) -> None:
         """A solver's word on the share that is certified so far."""
         if isinstance(self._given, StackedBlocks):

@@ -32,7 +32,7 @@ def solve_gram(problem: Standardized, request: Request, *, full: bool = False) -
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
     rows, size = problem.shape
     # Products of stored entries cost the same in float64, and no dense block of them could be measured.
-    cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.like)
+    cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.workbench)
     if problem.precision != "float64" and (full or cheap):
         problem.sharpen()
     gram = to_numpy(problem.first(gram=True))
@@ -53,7 +53,7 @@ def _solve(problem: Standardized, gram: np.ndarray, request: Request, error: flo
     size = gram.shape[0]
     whole = request.k is None or 4 * request.k >= size or size <= 128
     count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
-    values, vectors = _pairs(gram, count, problem.like, smallest=request.smallest and not whole)
+    values, vectors = _pairs(gram, count, problem.workbench, smallest=request.smallest and not whole)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.moments.total, request)
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)

@@ -239,7 +239,7 @@ def test_unknown_entries_are_left_out(loss):
     W = quietly(model, X)
     assert np.abs(W @ model.components_ - full)[gaps].max() < 0.05 * full.max()
     masked = np.ma.MaskedArray(np.nan_to_num(X), gaps)
-    again = quietly(ek.NMF(2, beta_loss=loss, missing="mask", max_iter=3000, tol=1e-9, n_runs=3), masked.filled(np.nan))
+    again = quietly(ek.NMF(2, beta_loss=loss, missing="mask", max_iter=3000, tol=1e-9, n_runs=3), masked)
     assert np.array_equal(W, again)
 
 

@@ -198,7 +198,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         -------
         array of shape (rows, n_components_)
         """
-        data = take(self, X, reset=True)
+        data = take(self, self._with_gaps(X), reset=True)
         self._warn(W, H)
         options = {name: getattr(self, name) for name in _SETTINGS}
         d, rows, parts = factorise(
@@ -227,7 +227,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         array of shape (rows, n_components_)
         """
         check_is_fitted(self)
-        data = take(self, X, reset=False)
+        data = take(self, self._with_gaps(X), reset=False)
         return coordinates(data, to_numpy(self.components_), self.decomposition_.parts["options"])
 
     def inverse_transform(self, X: Any) -> Array:
@@ -284,6 +284,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.loss_history_ = d.parts["history"]
         self.n_iter_ = d.parts["iterations"]
         self.runs_ = {"losses": d.parts["runs"], "agreement": d.parts["agreement"]}
+
+    def _with_gaps(self, X: Any) -> Any:
+        """Masked arrays as arrays with NaN, where that has a meaning."""
+        if self.missing == "mask" and isinstance(X, np.ma.MaskedArray):
+            return np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+        return X
 
     def _count(self, data: Any, H: Any) -> int:
         if self.n_components not in (None, "auto"):

@@ -97,7 +97,7 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
                 penalties,
                 sweeps=1 if plain else _SWEEPS["dense"],
             )
-        return SparseSquares(table.matrix, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
+        return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
     if settings.beta == 1.0 and taught:
         return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if taught:

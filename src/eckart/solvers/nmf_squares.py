@@ -53,8 +53,7 @@ class Squares:
 class SparseSquares:
     """For CSR rows: W's step gathers A H^T and scatters A^T W, for the step of H that follows, in one read."""
 
-    def __init__(self, matrix: Any, penalties: Penalties, *, sweeps: int) -> None:
-        squared_norm = float(np.vdot(matrix.data, matrix.data))
+    def __init__(self, matrix: Any, squared_norm: float, penalties: Penalties, *, sweeps: int) -> None:
         self.constant = 0.5 * squared_norm
         self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
         self.penalties = penalties

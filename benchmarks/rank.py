@@ -1,8 +1,8 @@
 """How often each rule finds the planted number of axes, beside what can be installed: python -m benchmarks.rank
 
 200 tables: 40 to 400 rows, 12 to 120 columns, 1 to 6 axes of 1.4 to 3 times the largest singular value of the noise,
-which is white, differs by row and column, or is correlated. The peers (kneed, optht, screenot, scikit-learn, process-improve)
-are asked as their documentation says; those not installed are left out and named.
+which is white, differs by row and column, or is correlated. The peers (kneed, optht, screenot, scikit-learn,
+process-improve) are asked as their documentation says; those not installed are left out.
 """
 
 from __future__ import annotations

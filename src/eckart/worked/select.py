@@ -13,7 +13,7 @@ from eckart.worked.solution import Equation, Solution, Step, Table
 
 
 def select(given: Any, target: Any, *, count: int | None = None, threshold: float | None = None) -> Solution:
-    """The columns most correlated with a target: `count` of them, or all with |r| >= `threshold` (0.5 by default).
+    """The columns most correlated with a target: `count` of them, or all with ``|r|`` >= `threshold` (0.5 by default).
 
     >>> select("1 2; 2 1; 3 5; 4 2", "1 2 3 4", count=1)["chosen"]
     [1]

@@ -26,9 +26,10 @@ class CorrelationFilter(Selector):
     Parameters
     ----------
     score_func : "pearson", "spearman", "mutual_info" or callable
-        |r| with the target; the same of ranks; mutual information in nats (nearest-neighbour estimate); or a function
-        of (X, y) that gives one score for each column, or a tuple that begins with them. For a target of classes |r| is
-        the multiple correlation with their indicators: the square root of the share of variance between classes.
+        ``|r|`` with the target; the same of ranks; mutual information in nats (nearest-neighbour estimate); or a
+        function of (X, y) that gives one score for each column, or a tuple that begins with them. For a target of
+        classes ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
+        between classes.
     threshold : float or None
         Keep columns with at least this score.
     n_features : int, float or None

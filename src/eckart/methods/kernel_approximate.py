@@ -44,14 +44,14 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         rng=settings.random, precision=precision,
     )  # fmt: skip
     _refuse_indefinite(made, matrix.diagonal)
-    axes = _wanted(factor_axes(made.factor, settings.k or len(made.pivots)), made, settings)
+    axes = wanted_axes(factor_axes(made.factor, settings.k or len(made.pivots)), made, settings)
     scores = factor_scores(made.factor, axes)
     signs = flip_signs(scores)
     axes, scores = replace(axes, directions=axes.directions * signs), scores * signs
     missing = made.error / made.trace if made.trace else 0.0
     parts = {
-        **named_parts(kernel, rows[made.pivots]), **_through(matrix, made.pivots, axes), "shift": kernel.shift(rows),
-        "pivots": made.pivots, "approximation_error": missing,
+        **named_parts(kernel, rows[made.pivots]), **through(triangle_of(matrix.block(made.pivots)), axes),
+        "shift": kernel.shift(rows), "pivots": made.pivots, "approximation_error": missing,
     }  # fmt: skip
     values, total = axes.values, axes.total + made.error
     lower = np.maximum(values - 1e-6 * float(values.max(initial=0.0)), 0.0)
@@ -59,7 +59,7 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         solver="cholesky", values=values, vectors=scores, lower=lower, upper=values + made.error,
         residuals=np.full(len(values), made.error), precision=precision,
     )  # fmt: skip
-    certificate = _certified(solution, made, total, settings)
+    certificate = certified(solution, made, total, settings)
     roots = np.sqrt(values)
     vectors = scores * np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
     info = as_info(solution, 1, settings, plan)
@@ -75,7 +75,7 @@ def _refuse_indefinite(made: Factor, diagonal: np.ndarray) -> None:
         )
 
 
-def _wanted(axes: FactorAxes, made: Factor, settings: KernelSettings) -> FactorAxes:
+def wanted_axes(axes: FactorAxes, made: Factor, settings: KernelSettings) -> FactorAxes:
     """As many as asked for; what is rounding is zero."""
     values = np.where(axes.values > max(settings.nothing, 1e-7) * axes.values.max(initial=0.0), axes.values, 0.0)
     count = len(values)
@@ -87,7 +87,7 @@ def _wanted(axes: FactorAxes, made: Factor, settings: KernelSettings) -> FactorA
     return replace(axes, values=values[:count], directions=axes.directions[:, :count])
 
 
-def _certified(solution: Solution, made: Factor, total: float, settings: KernelSettings) -> Certificate:
+def certified(solution: Solution, made: Factor, total: float, settings: KernelSettings) -> Certificate:
     certificate = certify(solution, total, settings, 1, settings.approximation_error)
     held = float(solution.values.sum())
     # K - F^T F is positive semi-definite: all eigenvalues together gain no more than its trace.
@@ -100,11 +100,14 @@ def _certified(solution: Solution, made: Factor, total: float, settings: KernelS
     return replace(certificate, explained=(low, high), word=sentence, proved=proved)
 
 
-def _through(matrix: KernelMatrix, pivots: np.ndarray, axes: FactorAxes) -> dict[str, Any]:
-    """Coefficients on the pivots: features of a point are L^-1 k(pivots, x), L L^T = K[pivots, pivots]."""
-    block = matrix.block(pivots)
+def triangle_of(block: np.ndarray) -> np.ndarray:
+    """L with L L^T = K[pivots, pivots], which rounding may have left a little indefinite."""
     block[np.diag_indices_from(block)] += 8 * np.finfo(np.float64).eps * float(np.trace(block))
-    triangle = np.linalg.cholesky(block)
+    return np.linalg.cholesky(block)
+
+
+def through(triangle: np.ndarray, axes: FactorAxes) -> dict[str, Any]:
+    """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
     together = np.hstack([axes.directions, axes.mean[:, None]])
     weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")
     features = triangle - axes.mean

@@ -6,9 +6,10 @@ score of a point is k(x, support) dual - offset: its kernel with the support, ce
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,18 @@ import numpy as np
 from eckart.array_api import Array, is_sparse
 from eckart.decomposition import Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.methods.kernel_blocks import median_rows, solve_blocks
 from eckart.methods.kernel_linear import linear_axes, project_linear
 from eckart.methods.kernel_settings import KernelSettings, check_kernel, numbers
 from eckart.methods.kernel_solve import solve
 from eckart.operators.executors import each
 from eckart.operators.kernel import Kernel, alike
-from eckart.operators.open_matrix import open_matrix
+from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.reading import Watch
+from eckart.parameters import memory_bytes
 from eckart.solvers.preimage import Expansion, preimages
+from eckart.sources.base import RowSource
+from eckart.sources.dask_rows import is_dask
 
 _TILE = 512
 
@@ -45,6 +51,8 @@ def decompose(
     rng: Any = None,
     memory: str | int | None = None,
     max_reads: int = 100,
+    stream: bool | None = None,
+    watch: Watch | None = None,
 ) -> Decomposition:
     """The leading components of the points behind a kernel, with a certificate about that kernel.
 
@@ -54,13 +62,22 @@ def decompose(
     solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
     most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
     what can be kept or made again.
+    stream, watch : rows too large for `memory` are read in blocks, a few times, and approximated in the same way, with
+    nothing but the rows taken in memory; `stream` decides it, `watch` is called after every block.
     """
-    opened = open_matrix(data, stream=False)
+    opened = _opened(data, memory, stream)
     settings = check_kernel(
         opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
         approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
         max_reads=max_reads,
     )  # fmt: skip
+    if not opened.matrix.resident:
+        opened.matrix.reading.watch = watch
+        some = median_rows(opened) if gamma == "median" else _Columns(opened.matrix.shape)
+        chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
+        result = solve_blocks(opened, chosen, settings)
+        _speak_up(result, settings)
+        return result
     rows = numbers(opened)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
     if chosen.name in ("linear", "cosine"):
@@ -70,6 +87,20 @@ def decompose(
     result = _with_correlations(result, rows, chosen)
     _speak_up(result, settings)
     return result if left else replace(result, left=None)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """As much of a table as the default width of a kernel depends on."""
+
+    shape: tuple[int, int]
+
+
+def _opened(data: Any, memory: str | int | None, stream: bool | None) -> Opened:
+    """Only what is on disk may be read in blocks by itself; what is in memory stays there unless `stream` is True."""
+    if stream is None and not isinstance(data, str | os.PathLike | RowSource) and not is_dask(data):
+        stream = False
+    return open_matrix(data, memory=memory_bytes(memory), stream=stream)
 
 
 def make_kernel(

@@ -14,6 +14,7 @@ import numpy as np
 from eckart.array_api import Array, from_numpy, is_array, to_numpy
 from eckart.decomposition import Decomposition, Plan, SolveInfo
 from eckart.errors import AccuracyWarning, InputError
+from eckart.methods.nmf_blocks_result import blocks_of, factorise_blocks
 from eckart.methods.nmf_fit import Fitted, Watch, certificate_of, fit, rows_for
 from eckart.methods.nmf_settings import Settings, check_settings
 from eckart.methods.nmf_table import Table, open_table
@@ -39,8 +40,16 @@ def decompose(
     left: bool = False,
     W: Any = None,
     H: Any = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+    checkpoint: Any = None,
+    watch: Any = None,
+    executor: Any = None,
 ) -> Decomposition:
     """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
+
+    A table too large for `memory` is read in blocks, once per iteration; `stream`, `checkpoint`, `watch` and `executor`
+    are those of `eckart.decompose` for the others.
 
     Examples
     --------
@@ -54,7 +63,13 @@ def decompose(
         "init": init, "solver": solver, "beta_loss": beta_loss, "tol": tol, "max_iter": max_iter, "alpha_W": alpha_W,
         "alpha_H": alpha_H, "l1_ratio": l1_ratio, "missing": missing, "n_runs": n_runs,
     }  # fmt: skip
-    result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, **options)
+    blocks = blocks_of(data, memory, stream=True if checkpoint is not None or executor is not None else stream)
+    if blocks is not None:
+        result = factorise_blocks(
+            blocks, k=k, rng=rng, keep_left=left, H=H, checkpoint=checkpoint, watch=watch, executor=executor, **options
+        )
+    else:
+        result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, **options)
     if not result.parts["converged"] and tol > 0.0:
         warnings.warn(
             f"All {max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.methods.nmf_table import open_table
+from eckart.methods.nmf_table import Table, open_table
 from eckart.solvers.nmf_entries import entry_blocks, given_values, pieces_of
 from eckart.solvers.nmf_problem import Penalty
 from eckart.solvers.nmf_squares import solve_given
@@ -49,7 +49,11 @@ class Seen:
 
 def seen_of(data: Any, rows: np.ndarray, parts: np.ndarray, beta: float) -> Seen:
     """The sums of one block."""
-    table = open_table(data, missing="error")
+    return seen_in(open_table(data, missing="error"), rows, parts, beta)
+
+
+def seen_in(table: Table, rows: np.ndarray, parts: np.ndarray, beta: float) -> Seen:
+    """The sums of one block that is open."""
     scale = 2.0**-table.exponent
     matrix = table.matrix if not table.exponent else table.matrix * scale
     gram, sums = rows.T @ rows, rows.sum(axis=0)

@@ -18,7 +18,7 @@ from eckart.operators.reading import Reading
 from eckart.sources.dask_rows import DaskRows, as_block
 
 if TYPE_CHECKING:
-    from eckart.operators.stacked import StackedBlocks, Task
+    from eckart.operators.stacked import BlockTask, StackedBlocks
 
 _FAN_IN = 4
 _PATIENCE = 60.0
@@ -32,11 +32,11 @@ class Cluster:
     client: Any
     patience: float = _PATIENCE
 
-    def parts(self, stack: StackedBlocks, task: Task, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
+    def parts(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
         """task(block) of every block, in order."""
         return [self._wait([future])[0] for future in self._submit(stack, task, spans)]
 
-    def total(self, stack: StackedBlocks, task: Task, spans: list[tuple[int, int]]) -> list[np.ndarray]:
+    def total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
         """The sum of task(block) over the blocks."""
         level = self._submit(stack, task, spans)
         while len(level) > 1:
@@ -47,7 +47,7 @@ class Cluster:
         found: list[np.ndarray] = self._wait(level)[0]
         return [np.asarray(array, dtype=np.float64) for array in found]
 
-    def _submit(self, stack: StackedBlocks, task: Task, spans: list[tuple[int, int]]) -> list[Any]:
+    def _submit(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[Any]:
         light = replace(stack, reading=Reading())
         chunked = stack.source if isinstance(stack.source, DaskRows) else None
         if chunked is not None:
@@ -139,17 +139,17 @@ class _Shape:
         object.__setattr__(self, "dtype", array.dtype)
 
 
-def pair(stack: StackedBlocks, task: Task) -> tuple[StackedBlocks, Task]:
+def pair(stack: StackedBlocks, task: BlockTask) -> tuple[StackedBlocks, BlockTask]:
     return stack, task
 
 
-def run_block(shared: tuple[StackedBlocks, Task], start: int, stop: int) -> list[np.ndarray]:
+def run_block(shared: tuple[StackedBlocks, BlockTask], start: int, stop: int) -> list[np.ndarray]:
     """On a worker: read the rows and do the task."""
     stack, task = shared
     return stack.part(task, start, stop, stack.source.read(start, stop))
 
 
-def run_chunk(shared: tuple[StackedBlocks, Task], start: int, stop: int, chunk: Any) -> list[np.ndarray]:
+def run_chunk(shared: tuple[StackedBlocks, BlockTask], start: int, stop: int, chunk: Any) -> list[np.ndarray]:
     """On a worker: the same with a chunk that another task made."""
     stack, task = shared
     return stack.part(task, start, stop, as_block(chunk, stack.source.dtype))

@@ -1,0 +1,116 @@
+"""K ~ F^T F by randomly pivoted Cholesky where the points are read in blocks and F is not kept.
+
+F = L^-1 k(pivots, x) with L L^T = K[pivots, pivots], so a block of points gives its columns of F whenever it is read.
+A round is one read: what is left of the diagonal, and the next proposals, drawn on the way with their points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+_PROPOSALS = 512
+_FEWEST = 32
+
+Tile = Callable[[Any, Any], np.ndarray]
+"""k(x, y) for all rows x of the first and y of the second."""
+Blocks = Callable[[], Iterable[tuple[int, Any]]]
+"""One read: (first row, rows) of each block."""
+
+
+@dataclass
+class Pivots:
+    """Chosen points, their places, and the Cholesky factor of the kernel between them."""
+
+    tile: Tile
+    join: Callable[[list[Any]], Any]
+    points: Any = None
+    places: tuple[int, ...] = ()
+    triangle: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def features(self, rows: Any) -> np.ndarray:
+        """F for some points: rank x points."""
+        if self.points is None:
+            return np.zeros((0, rows.shape[0]))
+        return np.asarray(linalg.solve_triangular(self.triangle, self.tile(self.points, rows), lower=True))
+
+    def accept(self, places: np.ndarray, rows: Any, rng: np.random.Generator, room: int) -> int:
+        """Take proposals by rejection: each with the share of its diagonal that those before it have left."""
+        known = self.features(rows)
+        block = self.tile(rows, rows) - known.T @ known
+        before = np.diagonal(block).copy()
+        floor = 1e-12 * float(before.max(initial=0.0))
+        chosen: list[int] = []
+        for j, draw in enumerate(rng.uniform(size=len(places))):
+            fresh = int(places[j]) not in self.places and int(places[j]) not in {int(places[i]) for i in chosen}
+            if len(chosen) < room and fresh and before[j] > floor and block[j, j] > max(draw * before[j], floor):
+                column = block[:, j] / np.sqrt(block[j, j])
+                block = block - np.outer(column, column)
+                chosen.append(j)
+        if chosen:
+            self._extend(places[chosen], rows[chosen])
+        return len(chosen)
+
+    def _extend(self, places: np.ndarray, rows: Any) -> None:
+        self.points = rows if self.points is None else self.join([self.points, rows])
+        self.places = (*self.places, *(int(place) for place in places))
+        kernel = self.tile(self.points, self.points)
+        kernel[np.diag_indices_from(kernel)] += 8 * np.finfo(np.float64).eps * float(np.trace(kernel))
+        self.triangle = np.linalg.cholesky(kernel)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a read found: what is left of the trace, and proposals drawn with probability as it is left."""
+
+    trace: float
+    left: float
+    lowest: float
+    places: np.ndarray
+    rows: Any
+
+
+def read_round(
+    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], count: int, rng: np.random.Generator
+) -> Round:
+    """One read. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
+    trace = left = lowest = 0.0
+    places, kept = np.full(count, -1), {}
+    for first, rows in blocks():
+        whole = diagonal(rows)
+        rest = whole - np.einsum("ij,ij->j", f := pivots.features(rows), f)
+        inside = [place - first for place in pivots.places if first <= place < first + rows.shape[0]]
+        rest[inside] = 0.0
+        lowest = min(lowest, float(rest.min(initial=0.0)), float(whole.min(initial=0.0)))
+        np.maximum(rest, 0.0, out=rest)
+        trace, here = trace + float(whole.sum()), float(rest.sum())
+        left += here
+        replaced = np.flatnonzero(rng.uniform(size=count) * left < here)
+        if here > 0.0 and replaced.size:
+            drawn = np.searchsorted(np.cumsum(rest), rng.uniform(0.0, here, replaced.size), side="right")
+            drawn = np.minimum(drawn, rows.shape[0] - 1)
+            places[replaced] = first + drawn
+            kept.update({first + int(place): rows[[int(place)]] for place in np.unique(drawn)})
+            kept = {place: kept[place] for place in {int(p) for p in places if p >= 0}}
+    found = places[places >= 0]
+    return Round(trace, left, lowest, found, pivots.join([kept[int(p)] for p in found]) if found.size else None)
+
+
+def streamed_cholesky(
+    pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], *, error: float, least: int, most: int,
+    rng: np.random.Generator,
+) -> Iterator[Round]:  # fmt: skip
+    """Rounds until at most `error` of the trace is left, or `most` pivots are taken; the last is the end."""
+    while True:
+        rank = len(pivots.places)
+        count = min(_PROPOSALS, max(_FEWEST, rank))
+        found = read_round(pivots, blocks, diagonal, count, rng)
+        yield found
+        nothing = 64 * float(np.finfo(np.float64).eps) * found.trace
+        enough = rank >= most or found.left <= (nothing if rank < least else max(nothing, error * found.trace))
+        if enough or found.rows is None or not pivots.accept(found.places, found.rows, rng, most - rank):
+            return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,12 @@ def project_to(
     memory: str | int | None = None,
     overwrite: bool = False,
     watch: Watch | None = None,
+    names: Sequence[str] | None = None,
     **options: Any,
 ) -> int:
     """Write the scores of the rows of `data` to `path` (.npy, .parquet or .zarr), block by block; gives their number.
 
-    `options` are those of `project`.
+    `names` are those of the columns, where the file has room for them; `options` are those of `project`.
 
     Examples
     --------
@@ -44,10 +45,10 @@ def project_to(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     target = pathlib.Path(folder) / "scores.npy"
     ...     rows = ek.project_to(d, table, target)
-    ...     np.abs(np.load(target) - ek.project(d, table)).max() < 1e-9
+    ...     bool(np.abs(np.load(target) - ek.project(d, table)).max() < 1e-9)
     True
     """
-    names = [f"axis {i + 1}" for i in range(_width(decomposition))]
+    names = names or [f"axis {i + 1}" for i in range(decomposition.k)]
 
     def step(block: Any) -> np.ndarray:
         return to_numpy(project(decomposition, block, **options))
@@ -78,10 +79,6 @@ def reconstruct_to(
         return to_numpy(reconstruct(d, given, **options))
 
     return _write(scores, path, step, d.columns, names, d, memory, overwrite, watch)
-
-
-def _width(d: Decomposition) -> int:
-    return d.k
 
 
 def _stepped(step: Callable[[Any], np.ndarray], block: Any, matrix: Any) -> np.ndarray:

@@ -121,7 +121,7 @@ def _matching(pattern: str) -> list[str]:
 def _in_folder(folder: str) -> list[str]:
     found = sorted(str(path) for path in Path(folder).iterdir() if path.suffix.lower() in (".parquet", ".pq"))
     if not found:
-        raise FileError(f"The folder {shown(folder)} holds no Parquet file and is no Zarr store. Name a file.")
+        raise FileError(f"{shown(folder)} is a folder without Parquet files, and no Zarr store. Name a file.")
     return found
 
 

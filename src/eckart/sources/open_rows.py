@@ -35,11 +35,19 @@ def open_table(
     return open_source(path)
 
 
+def _is_folder(place: str) -> bool:
+    return os.path.isdir(place)  # noqa: PTH112 - a name too long is no folder, and no error here
+
+
+def _is_file(place: str) -> bool:
+    return os.path.isfile(place)  # noqa: PTH113
+
+
 def _surely_small(path: str | os.PathLike[str], memory: int | None) -> bool:
     """Whether a text is so small that counting its rows beforehand would be a waste."""
     place = os.fsdecode(os.fspath(path))
     packed = place.lower().endswith(".gz")
-    if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not Path(place).is_file():
+    if PurePath(place.lower().removesuffix(".gz")).suffix not in (*_TEXTS, ".mtx") or not _is_file(place):
         return False
     limit = free_memory() // 3 if memory is None else memory // 4
     return Path(place).stat().st_size * (40 if packed else 4) <= limit
@@ -50,7 +58,7 @@ def only_by_rows(path: str | os.PathLike[str]) -> bool:
     place = os.fsdecode(os.fspath(path))
     suffix = PurePath(place.lower().rstrip("/")).suffix
     pattern = any(mark in place for mark in "*?[") and not os.path.lexists(place)
-    return pattern or Path(place).is_dir() or suffix in (".h5", ".hdf5", ".h5ad", ".he5", ".zarr")
+    return pattern or _is_folder(place) or suffix in (".h5", ".hdf5", ".h5ad", ".he5", ".zarr")
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
@@ -66,9 +74,9 @@ def open_rows(path: str | os.PathLike[str], *, key: str | None = None) -> RowSou
     suffix = PurePath(place.lower().rstrip("/")).suffix
     if any(mark in place for mark in "*?[") and not os.path.lexists(place):
         return parquet_rows(_matching(place), name)
-    if suffix == ".zarr" or (Path(place).is_dir() and _is_zarr(place)):
+    if suffix == ".zarr" or (_is_folder(place) and _is_zarr(place)):
         return stored_rows(place, "zarr", key)
-    if Path(place).is_dir():
+    if _is_folder(place):
         return parquet_rows(_in_folder(place), name)
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
         open_path(place, MAX_EXPANSION)

@@ -82,9 +82,11 @@ class Application(click.Group):
 
 def translated(error: Exception) -> click.ClickException:
     """An exception as one line and the exit code that belongs to it."""
-    from eckart.errors import EckartError, MemoryBudgetError, MissingDependencyError
+    from eckart.errors import CheckpointError, ClusterError, EckartError, MemoryBudgetError, MissingDependencyError
 
-    if isinstance(error, MemoryBudgetError | MissingDependencyError):
+    if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
+        return Failed(in_options(str(error)))
+    if isinstance(error, CheckpointError) and _refused_by_system(error):
         return Failed(str(error))
     if isinstance(error, EckartError):
         return Refused(in_options(str(error)))
@@ -97,6 +99,12 @@ def translated(error: Exception) -> click.ClickException:
     return Failed(f"Something unforeseen happened ({kind}: {error}). Run it again with --debug to see where.")
 
 
+def _refused_by_system(error: BaseException) -> bool:
+    """Whether a full disk, a lost folder or the like is behind it."""
+    cause = error.__cause__
+    return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
+
+
 def in_options(message: str) -> str:
     """The library's remedies name its arguments; here they are options."""
     words = {
@@ -106,6 +114,7 @@ def in_options(message: str) -> str:
         "Give the data, concepts(model, rows=...)": "Give the data with --data",
         "fit with left=True": "fit with --keep-rows", "exclude_known=False": "--include-known",
         "unknown='ignore'": "--ignore-unknown", "Ask without proof": "Ask without --proof",
+        "with checkpoint=...": "with --checkpoint", "with memory=...": "with --memory",
         "Models are written by Decomposition.save": "Models are written by 'eckart fit'",
     }  # fmt: skip
     for word, option in words.items():

@@ -147,7 +147,7 @@ def _client(address: str | None) -> Iterator[Any]:
 
     distributed = require("distributed", extra="dask", purpose="Dask clusters")
     try:
-        client = distributed.Client(address, timeout=15, set_as_default=False)
+        client = distributed.Client(address, timeout=15)
     except (OSError, TimeoutError, ValueError) as error:
         raise Failed(f"No Dask scheduler answers at {address}: {error}. Check the address.") from error
     with client:
@@ -167,8 +167,13 @@ def write_blocks(
     from eckart.cli import outputs
     from eckart.cli.progress import watching
     from eckart.streaming import project_to, reconstruct_to
+    from eckart.views.words import axis_labels
 
-    write = project_to if what == "scores" else reconstruct_to
+    write: Any = project_to
+    if what == "scores":
+        options["names"] = axis_labels(d)
+    else:
+        write = reconstruct_to
     with watching(talk, f"Writing {what}") as watcher, outputs.writing(), talk.warnings():
         rows = write(d, source, output.path, memory=memory, overwrite=output.force, watch=watcher, **options)
     columns = d.k if what == "scores" else d.columns

@@ -237,3 +237,32 @@ class TestOthers:
         rows = ek.project_to(again, parts[0], tmp_path / "scores.npy")
         assert rows == 900
         np.testing.assert_allclose(np.load(tmp_path / "scores.npy"), ek.project(d, parts[1]), atol=1e-8)
+
+
+class TestTogether:
+    """Blocks that a worker adds up before their sum travels."""
+
+    def stack(self, rows, columns):
+        from eckart.operators.open_matrix import open_matrix
+
+        return open_matrix(np.random.default_rng(0).standard_normal((rows, columns)), stream=True).matrix
+
+    def test_sums_are_those_of_the_blocks(self):
+        from eckart.operators.cluster import run_blocks
+        from eckart.operators.stacked import Task
+
+        stack, task = self.stack(2000, 20), Task("gram")
+        spans = list(itertools.pairwise(stack.edges))
+        (found,) = run_blocks((stack, task), spans)
+        np.testing.assert_allclose(found, stack.gram(), rtol=1e-12)
+
+    def test_from_the_shape_alone(self):
+        from eckart.operators.cluster import _together
+        from eckart.operators.stacked import Task
+
+        narrow, wide = self.stack(70_000, 8), self.stack(9_000, 100)
+        assert _together(narrow, Task("gram"), len(narrow.edges) - 1) == 1
+        blocks = len(wide.edges) - 1
+        assert _together(wide, Task("gram"), blocks) == blocks // 64 > 1
+        assert _together(wide, Task("normal", np.ones((100, 2))), blocks) == 1
+        assert _together(wide, Task("gram"), 20) == 1

@@ -75,7 +75,10 @@ def open_large(data: str, reading: Reading, *, memory: int | None, stream: bool)
         if stream:
             raise Refused("Blocks are read more than once, so a file is needed: name it, without --format.")
         return None
-    only = only_by_rows(data)
+    try:
+        only = only_by_rows(data)
+    except (OSError, ValueError):  # no name of a file; what reads it whole says so
+        only = False
     if not (only or stream or _may_be_large(data, memory)):
         return None
     rows = _rows(data, reading)

@@ -13,7 +13,7 @@ from eckart.array_api import to_numpy
 from eckart.decomposition import Decomposition
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.operators.finite import refuse_not_finite
-from eckart.operators.open_matrix import open_matrix
+from eckart.operators.open_matrix import block_bytes, open_matrix
 from eckart.operators.reading import Reading, Watch, ahead
 from eckart.parameters import memory_bytes
 from eckart.sources.writers import row_writer
@@ -96,17 +96,19 @@ def _write(
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64
+    size = max(1, block_bytes(memory_bytes(memory)) // (8 * width))  # rows that are made at a time
     reading = Reading(watch=watch)
     reading.reads = 1
     with row_writer(path, (matrix.shape[0], width), dtype, names, overwrite=overwrite) as write:
         blocks = ahead(lambda span: source.read(*span), spans)
         for number, (span, block) in enumerate(blocks, start=1):
-            written = _stepped(step, block, matrix)
-            if not np.isfinite(written).all():
-                raise InputError(
-                    f"{source.about.name}: rows {span[0]:,} to {span[1]:,} give scores that are not finite. Fill or "
-                    "remove missing and infinite entries first."
-                )
-            write(written)
+            for first in range(0, block.shape[0], size):
+                written = _stepped(step, block[first : first + size], matrix)
+                if not np.isfinite(written).all():
+                    raise InputError(
+                        f"{source.about.name}: rows {span[0]:,} to {span[1]:,} give results that are not finite. "
+                        "Fill or remove missing and infinite entries first."
+                    )
+                write(written)
             reading.tell(number, len(spans), matrix.shape[0])
     return int(matrix.shape[0])

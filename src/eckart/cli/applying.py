@@ -45,7 +45,7 @@ def transform(
     outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
     source, notes = _source(talk, d, data, reading, memory)
-    if written_in_blocks(source, output):
+    if written_in_blocks(source, output, d.k, memory):
         talk.say_all(notes)
         write_blocks(talk, d, source, output, memory, "scores", **_whitened(whiten))
         return
@@ -90,7 +90,7 @@ def reconstruct(
         source, notes = _source(talk, d, from_data, reading, memory)
     else:
         source, notes = _score_table(talk, d, scores or "", reading, memory)
-    if written_in_blocks(source, output):
+    if written_in_blocks(source, output, d.columns, memory):
         talk.say_all(notes)
         write_blocks(talk, d, source, output, memory, "rows", from_data=from_data is not None, **_whitened(whiten))
         return

@@ -91,15 +91,19 @@ def open_large(data: str, reading: Reading, *, memory: int | None, stream: bool)
 
 def _may_be_large(data: str, memory: int | None) -> bool:
     """Whether it is worth a look: files expand when they are read, some of them a lot."""
-    from eckart.sources.limits import free_memory
-
-    limit = free_memory() // 3 if memory is None else memory // 4
     path = Path(data)
     packed = path.suffix.lower() in (".gz", ".parquet", ".pq", ".npz", ".mtx")
     try:
-        return path.is_file() and path.stat().st_size * (40 if packed else 4) > limit
+        return path.is_file() and path.stat().st_size * (40 if packed else 4) > _limit(memory)
     except (OSError, ValueError):
         return False
+
+
+def _limit(memory: int | None) -> int:
+    """Bytes that a table may take in memory."""
+    from eckart.sources.limits import free_memory
+
+    return free_memory() // 3 if memory is None else memory // 4
 
 
 def _rows(data: str, reading: Reading) -> RowSource | None:
@@ -157,10 +161,11 @@ def _client(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def written_in_blocks(source: Any, output: Output) -> bool:
-    """Whether scores or rows go to the file as they come."""
+def written_in_blocks(source: Any, output: Output, columns: int, memory: int | None) -> bool:
+    """Whether `columns` numbers for every row go to the file as they come: they, or the rows, are too many to hold."""
     suffix = Path(output.path).suffix.lower()
-    return suffix == ".zarr" or (in_blocks(source) and suffix in _WRITTEN)
+    many = in_blocks(source) or 8 * source.shape[0] * columns > _limit(memory)
+    return suffix == ".zarr" or (many and suffix in _WRITTEN)
 
 
 def write_blocks(

@@ -40,7 +40,7 @@ def _streams(estimator: Any) -> bool:
 class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Parts that only ever add up: X ~ W H with nothing negative, and how far that is from the best possible.
 
-    Takes the place of ``sklearn.decomposition.NMF``, with its parameters, attributes and objective
+    Takes the place of ``sklearn.decomposition.NMF``, with its parameters, attributes and objective::
 
         loss(X, W H) + alpha_W columns (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
                      + alpha_H rows (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2).

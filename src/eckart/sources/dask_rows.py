@@ -50,9 +50,13 @@ class DaskRows:
     def read(self, start: int, stop: int) -> Block:
         first = int(np.searchsorted(self.edges, start, side="right")) - 1
         last = int(np.searchsorted(self.edges, stop, side="left"))
-        pieces = [as_block(self.chunk(edge).compute(), self.dtype) for edge in self.edges[first:last]]
-        offset = self.edges[first]
-        return _stack(pieces)[start - offset : stop - offset]
+        return _stack([self._part(i, start, stop) for i in range(first, last)])
+
+    def _part(self, chunk: int, start: int, stop: int) -> Block:
+        """The wanted rows of one chunk, cut out where it is."""
+        first, last = self.edges[chunk], self.edges[chunk + 1]
+        rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
+        return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> dict[str, Any]:
         return {"dask": self.array.name, "shape": list(self.shape)}

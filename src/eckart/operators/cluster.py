@@ -161,7 +161,7 @@ def _together(stack: StackedBlocks, task: BlockTask, blocks: int) -> int:
 
 def run_blocks(shared: tuple[StackedBlocks, BlockTask], spans: list[tuple[int, int]]) -> list[np.ndarray]:
     """On a worker: read the rows of each block and do the task; the sum, in their order, where there are several."""
-    stack, task = shared
+    stack, task = _here(shared)
     first, *rest = spans
     total = stack.part(task, *first, stack.source.read(*first))
     for span in rest:
@@ -171,8 +171,15 @@ def run_blocks(shared: tuple[StackedBlocks, BlockTask], spans: list[tuple[int, i
 
 def run_chunk(shared: tuple[StackedBlocks, BlockTask], start: int, stop: int, chunk: Any) -> list[np.ndarray]:
     """On a worker: the same with a chunk that another task made."""
-    stack, task = shared
+    stack, task = _here(shared)
     return stack.part(task, start, stop, as_block(chunk, stack.source.dtype))
+
+
+def _here(shared: tuple[StackedBlocks, BlockTask]) -> tuple[StackedBlocks, BlockTask]:
+    """With as many threads as this worker was given: its neighbours on the machine have theirs."""
+    stack, task = shared
+    worker = require("distributed", extra="dask", purpose="Dask clusters").get_worker()
+    return replace(stack, workers=worker.state.nthreads), task
 
 
 def add_parts(parts: list[list[np.ndarray]]) -> list[np.ndarray]:

@@ -99,6 +99,8 @@ class StackedBlocks:
     exponent: int = 0
     views: tuple[View, ...] = ()
     weights: np.ndarray | None = None
+    workers: int | None = None
+    """Threads for the products of a block; None means all."""
     reading: Reading = field(default_factory=Reading, compare=False)
 
     resident = False
@@ -331,15 +333,16 @@ class StackedBlocks:
         """Rows start..stop as every other matrix in memory."""
         precision = str(self.source.dtype)
         if isinstance(matrix, DeviceCsr):
-            block = RowBlocks(matrix, precision=precision)
+            block = RowBlocks(matrix, precision=precision, workers=self.workers)
         elif self.source.sparse:
             matrix = as_csr(matrix)
             if self.exponent:
                 matrix.data = np.ldexp(matrix.data, self.exponent)
-            block = RowBlocks(matrix, precision=precision)
+            block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             dtype = getattr(namespace(matrix), precision)
-            block = RowBlocks(matrix, precision=precision, steps=(Convert(dtype, self.exponent),))
+            steps = (Convert(dtype, self.exponent),)
+            block = RowBlocks(matrix, precision=precision, steps=steps, workers=self.workers)
         for view in self.views:
             block = view.apply(block, start, stop)
         return block

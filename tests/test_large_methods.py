@@ -254,7 +254,8 @@ class TestTogether:
 
         return open_matrix(np.random.default_rng(0).standard_normal((rows, columns)), stream=True).matrix
 
-    def test_sums_are_those_of_the_blocks(self):
+    def test_sums_are_those_of_the_blocks(self, monkeypatch):
+        monkeypatch.setattr("eckart.operators.cluster._here", lambda shared: shared)  # no worker, one process
         from eckart.operators.cluster import run_blocks
         from eckart.operators.stacked import Task
 

@@ -23,9 +23,9 @@ from eckart.estimators.base import (
 from eckart.estimators.cut import cut
 from eckart.estimators.export import sklearn_pca
 from eckart.estimators.inputs import take, take_weights
-from eckart.rank.minka import minka_rank
 from eckart.estimators.null_space import settle
 from eckart.estimators.probabilistic import ProbabilisticMixin
+from eckart.rank.minka import minka_rank
 from eckart.verbs import decompose
 
 

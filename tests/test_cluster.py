@@ -93,16 +93,17 @@ def test_an_estimator(client):
     np.testing.assert_allclose(pca.explained_variance_, ek.PCA(3).fit(data).explained_variance_, rtol=1e-9)
 
 
-def test_the_number_of_workers_changes_no_bit(client):
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+def test_the_number_of_workers_changes_no_bit(client, solver):
     data = da.from_array(table(), chunks=(500, 40))
-    two = ek.decompose(data, k=4, solver="lanczos")
+    two = ek.decompose(data, k=4, solver=solver)
     with (
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as single,
     ):
-        one = ek.decompose(data, k=4, solver="lanczos", executor=single)
+        one = ek.decompose(data, k=4, solver=solver, executor=single)
     np.testing.assert_array_equal(one.right, two.right)
     np.testing.assert_array_equal(one.values, two.values)
 

@@ -12,6 +12,8 @@ import numpy as np
 from eckart.errors import InputError
 from eckart.sources.base import About, Block
 
+_ALIGNMENT = 64
+
 
 def is_dask(data: Any) -> bool:
     """Whether it is a Dask collection, without importing Dask for it."""
@@ -89,12 +91,23 @@ def dask_rows(data: Any) -> DaskRows:
 def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
     """A chunk as rows: a NumPy array or a CSR array of floats."""
     if isinstance(chunk, np.ndarray):
-        return np.ascontiguousarray(chunk, dtype=dtype)
+        return _aligned(np.ascontiguousarray(chunk, dtype=dtype))
     from scipy import sparse
 
     if not sparse.issparse(chunk) and hasattr(chunk, "to_scipy_sparse"):  # a chunk of the package `sparse`
         chunk = chunk.to_scipy_sparse()
     return sparse.csr_array(chunk, dtype=dtype)
+
+
+def _aligned(block: np.ndarray) -> np.ndarray:
+    """The block at a multiple of 64 bytes: BLAS takes other ways, and rounds otherwise, where a message left it askew."""
+    if block.ctypes.data % _ALIGNMENT == 0:
+        return block
+    room = np.empty(block.nbytes + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    result = room[start : start + block.nbytes].view(block.dtype).reshape(block.shape)
+    result[...] = block
+    return result
 
 
 def _density(data: Any) -> float:

@@ -100,7 +100,7 @@ def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
 
 
 def _aligned(block: np.ndarray) -> np.ndarray:
-    """The block at a multiple of 64 bytes: where a message left it askew, BLAS takes other ways and rounds otherwise."""
+    """The block at a multiple of 64 bytes: where a message left it askew, BLAS goes other ways and rounds otherwise."""
     if block.ctypes.data % _ALIGNMENT == 0:
         return block
     room = np.empty(block.nbytes + _ALIGNMENT, np.uint8)

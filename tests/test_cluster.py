@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,6 +16,7 @@ import scipy.sparse as sp
 import eckart as ek
 from eckart.errors import ClusterError, InputError
 from eckart.operators.cluster import Cluster, find_cluster
+from eckart.sources.dask_rows import dask_rows
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -169,7 +172,7 @@ def test_an_error_in_time_and_never_a_hang(how):
 
 def _sum_of(data, cluster):
     from eckart.operators.open_matrix import open_blocks
-    from eckart.sources.dask_rows import DaskRows, dask_rows
+    from eckart.sources.dask_rows import DaskRows
 
     rows = dask_rows(data)
     assert isinstance(rows, DaskRows)
@@ -182,3 +185,30 @@ def _without_sample(_open, rows):
     from eckart.operators.stacked import StackedBlocks
 
     return StackedBlocks(rows, rows.edges, "float64")
+
+
+def test_a_lost_scheduler_is_an_error(tmp_path):
+    """A scheduler in a process of its own, killed while it works."""
+    address = "tcp://127.0.0.1:38786"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "38786", "--no-dashboard"], **quiet)
+    worker = None
+    try:
+        client = distributed.Client(address, timeout=60, set_as_default=False)
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
+        )
+        client.wait_for_workers(1, timeout=60)
+        data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
+        matrix = _without_sample(None, dask_rows(data))
+        matrix.reading.cluster = Cluster(client, patience=5.0)
+        killer = threading.Timer(0.8, scheduler.kill)
+        killer.start()
+        with pytest.raises(ClusterError, match="scheduler was lost"):
+            matrix.gram()
+        killer.join()
+    finally:
+        for process in filter(None, (scheduler, worker)):
+            process.kill()
+            process.wait()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +38,15 @@ class Cluster:
 
     def parts(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
         """task(block) of every block, in order."""
-        return [self._wait([future])[0] for future in self._submit(stack, task, spans)]
+        with self._watched():
+            return [self._wait([future])[0] for future in self._submit(stack, task, spans)]
 
     def total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
         """The sum of task(block) over the blocks."""
+        with self._watched():
+            return self._total(stack, task, spans)
+
+    def _total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
         level = self._submit(stack, task, spans, together=_together(stack, task, len(spans)))
         while len(level) > 1:
             groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
@@ -48,6 +55,20 @@ class Cluster:
             ]
         found: list[np.ndarray] = self._wait(level)[0]
         return [np.asarray(array, dtype=np.float64) for array in found]
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Dask's words for a lost scheduler in ours."""
+        try:
+            yield
+        except (CancelledError, ConnectionError) as error:
+            raise self._scheduler_lost() from error
+
+    def _scheduler_lost(self) -> ClusterError:
+        return ClusterError(
+            f"The Dask scheduler was lost (client {self.client.status!r}). Start it again and repeat the call; "
+            "with checkpoint=... it goes on where it stood."
+        )
 
     def _submit(
         self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]], *, together: int = 1
@@ -72,10 +93,10 @@ class Cluster:
         """The results; an error when the cluster is gone for longer than `patience`, never a wait without end."""
         lonely: float | None = None
         pending = futures[0]
-        wait = require("distributed", extra="dask", purpose="Dask clusters").wait
         while not pending.done():
-            with contextlib.suppress(TimeoutError):
-                wait([pending], timeout=1.0)
+            with contextlib.suppress(Exception):  # a task that failed is looked at below
+                pending.result(timeout=1.0)
+            if pending.done() or pending.status == "cancelled":
                 break
             now = time.monotonic()
             alive = self.client.status == "running" and self._workers() > 0
@@ -98,10 +119,7 @@ class Cluster:
 
     def _explained(self, future: Any) -> Exception:
         if future.status == "cancelled" or self.client.status != "running":
-            return ClusterError(
-                f"The Dask scheduler was lost (client {self.client.status!r}). Start it again and repeat the call; "
-                "with checkpoint=... it goes on where it stood."
-            )
+            return self._scheduler_lost()
         error = future.exception()
         if type(error).__name__ == "KilledWorker":
             return ClusterError(

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TypeVar
 
+import numpy as np
+
 from eckart.threads import one_blas_thread, threads
 
 Segment = TypeVar("Segment")
@@ -29,9 +31,15 @@ def fold(
     workers = min(workers or threads(), len(segments))
     if workers <= 1:
         return _reduce(map(step, segments), add)
+    quiet = np.geterr()  # which floating-point faults to warn of is a thread's own matter
+
+    def there(segment: Segment) -> Result:
+        with np.errstate(**quiet):
+            return step(segment)
+
     with one_blas_thread():
         # No `with` around the shared pool: it outlives the call.
-        return _reduce(_pool(workers).map(step, segments), add)
+        return _reduce(_pool(workers).map(there, segments), add)
 
 
 def each(step: Callable[[Segment], None], segments: Sequence[Segment], *, workers: int | None = None) -> None:

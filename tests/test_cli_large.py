@@ -267,7 +267,7 @@ SLOW = """
     from eckart.operators import stacked
     read = stacked.StackedBlocks.part
     def part(self, *args):
-        time.sleep(0.05)
+        time.sleep(0.5)
         print("block", flush=True)
         return read(self, *args)
     stacked.StackedBlocks.part = part
@@ -284,8 +284,7 @@ def test_interrupted_and_gone_on(numbers: np.ndarray) -> None:
         [*program, *command, "-o", "m.eckart"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    for _ in range(3):
-        process.stdout.readline()
+    process.stdout.readline()  # the first of several blocks, each slow enough for a signal to arrive in it
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 import eckart as ek
 from eckart.errors import ClusterError, InputError
 from eckart.operators.cluster import Cluster, find_cluster
+from eckart.operators.stacked import StackedBlocks
 from eckart.sources.dask_rows import dask_rows
 
 da = pytest.importorskip("dask.array")
@@ -162,7 +163,6 @@ def test_an_error_in_time_and_never_a_hang(how):
             data = data.map_blocks(die, dtype=float, meta=np.empty((0, 0)))
         else:
             cluster.scale(0)
-            client.wait_for_workers  # noqa: B018
             time.sleep(1.0)
         start = time.monotonic()
         with pytest.raises(ClusterError):
@@ -171,20 +171,13 @@ def test_an_error_in_time_and_never_a_hang(how):
 
 
 def _sum_of(data, cluster):
-    from eckart.operators.open_matrix import open_blocks
     from eckart.sources.dask_rows import DaskRows
 
     rows = dask_rows(data)
     assert isinstance(rows, DaskRows)
-    matrix = _without_sample(open_blocks, rows)
+    matrix = StackedBlocks(rows, rows.edges, "float64")
     matrix.reading.cluster = cluster
     return matrix.gram()
-
-
-def _without_sample(_open, rows):
-    from eckart.operators.stacked import StackedBlocks
-
-    return StackedBlocks(rows, rows.edges, "float64")
 
 
 def test_a_lost_scheduler_is_an_error(tmp_path):
@@ -201,7 +194,8 @@ def test_a_lost_scheduler_is_an_error(tmp_path):
         )
         client.wait_for_workers(1, timeout=60)
         data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
-        matrix = _without_sample(None, dask_rows(data))
+        rows = dask_rows(data)
+        matrix = StackedBlocks(rows, rows.edges, "float64")
         matrix.reading.cluster = Cluster(client, patience=5.0)
         killer = threading.Timer(0.8, scheduler.kill)
         killer.start()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SEGMENTS = 32
 """Sums are started afresh this often and added up in float64."""
 _WIDEST = 256
+"""Columns of a factor that one launch takes; each row then has 64 threads at most."""
 _DENSE_BYTES = 2**28
 
 
@@ -106,10 +107,13 @@ def matmat(op: RowBlocks, right: Array) -> Array:
     from eckart.kernels import cuda
 
     matrix, cupy = op.matrix, _cupy()
-    factor, width = _padded(_seen(right), matrix.dtype)
-    result = cupy.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
-    cuda.run("multiply", matrix, factor, result, 0, matrix.shape[0])
-    return _given_back(result[:, :width], matrix.like)
+    pieces = []
+    for tile in _tiles(_seen(right)):
+        factor, width = _padded(tile, matrix.dtype)
+        result = cupy.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
+        cuda.run("multiply", matrix, factor, result, 0, matrix.shape[0])
+        pieces.append(result[:, :width])
+    return _given_back(pieces[0] if len(pieces) == 1 else cupy.concatenate(pieces, axis=1), matrix.like)
 
 
 def gram(op: RowBlocks, right: Array | None = None) -> Array:
@@ -201,10 +205,20 @@ def whole(matrix: DeviceCsr) -> np.ndarray:
 
 
 def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
+    matrix = op.matrix
+    pieces = [_summed_tile(matrix, kernel, tile) for tile in _tiles(_seen(factor))]
+    return _given_back(pieces[0] if len(pieces) == 1 else _cupy().concatenate(pieces, axis=1), matrix.like)
+
+
+def _tiles(factor: Any) -> list[Any]:
+    return [factor[:, start : start + _WIDEST] for start in range(0, factor.shape[1], _WIDEST)]
+
+
+def _summed_tile(matrix: DeviceCsr, kernel: str, factor: Any) -> Any:
     from eckart.kernels import cuda
 
-    matrix, cupy = op.matrix, _cupy()
-    seen, width = _padded(_seen(factor), matrix.dtype)
+    cupy = _cupy()
+    seen, width = _padded(factor, matrix.dtype)
     total = cupy.zeros((matrix.shape[1], seen.shape[1]))
     edges = np.linspace(0, matrix.shape[0], _SEGMENTS + 1).astype(int).tolist()
     part = cupy.empty((matrix.shape[1], seen.shape[1]), matrix.dtype)
@@ -213,7 +227,7 @@ def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
             part.fill(0)
             cuda.run(kernel, matrix, seen, part, start, stop)
             total += part
-    return _given_back(total[:, :width], matrix.like)
+    return total[:, :width]
 
 
 def _padded(factor: Any, dtype: Any) -> tuple[Any, int]:

@@ -25,7 +25,7 @@ def is_sparse(data: object) -> bool:
 
 def is_array(data: object) -> bool:
     """Whether `data` is a dense array of a library that we know how to compute with."""
-    return isinstance(data, np.ndarray) or hasattr(data, "__array_namespace__") or _is_torch(data)
+    return isinstance(data, np.ndarray) or hasattr(data, "__array_namespace__") or _is_torch(data) or _is_cupy(data)
 
 
 def is_numpy(data: object) -> bool:
@@ -124,7 +124,7 @@ def empty_rows(rows: int, columns: int, like: Array, dtype: str = "float64") -> 
 
 
 def _is_cupy(data: object) -> bool:
-    return type(data).__module__.partition(".")[0] == "cupy"
+    return type(data).__module__.partition(".")[0] == "cupy"  # sparse ones are cupyx's
 
 
 def _is_torch(data: object) -> bool:

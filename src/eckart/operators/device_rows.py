@@ -6,14 +6,19 @@ The arrays are CuPy's, or PyTorch's seen by CuPy without a copy; results go back
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eckart.array_api import Array
-from eckart.errors import require
 from eckart.operators.base import Survey
+from eckart.operators.device_arrays import cupy as _cupy
+from eckart.operators.device_arrays import given_back as _given_back
+from eckart.operators.device_arrays import on_device_of
+from eckart.operators.device_arrays import seen_by_cupy as _seen
 
 if TYPE_CHECKING:
     from eckart.operators.row_blocks import RowBlocks
@@ -56,11 +61,7 @@ class DeviceCsr:
     def row_of_entry(self) -> Any:
         """The row of each stored entry."""
         cupy = _cupy()
-        counts = cupy.diff(self.indptr)
-        # cupy.repeat takes no array of counts.
-        marks = cupy.zeros(self.nnz + 1, dtype=cupy.int64)
-        cupy.add.at(marks, self.indptr[1:-1][counts[1:] >= 0], 1)
-        return cupy.cumsum(marks[: self.nnz])
+        return cupy.searchsorted(self.indptr, cupy.arange(self.nnz), side="right") - 1
 
     def dense(self, start: int, stop: int) -> Any:
         """Some rows, densified, in float64."""
@@ -92,16 +93,30 @@ def as_device_csr(matrix: Any) -> DeviceCsr | None:
     return None
 
 
+def _there(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a matrix, run on its device and on the stream of its library."""
+
+    @wraps(function)
+    def run(op: RowBlocks, *arguments: Any, **options: Any) -> Any:
+        with on_device_of(op.matrix.like):
+            return function(op, *arguments, **options)
+
+    return run
+
+
+@_there
 def normal(op: RowBlocks, right: Array) -> Array:
     """A^T (A Q), fused."""
     return _summed(op, "normal", right)
 
 
+@_there
 def rmatmat(op: RowBlocks, left: Array) -> Array:
     """A^T Y."""
     return _summed(op, "multiply_transposed", left)
 
 
+@_there
 def matmat(op: RowBlocks, right: Array) -> Array:
     """A Q."""
     from eckart.kernels import cuda
@@ -116,6 +131,7 @@ def matmat(op: RowBlocks, right: Array) -> Array:
     return _given_back(pieces[0] if len(pieces) == 1 else cupy.concatenate(pieces, axis=1), matrix.like)
 
 
+@_there
 def gram(op: RowBlocks, right: Array | None = None) -> Array:
     """A^T A (dense), or (A Q)^T (A Q)."""
     matrix, cupy = op.matrix, _cupy()
@@ -134,6 +150,7 @@ def gram(op: RowBlocks, right: Array | None = None) -> Array:
 _gram_of = gram
 
 
+@_there
 def survey(op: RowBlocks, right: Array | None, *, gram: bool) -> Survey:
     """u^T A, sums of squares and a product."""
     from eckart.kernels import cuda
@@ -148,6 +165,7 @@ def survey(op: RowBlocks, right: Array | None, *, gram: bool) -> Survey:
     return Survey(parts[0], parts[1], weight, product, parts[2])
 
 
+@_there
 def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     """Sum of (a - u mean)^2 by column, without a difference of large numbers."""
     matrix, cupy = op.matrix, _cupy()
@@ -171,11 +189,13 @@ def scale_columns(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
     return replace(matrix, data=matrix.data * factor.astype(matrix.dtype))
 
 
+@_there
 def full_columns(op: RowBlocks) -> np.ndarray:
     counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
     return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])
 
 
+@_there
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
     matrix: DeviceCsr = op.matrix
     offset = _cupy().asarray(shift)[matrix.indices]
@@ -240,19 +260,3 @@ def _padded(factor: Any, dtype: Any) -> tuple[Any, int]:
     result = cupy.zeros((factor.shape[0], wide), dtype)
     result[:, :width] = factor
     return result, width
-
-
-def _seen(array: Array) -> Any:
-    """The array as CuPy sees it."""
-    return _cupy().asarray(array)
-
-
-def _given_back(array: Any, like: Array) -> Array:
-    """A CuPy array in the library of the user."""
-    if type(like).__module__.partition(".")[0] == "cupy":
-        return array
-    return require("torch").as_tensor(array, device=like.device)
-
-
-def _cupy() -> Any:
-    return require("cupy", purpose="sparse matrices on a GPU")

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.kernels.cuda_skinny import WIDEST
 from eckart.operators import device_rows, sparse_rows
 from eckart.operators.base import Survey
+from eckart.operators.device_dense import skinny_products
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import each, fold
 from eckart.operators.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
@@ -160,6 +162,9 @@ class RowBlocks:
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.matmat(self, right)
+        skinny = skinny_products(self, right.shape[1])
+        if skinny is not None:
+            return skinny.matmat(right)
         factor = self._operand(right)
         xp = namespace(factor)
         result = (
@@ -180,6 +185,9 @@ class RowBlocks:
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.rmatmat(self, left)
+        skinny = skinny_products(self, left.shape[1])
+        if skinny is not None:
+            return skinny.rmatmat(left)
         factor = self._operand(left)
 
         def product(start: int, block: Array) -> Array:
@@ -192,6 +200,9 @@ class RowBlocks:
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.normal(self, right)
+        skinny = skinny_products(self, right.shape[1])
+        if skinny is not None:
+            return skinny.normal(right)
         factor = self._operand(right)
         return self._sum(
             lambda _start, block: block.T @ (block @ factor),
@@ -218,6 +229,9 @@ class RowBlocks:
         if self.sparse:
             found: Survey = self.stored_rows.survey(self, right, gram=gram)
             return found
+        skinny = None if gram or right is None or right.shape[1] > WIDEST else skinny_products(self, right.shape[1])
+        if skinny is not None and not skinny.turned:
+            return skinny.survey(right)
         factor = None if right is None else self._operand(right)
         xp = namespace(self.like)
         roots = self.weight_roots
@@ -334,4 +348,6 @@ def _ones_like(block: Array) -> Array:
 
 
 def _diagonal(matrix: Array) -> Array:
-    return from_numpy(np.diagonal(to_numpy(matrix)).copy(), matrix)
+    if is_numpy(matrix):
+        return np.diagonal(matrix).copy()
+    return namespace(matrix).reshape(matrix, (-1,))[:: matrix.shape[0] + 1]

@@ -11,10 +11,12 @@ The bound needs no gap. Lower bounds are the Ritz values, eig(T). R vanishes out
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from eckart.solvers.symmetric import leading_values
+from eckart.array_api import Array
+from eckart.solvers.symmetric import leading_values, pairs
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -26,19 +28,20 @@ class Compression:
     matrix: np.ndarray
     residual_gram: np.ndarray
     noise: float = 0.0
+    like: Array | None = None
+    """An array on the device that may be asked for eigenvalues."""
 
     @property
     def size(self) -> int:
         return int(self.matrix.shape[0])
 
 
-def upper_bounds(compression: Compression, complement: float, count: int) -> np.ndarray:
-    """Upper bounds of the `count` largest eigenvalues of G, given complement >= lambda_max(S).
+def upper_bounds(compression: Compression, complement: float, ritz: np.ndarray, enough: float = 0.0) -> np.ndarray:
+    """Upper bounds of as many leading eigenvalues of G as there are Ritz values, given complement >= lambda_max(S).
 
     Any d gives a bound; the sum of the bounds is least near d = theta - s, where theta is the last Ritz value wanted.
+    Bounds within `enough` of the Ritz values, all together, are not sharpened further.
     """
-    count = min(count, compression.size)
-    ritz = leading_values(compression.matrix, count)
     gap = ritz[-1] - complement
     scale = max(float(ritz[0]), complement, np.finfo(float).tiny)
     if gap > 4 * _UNIT * scale:
@@ -46,8 +49,12 @@ def upper_bounds(compression: Compression, complement: float, count: int) -> np.
     else:
         width = float(np.sqrt(max(np.trace(compression.residual_gram), 0.0)))
         trials = [factor * max(width, 1e-14 * scale) for factor in (0.1, 0.3, 1.0, 3.0)]
-    bounds = [_bounds_for(compression, complement, count, d) for d in trials]
-    best: np.ndarray = min(bounds, key=lambda values: float(np.sum(values)))
+    best = _bounds_for(compression, complement, len(ritz), trials[0])
+    for d in trials[1:]:
+        if float(np.sum(best - ritz)) <= enough:
+            break
+        bounds = _bounds_for(compression, complement, len(ritz), d)
+        best = min(best, bounds, key=lambda values: float(np.sum(values)))
     return best
 
 
@@ -58,7 +65,7 @@ def _bounds_for(compression: Compression, complement: float, count: int, d: floa
         matrix[-newest:, -newest:] += compression.residual_gram / d
     # Rounding leaves a trace of a residual in every column, not only in the newest.
     matrix[np.diag_indices_from(matrix)] += compression.noise**2 / d
-    values = leading_values(matrix, count)
+    values = leading_values(matrix, count, compression.like)
     return np.asarray(np.maximum(values, complement + d))
 
 
@@ -85,23 +92,21 @@ def complement_bound(compression: Compression, probe: Probe) -> tuple[float, flo
     vector, because x does not depend on Omega; its length is at least c with probability 1 - p, c^2 the p-quantile of
     chi-square. So l cannot lie where ||R_N (l - T_N)^-1 C|| < c. S is a compression of S_1, hence s bounds it as well.
     """
-    from scipy.stats import chi2
-
     start, width = probe.start, probe.coordinates.shape[1]
     if compression.size <= start:
         return np.inf, 0.0
-    values, vectors = np.linalg.eigh(compression.matrix[start:, start:])
+    values, vectors = pairs(compression.matrix[start:, start:], compression.like)
     coordinates = vectors.T[:, : probe.coordinates.shape[0]] @ probe.coordinates
     # The newest block may have begun before the probes, in the columns of M_1.
     newest = min(compression.residual_gram.shape[0], len(values))
     residual_gram = compression.residual_gram[-newest:, -newest:]
     tail = vectors[-newest:, :]
-    length = float(np.sqrt(chi2.ppf(probe.failure_probability, width)))
+    length = _length_quantile(probe.failure_probability, width)
 
-    def possible(candidate: np.ndarray) -> np.ndarray:
+    def possible(candidates: np.ndarray) -> np.ndarray:
         """Whether an eigenvalue of S_1 may lie at each candidate."""
-        images = [coordinates / np.maximum(value - values, 1e-300)[:, None] for value in candidate]
-        return np.array([_length(image, tail @ image, residual_gram, compression.noise) >= length for image in images])
+        damped = coordinates / np.maximum(candidates[:, None, None] - values[:, None], 1e-300)
+        return _lengths(damped, tail @ damped, residual_gram, compression.noise) >= length
 
     top = float(values[-1])
     span = max(top, np.finfo(float).tiny * 2**60)
@@ -116,10 +121,18 @@ def complement_bound(compression: Compression, probe: Probe) -> tuple[float, flo
     return float(top + distances[-1]) * (1.0 + 64 * _UNIT), top
 
 
-def _length(damped: np.ndarray, tail: np.ndarray, residual_gram: np.ndarray, noise: float) -> float:
-    """||R_N Y||_2 for Y = (l - T_N)^-1 C, where R_N has the given Gram in its last columns and noise in all."""
-    gram = tail.T @ residual_gram @ tail + noise**2 * (damped.T @ damped)
-    return float(np.sqrt(max(np.linalg.eigvalsh(gram)[-1], 0.0)))
+@lru_cache(maxsize=64)
+def _length_quantile(probability: float, width: int) -> float:
+    """Length that a standard normal vector falls short of with the given probability."""
+    from scipy.stats import chi2
+
+    return float(np.sqrt(chi2.ppf(probability, width)))
+
+
+def _lengths(damped: np.ndarray, tail: np.ndarray, residual_gram: np.ndarray, noise: float) -> np.ndarray:
+    """||R_N Y||_2 for each Y = (l - T_N)^-1 C, where R_N has the given Gram in its last columns and noise in all."""
+    gram = np.swapaxes(tail, 1, 2) @ (residual_gram @ tail) + noise**2 * (np.swapaxes(damped, 1, 2) @ damped)
+    return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[:, -1], 0.0)))
 
 
 def undetermined_groups(lower: np.ndarray, upper: np.ndarray, slack: float) -> tuple[tuple[int, int], ...]:

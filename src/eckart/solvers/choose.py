@@ -155,7 +155,7 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
 def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     k = request.k if request.k is not None else 32
-    block = block_width(k, n)
+    block = _device_width(k, n) if shape.device and not shape.sparse else block_width(k, n)
     capacity = min(n, max(6 * k, 2 * k + 10 * block, 512 if request.k is not None else 1024))
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
@@ -177,3 +177,8 @@ def block_width(k: int, size: int) -> int:
     """Wide enough for few reads, narrow enough for a deep basis: about three quarters of k, in steps of eight."""
     width = 8 * max(2, round(0.75 * k / 8))
     return max(1, min(width, 64, size))
+
+
+def _device_width(k: int, size: int) -> int:
+    """With the eight probes that join later, 32 or 64: what our kernels for dense rows take at a time."""
+    return max(1, min(24 if k <= 16 else 56, size))

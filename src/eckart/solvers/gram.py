@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from eckart.array_api import Array, astype, fast_float64, from_numpy, is_host, namespace, to_numpy
+from eckart.array_api import Array, astype, fast_float64, from_numpy, namespace, to_numpy
 from eckart.operators.standardized import Standardized
 from eckart.solvers.direct import check_finite, singular_triplets
 from eckart.solvers.solution import Request, Solution, count_for, pick
@@ -21,9 +21,6 @@ from eckart.threads import one_blas_thread
 _UNIT = float(np.finfo(np.float64).eps)
 _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
-
-
-_DEVICE_SIZE = 512
 _SAMPLED = 16
 """Columns of a block on which the error of float32 products is measured."""
 
@@ -53,7 +50,8 @@ def _solve(problem: Standardized, gram: np.ndarray, request: Request, error: flo
     size = gram.shape[0]
     whole = request.k is None or 4 * request.k >= size or size <= 128
     count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
-    values, vectors = _pairs(gram, count, problem.workbench, smallest=request.smallest and not whole)
+    smallest = request.smallest and not whole
+    values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.moments.total, request)
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
@@ -69,17 +67,6 @@ def _solve(problem: Standardized, gram: np.ndarray, request: Request, error: flo
         rounding=error,
         precision=problem.precision,
     )
-
-
-def _pairs(gram: np.ndarray, count: int, like: Array, *, smallest: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenpairs where they are found sooner: large ones on the device of the data."""
-    if is_host(like) or gram.shape[0] < _DEVICE_SIZE:
-        return leading_pairs(gram, count, smallest=smallest)
-    found = namespace(like).linalg.eigh(from_numpy(gram, like))
-    values = to_numpy(found[0])
-    if smallest:
-        return values[:count], to_numpy(found[1][:, :count])
-    return values[::-1][:count], to_numpy(found[1][:, gram.shape[0] - count :])[:, ::-1]
 
 
 def _good(solution: Solution, request: Request) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.array_api import Array, empty_rows, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, empty_rows, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import certificate, orthogonal
 from eckart.solvers.certificate import Compression, Probe
 from eckart.solvers.symmetric import leading_pairs
@@ -91,7 +91,7 @@ class Basis:
     def compression(self) -> Compression:
         size = self.count
         spread = self.noise * float(self.rows.shape[1]) ** 0.5
-        return Compression(self.matrix[:size, :size], self.newest, spread)
+        return Compression(self.matrix[:size, :size], self.newest, spread, self.rows)
 
     def add(self, block: Array, image: Array) -> Array:
         """Append a block and G block; gives the part of G block outside the basis.
@@ -183,6 +183,7 @@ def _block_lanczos(
         following = run.refresh(basis.continue_from(rest), state)
         current = run.make_room(following, state)
         image = matrix.apply(current)
+        run.prepare()
 
 
 @dataclass
@@ -205,11 +206,16 @@ class _Run:
     history: list[tuple[int, float, float]] = field(default_factory=list)
     next_look: int = 0
     last_look: tuple[int, float] | None = None
+    spare: Array | None = None
+    """Random columns that were drawn beforehand."""
 
     def worth_a_look(self) -> bool:
         """Assessing costs an eigenproblem of the size of the basis: do it when the answer may have changed."""
         full = self.basis.count + 2 * self.block > self.capacity
-        return self.complete or full or self.steps >= self.next_look or self.steps >= self.target.max_reads
+        # Beside a GPU an eigenproblem costs as much as several reads, and the first steps never are the last.
+        early = not is_host(self.matrix.like) and self.basis.count < 3 * (self.target.k or 0)
+        due = self.steps >= self.next_look and not early
+        return self.complete or full or due or self.steps >= self.target.max_reads
 
     def _schedule(self, worst: float, goal: float) -> None:
         """Look again before the step at which the residual, falling as it did, reaches its goal; skip one at most."""
@@ -231,7 +237,7 @@ class _Run:
         if k is None or (size <= k and not self.complete):
             return None
         count = min(k + 1, size)
-        values, coefficients = leading_pairs(self.basis.matrix[:size, :size], count)
+        values, coefficients = leading_pairs(self.basis.matrix[:size, :size], count, like=self.matrix.like)
         residuals = self._residuals(coefficients)
         complement = self._complement()
         tolerance = self.target.tolerance * max(values[k - 1], 0.0) + self._rounding(k)
@@ -247,7 +253,7 @@ class _Run:
         done = proved = False
         negligible = complement <= 16 * self.matrix.rounding
         if self.complete or negligible or estimate <= tolerance or self._last_chance(values, k):
-            upper = self._upper(count, complement)
+            upper = self._upper(values, complement, tolerance)
             unavoidable = self._allowance
             done = self._sharp(k, values, upper - unavoidable, tolerance)
             proved = done and self._sharp(k, values, upper, tolerance)
@@ -293,11 +299,12 @@ class _Run:
         """Rounding in the sum of k Ritz values: the measured noise of one entry adds up at random."""
         return 8.0 * self.basis.noise * float(np.sqrt(k)) + 32 * k * self.matrix.rounding
 
-    def _upper(self, count: int, complement: float) -> np.ndarray:
+    def _upper(self, ritz: np.ndarray, complement: float, tolerance: float) -> np.ndarray:
         if self.complete:
-            values = np.linalg.eigvalsh(self.basis.compression.matrix)[::-1][:count]
+            values = np.linalg.eigvalsh(self.basis.compression.matrix)[::-1][: len(ritz)]
         else:
-            values = certificate.upper_bounds(self.basis.compression, complement, count)
+            enough = tolerance if self.target.k is not None else 0.0
+            values = certificate.upper_bounds(self.basis.compression, complement, ritz, enough)
         return values + self._allowance
 
     @property
@@ -348,7 +355,7 @@ class _Run:
         if width <= 0:
             return following
         known = (self.basis.vectors, following)
-        omega = orthogonal.gaussian(self.rng, self.matrix.size, width, self.matrix.like)
+        omega = self._random(width)
         omega = orthogonal.project_out(omega, *known)
         fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(omega), *known))
         if due:
@@ -357,7 +364,19 @@ class _Run:
             probability = self.target.failure_probability / 2.0**self.probes
             coordinates = to_numpy(inner(fresh, omega))
             self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
+            self.next_look = self.steps + 2  # probes that have just joined have nothing to tell
         return namespace(following).concat([following, fresh], axis=1)
+
+    def prepare(self) -> None:
+        """Draw the probes while a GPU multiplies; a processor would only do it sooner."""
+        if self.spare is None and self.probe is None and not is_host(self.matrix.like):
+            self.spare = orthogonal.gaussian(self.rng, self.matrix.size, _PROBES, self.matrix.like)
+
+    def _random(self, width: int) -> Array:
+        spare, self.spare = self.spare, None
+        if spare is not None and spare.shape[1] == width:
+            return spare
+        return orthogonal.gaussian(self.rng, self.matrix.size, width, self.matrix.like)
 
     def _probe_due(self, state: Assessment) -> bool:
         """Probe once the wanted pairs begin to settle; again when old probes see more than the last wanted value."""
@@ -381,7 +400,9 @@ class _Run:
             return following
         k = state.k if state is not None else (self.target.k or size // 2)
         keep = min(size, max(k + self.block // 2, min(2 * k, self.capacity // 2)), self.capacity - 2 * width)
-        values, coefficients = leading_pairs(self.basis.matrix[:size, :size], max(keep, min(k + 1, size)))
+        values, coefficients = leading_pairs(
+            self.basis.matrix[:size, :size], max(keep, min(k + 1, size)), like=self.matrix.like
+        )
         self.basis.compress(values, coefficients)
         self.restarts += 1
         self.probe = None

@@ -1,4 +1,4 @@
-"""Leading eigenpairs of a symmetric matrix that is in memory, by LAPACK, in falling order."""
+"""Leading eigenpairs of a symmetric matrix that is in memory, in falling order: by LAPACK, or where a GPU is faster."""
 
 from __future__ import annotations
 
@@ -7,48 +7,77 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from eckart.array_api import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.threads import one_blas_thread
 
-_SUBSET = 96
-"""From this size on, computing a few pairs is cheaper than computing all."""
-
-
+_SUBSET = {"pairs": 320, "values": 1024}
+"""From this size on, computing a few is cheaper than computing all."""
 _ONE_THREAD = 640
 """Up to this size a second BLAS thread gains nothing."""
+_ON_DEVICE = 96
+"""From this size on a GPU at hand is faster than the host, the ways there and back included."""
 
 
-def leading_pairs(matrix: np.ndarray, count: int, *, smallest: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` largest eigenvalues, falling, and their vectors; or the smallest, rising."""
-    if matrix.shape[0] <= _ONE_THREAD:
-        with one_blas_thread():
-            return _pairs(matrix, count, smallest=smallest)
-    return _pairs(matrix, count, smallest=smallest)
-
-
-def _pairs(matrix: np.ndarray, count: int, *, smallest: bool) -> tuple[np.ndarray, np.ndarray]:
+def leading_pairs(
+    matrix: np.ndarray, count: int, *, smallest: bool = False, like: Array | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `count` largest eigenvalues, falling, and their vectors; or the smallest, rising. `like`: see `pairs`."""
     size = matrix.shape[0]
-    found = None
-    if size >= _SUBSET and 2 * count < size:
-        found = _subset(matrix, count, vectors=True, smallest=smallest)
-    values, vectors = found if found is not None else np.linalg.eigh(matrix)
-    if smallest:
-        return values[:count], vectors[:, :count]
-    return values[::-1][:count], vectors[:, ::-1][:, :count]
+    chosen = slice(0, count) if smallest else slice(size - count, size)
+    if _worth_moving(size, like):
+        values, vectors = _there(matrix, like, chosen)
+    else:
+        found = None
+        if size >= _SUBSET["pairs"] and 2 * count < size:
+            found = _subset(matrix, count, vectors=True, smallest=smallest)
+        values, vectors = found if found is not None else _every(matrix, chosen)
+    return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
 
 
-def leading_values(matrix: np.ndarray, count: int) -> np.ndarray:
+def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) -> np.ndarray:
     """The `count` largest eigenvalues, falling."""
-    if matrix.shape[0] <= _ONE_THREAD:
-        with one_blas_thread():
-            return _values(matrix, count)
-    return _values(matrix, count)
-
-
-def _values(matrix: np.ndarray, count: int) -> np.ndarray:
     size = matrix.shape[0]
-    found = _subset(matrix, count, vectors=False) if size >= _SUBSET and 2 * count < size else None
-    values = found[0] if found is not None else np.linalg.eigvalsh(matrix)
+    if _worth_moving(size, like):
+        values = _there(matrix, like, None)[0]
+    else:
+        found = _subset(matrix, count, vectors=False) if size >= _SUBSET["values"] and 2 * count < size else None
+        values = found[0] if found is not None else _here(np.linalg.eigvalsh, matrix)
     return np.asarray(values[::-1][:count])
+
+
+def pairs(matrix: np.ndarray, like: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvalues, rising, and their vectors; `like` is an array on a device that may be asked."""
+    whole = slice(0, matrix.shape[0])
+    return _there(matrix, like, whole) if _worth_moving(matrix.shape[0], like) else _every(matrix, whole)
+
+
+def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
+    values, vectors = _here(np.linalg.eigh, matrix)
+    return values[chosen], vectors[:, chosen]
+
+
+def _worth_moving(size: int, like: Array | None) -> bool:
+    return like is not None and size >= _ON_DEVICE and not is_host(like)
+
+
+def _there(matrix: np.ndarray, like: Array, chosen: slice | None) -> tuple[np.ndarray, np.ndarray]:
+    """The chosen pairs, or all values and no vectors."""
+    solver = namespace(like).linalg
+    moved = from_numpy(matrix, like)
+    try:
+        if chosen is None:
+            return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
+        values, vectors = solver.eigh(moved)
+    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+        raise np.linalg.LinAlgError(str(error)) from error
+    return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
+
+
+def _here(solve: Any, matrix: np.ndarray) -> Any:
+    if matrix.shape[0] > _ONE_THREAD:
+        return solve(matrix)
+    with one_blas_thread():
+        return solve(matrix)
 
 
 def _subset(
@@ -58,8 +87,12 @@ def _subset(
     size = matrix.shape[0]
     index = [0, count - 1] if smallest else [size - count, size - 1]
     solve: Any = linalg.eigh if vectors else linalg.eigvalsh
+
+    def some(given: np.ndarray) -> Any:
+        return solve(given, subset_by_index=index, check_finite=False)
+
     try:
-        result: Any = solve(matrix, subset_by_index=index, check_finite=False)
+        result: Any = _here(some, matrix)
     except np.linalg.LinAlgError:
         return None
     values, found = result if vectors else (result, np.zeros((size, 0)))

@@ -13,17 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace
 from eckart.axes import reconstruct_from_axes
 from eckart.decomposition import Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.methods.cur_fit import Axes, Found, Wanted, certified_axes, fit
+from eckart.methods.cur_fit import Axes, Found, Wanted, certified_axes, fit, raw
 from eckart.methods.cur_result import assemble, shortages
-from eckart.operators.device_rows import as_device_csr
+from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.finite import refuse_not_finite
+from eckart.operators.gather import all_finite, dense_columns, take_columns
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.prepare import times_power_of_two
 from eckart.operators.slices import squares_both_ways
 from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.places import place_of, refuse_other_place
 from eckart.settings import generator
 
 SELECTIONS = ("pivot", "norm", "leverage", "volume")
@@ -63,7 +66,9 @@ def decompose(
     >>> d.parts["columns"].tolist(), round(d.parts["error"], 12)
     ([2, 0], 0.0)
     """
-    opened = _open(data, memory=memory_bytes(memory), stream=stream)
+    opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    # Opened again for its axes: sparse rows on a GPU as they were given, everything else as it was read.
+    given = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
     shape = opened.matrix.shape
     target = _target(explain, error, k)
     _, random = generator(rng)
@@ -72,12 +77,12 @@ def decompose(
     options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True}
     if target is None:
         rank = _rank(shape, k, n_columns, n_rows)
-        axes = certified_axes(opened, wanted, k=rank, error=None, **options)
+        axes = certified_axes(opened, wanted, given, k=rank, error=None, **options)
         found = fit(opened, axes, rank, wanted, None)
     else:
         if n_columns is not None or n_rows is not None:
             raise ParameterError("n_columns and n_rows follow from the error to be reached: leave them out, or give k.")
-        axes, found = _smallest_rank(opened, wanted, target, options)
+        axes, found = _smallest_rank(opened, wanted, given, target, options)
     result = assemble(opened, axes, found, wanted, left=left)
     if missing := shortages(found, wanted):
         warnings.warn(" ".join(missing), DataWarning, stacklevel=3)
@@ -86,18 +91,20 @@ def decompose(
 
 def project(decomposition: Decomposition, data: Any) -> Array:
     """Entries of each row in the chosen columns, times what these are scaled by; dense, rows x columns of C."""
-    d, opened = decomposition, _open(data)
+    d, opened = decomposition, open_matrix(data)
     matrix = opened.matrix
     if matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
             "Give the same columns in the same order."
         )
+    if not is_numpy(d.right):
+        refuse_other_place(place_of(d.right), place_of(matrix.like), "The decomposition")
     places = np.asarray(d.parts["columns"])
-    if not matrix.resident or matrix.sparse or is_numpy(matrix.like):
-        entries = matrix.columns(places)
+    if isinstance(matrix.matrix if matrix.resident else None, DeviceCsr):
+        entries = times_power_of_two(dense_columns(matrix.matrix, places), -opened.exponent)
     else:
-        entries = namespace(matrix.like).take(matrix.matrix, from_numpy(places, matrix.like), axis=1)
+        entries = take_columns(matrix.matrix, places) if matrix.resident else matrix.columns(places)
     if is_sparse(entries):
         entries = np.ldexp(entries.toarray(), -opened.exponent if matrix.resident else 0)
     _refuse_bad_entries(opened, entries)
@@ -112,20 +119,20 @@ def reconstruct(decomposition: Decomposition, coordinates: Array) -> Array:
     return reconstruct_from_axes(decomposition, coordinates)
 
 
-def _open(data: Any, **options: Any) -> Opened:
-    """Sparse rows on a GPU come to the host, where columns and rows are collected."""
-    stored = as_device_csr(data)
-    return open_matrix(data if stored is None else stored.to_host(), **options)
-
-
 def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
     """Columns that are not chosen must hold numbers as well, unless they would have to be read again; one sum tells."""
     matrix = opened.matrix.matrix if opened.matrix.resident else opened.matrix
     seen = matrix if opened.matrix.resident else entries
-    values = seen.data if is_sparse(seen) else to_numpy(seen)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(np.sum(values, dtype=np.float64)) and not np.isfinite(values).all():
-            refuse_not_finite(matrix, opened.about.column_names)
+    if isinstance(seen, DeviceCsr):
+        finite = all_finite(seen)
+    else:
+        values = seen.data if is_sparse(seen) else seen
+        xp = namespace(values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = is_numpy(values) and np.isfinite(np.sum(values, dtype=np.float64))
+        finite = bool(whole or xp.all(xp.isfinite(values)))
+    if not finite:
+        refuse_not_finite(matrix, opened.about.column_names)
 
 
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
@@ -159,11 +166,13 @@ def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: 
     return min([short, *counts]) if counts else min(short, _DEFAULT_K)
 
 
-def _smallest_rank(opened: Opened, wanted: Wanted, target: float, options: dict[str, Any]) -> tuple[Axes, Found]:
+def _smallest_rank(
+    opened: Opened, wanted: Wanted, given: Any, target: float, options: dict[str, Any]
+) -> tuple[Axes, Found]:
     """The smallest k whose CUR leaves at most the target: none whose columns are fewer than the best rank can."""
     short = min(opened.matrix.shape)
     squares = squares_both_ways(opened.matrix) if wanted.select == "norm" else None
-    axes = certified_axes(opened, wanted, k=None, error=target, **options)
+    axes = certified_axes(opened, wanted, given, k=None, error=target, **options)
     tried: dict[int, Found] = {}
 
     def meets(k: int) -> bool:
@@ -176,7 +185,7 @@ def _smallest_rank(opened: Opened, wanted: Wanted, target: float, options: dict[
     while not meets(high) and high < short:
         low, high = high + 1, min(short, high + max(4, high // 2))
         if high > axes.found.k:
-            axes = certified_axes(opened, wanted, k=high, error=None, **options)
+            axes = certified_axes(opened, wanted, given, k=high, error=None, **options)
     found = tried[_first(meets, low, high)]
     if not meets(found.k):
         warnings.warn(

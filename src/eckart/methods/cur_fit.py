@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from eckart.array_api import from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.axes import find_axes, plan_axes
 from eckart.decomposition import Decomposition
 from eckart.errors import MemoryBudgetError
+from eckart.operators.device_arrays import on_device_of
+from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.gather import dense, take_columns, take_rows
 from eckart.operators.open_matrix import Opened
+from eckart.operators.prepare import times_power_of_two
 from eckart.operators.slices import fold_slices, squares_both_ways
 from eckart.solvers import cur_core
 from eckart.solvers.cur_core import Core, RowSpace, Seen
@@ -52,11 +56,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Axes:
-    """The certified singular vectors that columns and rows are chosen from, float64 on the host."""
+    """The certified singular vectors that columns and rows are chosen from, in float64, where the data are."""
 
     found: Decomposition
-    right: np.ndarray
-    left: np.ndarray | None
+    right: Array
+    left: Array | None
     whole: bool
     """All axes are there."""
 
@@ -113,11 +117,12 @@ class Found:
     """Independent columns, independent rows."""
 
 
-def certified_axes(opened: Opened, wanted: Wanted, *, k: int | None, error: float | None, **options: Any) -> Axes:
-    """k axes, or as many as leave at most `error`; all of them where they cost no more."""
+def certified_axes(
+    opened: Opened, wanted: Wanted, data: Any, *, k: int | None, error: float | None, **options: Any
+) -> Axes:
+    """k axes of `data`, or as many as leave at most `error`; all of them where they cost no more."""
     if k is not None:
         _check_memory(opened, wanted, k)
-    data = raw(opened)
     short = min(opened.matrix.shape)
     target: dict[str, Any] = {"k": k} if error is None else {"error": error}
     whole = plan_axes(data, "svd", **target, **options).solver == "direct"
@@ -126,21 +131,23 @@ def certified_axes(opened: Opened, wanted: Wanted, *, k: int | None, error: floa
     # The vectors of the short side cost nothing more; those of the long side are one product.
     wide = opened.matrix.shape[0] <= short
     found = find_axes(data, "svd", left=whole or wide, **target, **options)
-    right = to_numpy(found.right).astype(np.float64, copy=False)
+    float64 = namespace(found.right).float64
+    right = astype(found.right, float64)
     if wanted.select == "norm":
         return Axes(found, right, None, whole)
-    left = _long_vectors(opened, found) if found.left is None else to_numpy(found.left).astype(np.float64, copy=False)
+    left = _long_vectors(opened, found) if found.left is None else astype(found.left, float64)
     return Axes(found, right, left, whole)
 
 
-def _long_vectors(opened: Opened, found: Decomposition) -> np.ndarray:
+def _long_vectors(opened: Opened, found: Decomposition) -> Array:
     """A v / ||A v||; where values are small beside the first, QR takes out what rounding left along the first ones."""
-    image = to_numpy(opened.matrix.matmat(from_numpy(to_numpy(found.right), opened.matrix.like))).astype(np.float64)
+    image = opened.matrix.matmat(found.right)
+    xp = namespace(image)
+    image = astype(image, xp.float64)
     values = to_numpy(found.values).astype(np.float64)
     if values.min(initial=np.inf) > _SMALL * values.max(initial=0.0):
-        image /= np.linalg.norm(image, axis=0)
-        return image
-    return np.linalg.qr(image)[0]
+        return image / xp.sqrt(xp.sum(image * image, axis=0))
+    return xp.linalg.qr(image)[0]
 
 
 def raw(opened: Opened) -> Any:
@@ -167,7 +174,8 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
     if wanted.core == "best":
         core, missed = cur_core.best_core(seen, space, cutoff)
     else:
-        crossing = _scaled(opened, stored[:, columns.places]) * rows.scales[:, None] * columns.scales
+        crossing = to_numpy(_scaled(opened, take_columns(stored, columns.places)))
+        crossing = crossing * rows.scales[:, None] * columns.scales
         core, missed = cur_core.intersection_core(seen, space, crossing, cutoff)
     error, rounding = _error(opened, seen, missed, space)
     asked = wanted.counts(k, opened.matrix.shape)
@@ -193,20 +201,28 @@ def _check_memory(opened: Opened, wanted: Wanted, k: int) -> None:
 def rows_as_stored(opened: Opened, places: np.ndarray) -> Any:
     """Some rows in the units of the data."""
     matrix = opened.matrix
-    if not matrix.resident or matrix.sparse or is_numpy(matrix.like):
-        stored = matrix.rows(places)
-    else:
-        stored = namespace(matrix.like).take(matrix.matrix, from_numpy(places, matrix.like), axis=0)
-    if is_sparse(stored) and opened.exponent and matrix.resident:
-        stored = stored.copy()
-        stored.data = np.ldexp(stored.data, -opened.exponent)
+    stored = take_rows(matrix.matrix, places) if matrix.resident else matrix.rows(places)
+    return unscaled(opened, stored) if matrix.sparse and matrix.resident else stored
+
+
+def unscaled(opened: Opened, stored: Any) -> Any:
+    """Stored entries of an opened matrix in the units of the data."""
+    if not opened.exponent:
+        return stored
+    if isinstance(stored, DeviceCsr):
+        with on_device_of(stored.like):
+            return replace(stored, data=times_power_of_two(stored.data, -opened.exponent))
+    stored = stored.copy()
+    stored.data = np.ldexp(stored.data, -opened.exponent)
     return stored
 
 
-def _scaled(opened: Opened, stored: Any) -> np.ndarray:
+def _scaled(opened: Opened, stored: Any) -> Array:
     """Dense, float64, times the power of two of the opened matrix."""
-    dense = stored.toarray() if is_sparse(stored) else to_numpy(stored)
-    return np.asarray(np.ldexp(dense.astype(np.float64), opened.exponent))
+    if isinstance(stored, DeviceCsr):
+        return times_power_of_two(dense(stored), opened.exponent)
+    whole = stored.toarray() if is_sparse(stored) else stored
+    return times_power_of_two(astype(whole, namespace(whole).float64), opened.exponent)
 
 
 def _cutoff(opened: Opened, wanted: Wanted, k: int) -> float:
@@ -241,7 +257,8 @@ def _chosen(
 def _rows(opened: Opened, rows: Chosen, cutoff: float, *, keep_all: bool) -> tuple[Any, RowSpace, Chosen, int]:
     """(R as stored, its space, the rows, how many are independent); dependent rows are left out unless all are kept."""
     stored = rows_as_stored(opened, rows.places)
-    space = cur_core.row_space(_scaled(opened, stored) * rows.scales[:, None], cutoff)
+    whole = _scaled(opened, stored)
+    space = cur_core.row_space(whole * from_numpy(rows.scales, whole)[:, None], cutoff)
     rank = len(space.values)
     if keep_all or rank == len(rows.places):
         return stored, space, rows, rank

@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_sparse, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.decomposition import Certificate, Decomposition
 from eckart.errors import NotFiniteError
-from eckart.methods.cur_fit import Axes, Found, Wanted, working_bytes
+from eckart.methods.cur_fit import Axes, Found, Wanted, unscaled, working_bytes
+from eckart.operators import device_rows
+from eckart.operators.device_arrays import on_device_of
+from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.gather import as_sparse, dense, take_columns, take_rows
 from eckart.operators.open_matrix import Opened
+from eckart.operators.prepare import times_power_of_two
 from eckart.solvers import cur_bounds, cur_core
 from eckart.solvers.cur_core import Core
 
@@ -28,7 +33,8 @@ def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: 
     kept_columns = _columns(opened, found)
     lengths = np.ldexp(_lengths(kept_columns, exponent), -exponent)
     rows = _times(found.stored_rows, found.rows.scales[:, None], matrix.dtype)
-    scaled_rows = np.ldexp(_dense(found.stored_rows), exponent) * found.rows.scales[:, None]
+    scaled_rows = times_power_of_two(_dense(found.stored_rows), exponent)
+    scaled_rows = scaled_rows * from_numpy(found.rows.scales, scaled_rows)[:, None]
     image = cur_core.times_rows(found.core, found.space, best=wanted.core == "best", rows=scaled_rows)
     notes = _notes(found, wanted)
     about = opened.about
@@ -38,12 +44,12 @@ def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: 
     return Decomposition(
         method="cur",
         values=_device(lengths, opened),
-        right=_device(np.ascontiguousarray(image.T), opened),
+        right=_device(np.ascontiguousarray(image.T) if is_numpy(image) else image.T, opened),
         rows=matrix.shape[0],
         columns=matrix.shape[1],
         norm=norm,
         weight=float(matrix.shape[0]),
-        left=_device(_dense(kept_columns) / unit, opened) if left else None,
+        left=_device(_dense(kept_columns) / from_numpy(unit, opened.matrix.like), opened) if left else None,
         row_names=about.row_names,
         column_names=about.column_names,
         certificate=_certificate(axes, found, lengths, axes.found.info.reads + matrix.reads),
@@ -64,9 +70,12 @@ def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: 
             "core_kind": wanted.core,
             **_side("column", found.columns, about.column_names),
             **_side("row", found.rows, about.row_names),
-            "C": kept_columns,
-            "R": rows,
-            "core": _core(found.core, exponent, best=wanted.core == "best").parts(),
+            "C": as_sparse(kept_columns) if isinstance(kept_columns, DeviceCsr) else kept_columns,
+            "R": as_sparse(rows) if isinstance(rows, DeviceCsr) else rows,
+            "core": {
+                name: from_numpy(factor, matrix.like)
+                for name, factor in _core(found.core, exponent, best=wanted.core == "best").parts().items()
+            },
             **_errors(axes, found, norm),
             "bounds": _bounds(axes, found, wanted, norm),
         },
@@ -84,44 +93,66 @@ def _side(name: str, chosen: Any, names: tuple[str, ...] | None) -> dict[str, An
 
 def _columns(opened: Opened, found: Found) -> Any:
     """C, sparse where the data are, in their units and dtype."""
-    pieces = found.seen.stored
-    if is_sparse(pieces[0]):
+    matrix, pieces = opened.matrix, found.seen.stored
+    if pieces[0] is None:
+        # Arrays on a device are at hand as they were given.
+        whole = take_columns(matrix.matrix, found.columns.places)
+        whole = unscaled(opened, whole) if matrix.sparse else whole
+    elif is_sparse(pieces[0]):
         from scipy import sparse
 
         whole = sparse.vstack(pieces, format="csr")[:, found.kept]
         whole.data = np.ldexp(whole.data, -opened.exponent)
     else:
         whole = np.ldexp(np.concatenate(pieces)[:, found.kept], -opened.exponent)
-    scaled = _times(whole, found.columns.scales, opened.matrix.dtype)
-    return scaled if is_sparse(scaled) else _device(scaled, opened)
+    scaled = _times(whole, found.columns.scales, matrix.dtype)
+    return scaled if is_sparse(scaled) or isinstance(scaled, DeviceCsr) else _device(scaled, opened)
 
 
 def _times(stored: Any, scales: np.ndarray, dtype: Any) -> Any:
+    """Entries times what their columns (one number each) or rows (a column of numbers) are scaled by."""
+    plain = bool(np.all(scales == 1.0))
+    if isinstance(stored, DeviceCsr):
+        return stored if plain else _times_stored(stored, scales)
     if is_sparse(stored):
         from scipy import sparse
 
-        if np.all(scales == 1.0):
+        if plain:
             return stored
         return sparse.csr_array(stored.astype(np.float64).multiply(scales)).astype(stored.dtype)
-    if np.all(scales == 1.0):
-        return stored if "int" not in str(stored.dtype) and "bool" not in str(stored.dtype) else stored.astype(dtype)
-    return astype(from_numpy(to_numpy(stored) * scales, stored), dtype)
+    if plain:
+        return stored if "int" not in str(stored.dtype) and "bool" not in str(stored.dtype) else astype(stored, dtype)
+    return astype(astype(stored, namespace(stored).float64) * from_numpy(scales, stored), dtype)
 
 
-def _dense(stored: Any) -> np.ndarray:
-    return np.asarray(stored.toarray() if is_sparse(stored) else to_numpy(stored), dtype=np.float64)
+def _times_stored(stored: DeviceCsr, scales: np.ndarray) -> DeviceCsr:
+    scale = device_rows.scale_columns if scales.ndim == 1 else device_rows.scale_rows
+    with on_device_of(stored.like):
+        return scale(stored.astype(np.float64), scales.ravel()).astype(stored.dtype)
+
+
+def _dense(stored: Any) -> Array:
+    """In float64, where it is."""
+    if isinstance(stored, DeviceCsr):
+        return dense(stored)
+    whole = stored.toarray() if is_sparse(stored) else stored
+    return astype(whole, namespace(whole).float64)
 
 
 def _lengths(columns: Any, exponent: int) -> np.ndarray:
-    """Lengths of the columns, in the units of the opened matrix."""
+    """Lengths of the columns, in the units of the opened matrix, on the host."""
     if is_sparse(columns):
         squares = np.ldexp(columns.data.astype(np.float64), exponent) ** 2
         return np.asarray(np.sqrt(np.bincount(columns.indices, weights=squares, minlength=columns.shape[1])))
-    return np.asarray(np.linalg.norm(np.ldexp(_dense(columns), exponent), axis=0))
+    whole = times_power_of_two(_dense(columns), exponent)
+    if is_numpy(whole):
+        return np.asarray(np.linalg.norm(whole, axis=0))
+    return np.sqrt(to_numpy(namespace(whole).sum(whole * whole, axis=0)))
 
 
-def _device(numbers: np.ndarray, opened: Opened) -> Array:
-    return astype(from_numpy(numbers, opened.matrix.like), opened.matrix.dtype)
+def _device(numbers: Array, opened: Opened) -> Array:
+    there = from_numpy(numbers, opened.matrix.like) if is_numpy(numbers) else numbers
+    return astype(there, opened.matrix.dtype)
 
 
 def _core(core: Core, exponent: int, *, best: bool) -> Core:
@@ -161,7 +192,8 @@ def _bounds(axes: Axes, found: Found, wanted: Wanted, norm: float) -> dict[str, 
     if wanted.select == "volume" and enough:
         bounds["volume"] = cur_bounds.volume(used, best)
     if wanted.select == "pivot" and enough and axes.left is not None:
-        right, left = axes.right[found.columns.places, :used], axes.left[found.rows.places, :used]
+        right = to_numpy(take_rows(axes.right, found.columns.places))[:, :used]
+        left = to_numpy(take_rows(axes.left, found.rows.places))[:, :used]
         bounds["pivot"] = cur_bounds.pivot(right, left, best)
     return bounds
 

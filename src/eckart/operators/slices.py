@@ -1,19 +1,20 @@
 """One read of A for chosen columns J and a product: A[:, J], A Q, ||A||^2, slice of rows by slice of rows.
 
-Slices are float64 on the host, whatever the data; of sparse rows nothing but the chosen columns and A Q becomes dense.
+Slices are float64 and lie where the data lie; of sparse rows nothing but the chosen columns and A Q becomes dense.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from eckart.array_api import Array, from_numpy, is_numpy, namespace, to_numpy
-from eckart.operators import sparse_rows
+from eckart.operators import device_rows, gather, sparse_rows
+from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import fold
 from eckart.operators.row_blocks import RowBlocks
 
@@ -21,6 +22,8 @@ _SEGMENTS = 8
 _SPARSE_ROWS = 8192
 _DENSE_BYTES = 2**25
 """Size of the dense rows that a remainder of sparse rows is formed in."""
+_DEVICE_BYTES = 2**27
+"""Size of the dense parts of a slice of sparse rows on a GPU, which has to be kept busy."""
 
 Result = TypeVar("Result")
 
@@ -30,8 +33,9 @@ class Slice:
     """Some rows of A: their entries in the chosen columns (as stored, and dense), A Q, and sums of squares."""
 
     stored: Any
-    chosen: np.ndarray
-    image: np.ndarray
+    """None on a device, where the columns can be collected at the end."""
+    chosen: Array
+    image: Array
     squares: float
     outside: float
     """||A - A Q Q^T||^2 of these rows, formed entry by entry; NaN unless it was asked for."""
@@ -40,7 +44,7 @@ class Slice:
 def fold_slices(
     matrix: Any,
     columns: np.ndarray,
-    right: np.ndarray,
+    right: Array,
     step: Callable[[Slice], Result],
     add: Callable[[Result, Result], Result],
     *,
@@ -49,7 +53,7 @@ def fold_slices(
     """add(... step(slice) ...) over all rows in their order, in one read; `right` is columns x b, orthonormal."""
     total: Result | None = None
     for piece in _in_memory(matrix):
-        walk = _sparse_slices if piece.sparse else _dense_slices
+        walk = _walk(piece)
 
         def over(segment: tuple[int, int], piece: RowBlocks = piece, walk: Any = walk) -> Result:
             return _joined(map(step, walk(piece, columns, right, segment, outside)), add)
@@ -65,6 +69,11 @@ def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
     rows: list[np.ndarray] = []
     columns = np.zeros(matrix.shape[1])
     for piece in _in_memory(matrix):
+        if isinstance(piece.matrix, DeviceCsr):
+            found = gather.squares_both_ways(piece.matrix)
+            rows.append(found[0])
+            columns += found[1]
+            continue
         if piece.sparse:
             stored = piece.matrix
             squares = stored.data.astype(np.float64) ** 2
@@ -73,9 +82,9 @@ def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
             columns += np.bincount(stored.indices, weights=squares, minlength=stored.shape[1])
             continue
         for _, block in piece.precise().blocks(0, piece.shape[0]):
-            squares = to_numpy(block * block)
-            rows.append(squares.sum(axis=1))
-            columns += squares.sum(axis=0)
+            xp, squares = namespace(block), block * block
+            rows.append(to_numpy(xp.sum(squares, axis=1)))
+            columns += to_numpy(xp.sum(squares, axis=0))
     return np.concatenate(rows), columns
 
 
@@ -99,6 +108,8 @@ def _joined(results: Iterable[Result], add: Callable[[Result, Result], Result]) 
 
 def _segments(piece: RowBlocks) -> list[tuple[int, int]]:
     """Row ranges that depend on the matrix alone."""
+    if isinstance(piece.matrix, DeviceCsr):
+        return [(0, piece.shape[0])]
     if piece.sparse:
         return sparse_rows.segments(piece.matrix)
     rows = piece.shape[0]
@@ -106,19 +117,25 @@ def _segments(piece: RowBlocks) -> list[tuple[int, int]]:
     return list(itertools.pairwise(np.linspace(0, rows, count + 1).astype(int).tolist()))
 
 
+def _walk(piece: RowBlocks) -> Any:
+    if isinstance(piece.matrix, DeviceCsr):
+        return _device_slices
+    return _sparse_slices if piece.sparse else _dense_slices
+
+
 def _dense_slices(
-    piece: RowBlocks, columns: np.ndarray, right: np.ndarray, segment: tuple[int, int], outside: bool
+    piece: RowBlocks, columns: np.ndarray, right: Array, segment: tuple[int, int], outside: bool
 ) -> Iterator[Slice]:
     precise = piece.precise()
-    factor: Array = from_numpy(right, precise.like)
-    size = max(precise.rows_per_block, 4 * (len(columns) + right.shape[1]))
+    factor: Array = from_numpy(right, precise.like) if is_numpy(right) else right
+    size = max(precise.rows_per_block, 4 * (len(columns) + int(right.shape[1])))
     places: Array = from_numpy(columns, precise.like)
     xp = namespace(precise.like)
     for _, block in precise.blocks(*segment, size):
         image = block @ factor
         rest = float(xp.sum((block - image @ factor.T) ** 2)) if outside else np.nan
-        chosen = to_numpy(xp.take(block, places, axis=1))
-        yield Slice(chosen, chosen, to_numpy(image), float(xp.sum(block * block)), rest)
+        chosen = xp.take(block, places, axis=1)
+        yield Slice(chosen if xp is np else None, chosen, image, float(xp.sum(block * block)), rest)
 
 
 def _sparse_slices(
@@ -138,6 +155,21 @@ def _sparse_slices(
         stored = rows[:, columns]
         squares = float(np.sum(rows.data.astype(np.float64) ** 2))
         yield Slice(stored, stored.toarray().astype(np.float64), image, squares, rest)
+
+
+def _device_slices(
+    piece: RowBlocks, columns: np.ndarray, right: Array, segment: tuple[int, int], outside: bool
+) -> Iterator[Slice]:
+    width = piece.shape[1] if outside else len(columns) + int(right.shape[1])
+    size = max(1, _DEVICE_BYTES // (8 * width))
+    xp = namespace(right)
+    for start in range(*segment, size):
+        stop = min(start + size, segment[1])
+        rows = replace(piece, matrix=gather.rows_between(piece.matrix, start, stop)).precise()
+        image = device_rows.matmat(rows, right)
+        rest = float(xp.sum((gather.dense(rows.matrix) - image @ right.T) ** 2)) if outside else np.nan
+        chosen, squares = gather.dense_columns(rows.matrix, columns), gather.sum_of_squares(rows.matrix)
+        yield Slice(None, chosen, image, squares, rest)
 
 
 def _rows_between(matrix: Any, start: int, stop: int) -> Any:

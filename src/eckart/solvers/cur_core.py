@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eckart.array_api import Array, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
 from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -26,50 +27,71 @@ class Core:
     multiplies them out, which loses digits when C or R is nearly dependent.
     """
 
-    left: np.ndarray
-    left_values: np.ndarray
-    middle: np.ndarray
-    right_values: np.ndarray
-    right: np.ndarray
+    left: Array
+    left_values: Array
+    middle: Array
+    right_values: Array
+    right: Array
 
     __array_ufunc__ = None  # array @ core asks the core; without __array__, so does sparse @ core
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.left.shape[0], self.right.shape[0]
+        return int(self.left.shape[0]), int(self.right.shape[0])
 
-    def after(self, coordinates: Any) -> np.ndarray:
+    def after(self, coordinates: Any) -> Array:
         """X U for rows of coordinates, rows x len(left)."""
-        return np.asarray(
-            ((coordinates @ self.left / self.left_values) @ self.middle / self.right_values) @ self.right.T
-        )
+        left, left_values, middle, right_values, right = self._beside(coordinates)
+        given = _like_factor(coordinates, left)
+        return _as_given(((given @ left / left_values) @ middle / right_values) @ right.T, coordinates)
 
-    def before(self, rows: Any) -> np.ndarray:
+    def before(self, rows: Any) -> Array:
         """U X for X of len(right) rows."""
-        part = self.middle @ ((self.right.T @ rows) / self.right_values[:, None])
-        return np.asarray(self.left @ (part / self.left_values[:, None]))
+        left, left_values, middle, right_values, right = self._beside(rows)
+        part = middle @ ((right.T @ _like_factor(rows, left)) / right_values[:, None])
+        return _as_given(left @ (part / left_values[:, None]), rows)
 
-    def __rmatmul__(self, coordinates: Any) -> np.ndarray:
+    def __rmatmul__(self, coordinates: Any) -> Array:
         return self.after(coordinates)
 
-    def __matmul__(self, rows: Any) -> np.ndarray:
+    def __matmul__(self, rows: Any) -> Array:
         return self.before(rows)
 
-    @property
-    def matrix(self) -> np.ndarray:
-        """U itself."""
-        return self.after(np.eye(self.shape[0]))
+    def _beside(self, like: Any) -> tuple[Array, ...]:
+        """The factors in the library and on the device of `like`."""
+        factors = (self.left, self.left_values, self.middle, self.right_values, self.right)
+        if not is_numpy(self.left) or not is_array(like) or is_numpy(like):
+            return factors
+        return tuple(from_numpy(factor, like) for factor in factors)
 
-    def parts(self) -> dict[str, np.ndarray]:
+    @property
+    def matrix(self) -> Array:
+        """U itself."""
+        return self.after(from_numpy(np.eye(self.shape[0]), self.left))
+
+    def parts(self) -> dict[str, Array]:
         """The factors by name."""
         return dict(vars(self))
+
+
+def _like_factor(given: Any, factor: Array) -> Any:
+    """What is multiplied by a factor in its dtype, where the library does not mix them."""
+    return given if is_numpy(factor) or not is_array(given) else astype(given, factor.dtype)
+
+
+def _as_given(result: Any, given: Any) -> Array:
+    """The product in the dtype of what was given, where the library does not mix them; else as it is."""
+    if is_array(given) and not is_numpy(given) and not is_numpy(result):
+        return astype(result, given.dtype)
+    return np.asarray(result) if is_numpy(result) else result
 
 
 @dataclass(frozen=True)
 class RowSpace:
     """R^T = basis diag(values) right^T, columns x r: an orthonormal basis of the chosen rows."""
 
-    basis: np.ndarray
+    basis: Array
+    """Beside the data; the rest is small, on the host."""
     values: np.ndarray
     right: np.ndarray
     independent: np.ndarray
@@ -82,9 +104,9 @@ class Looked(Protocol):
     @property
     def stored(self) -> Any: ...
     @property
-    def chosen(self) -> np.ndarray: ...
+    def chosen(self) -> Array: ...
     @property
-    def image(self) -> np.ndarray: ...
+    def image(self) -> Array: ...
     @property
     def squares(self) -> float: ...
     @property
@@ -123,29 +145,37 @@ class Seen:
 
 
 def look(part: Looked, scales: np.ndarray) -> Seen:
-    """One slice of rows; rows without an entry in C have nothing to be factored."""
-    used = part.chosen.any(axis=1)
-    rows = np.concatenate([part.chosen[used] * scales, part.image[used]], axis=1)
-    triangle, missed = _factor(rows, len(scales))
-    missed += _squares(part.image[~used])
-    return Seen(len(scales), triangle, missed, part.squares, part.outside, (part.stored,))
+    """One slice of rows; rows without an entry in C have nothing to be factored, and on the host they are left out."""
+    chosen, image, missed = part.chosen, part.image, 0.0
+    if is_numpy(chosen):
+        used = chosen.any(axis=1)
+        missed = _squares(image[~used])
+        chosen, image = chosen[used], image[used]
+    rows = namespace(chosen).concat([chosen * from_numpy(scales, chosen), image], axis=1)
+    triangle, rest = _factor(rows, len(scales))
+    return Seen(len(scales), triangle, rest + missed, part.squares, part.outside, (part.stored,))
 
 
-def _factor(rows: np.ndarray, count: int) -> tuple[np.ndarray, float]:
-    """([P, G], ||N||^2) of rows [C, X] = Q [[P, G], [0, N]]."""
-    if len(rows) == 0:
-        return rows, 0.0
-    triangle = np.asarray(np.linalg.qr(rows, mode="r"))
+def _factor(rows: Array, count: int) -> tuple[np.ndarray, float]:
+    """([P, G], ||N||^2) of rows [C, X] = Q [[P, G], [0, N]]; what is left of the rows is small and on the host."""
+    if rows.shape[0] == 0:
+        return to_numpy(rows), 0.0
+    if is_numpy(rows):
+        triangle = np.asarray(np.linalg.qr(rows, mode="r"))
+    else:
+        triangle = to_numpy(namespace(rows).linalg.qr(rows)[1])
     return triangle[:count], _squares(triangle[count:])
 
 
-def row_space(rows: np.ndarray, cutoff: float) -> RowSpace:
+def row_space(rows: Array, cutoff: float) -> RowSpace:
     """The space of R (r x columns); singular values below `cutoff` times the largest count as zero."""
     with one_blas_thread():
-        basis, triangle = np.linalg.qr(rows.T)
+        basis, device_triangle = namespace(rows).linalg.qr(rows.T)
+    triangle = to_numpy(device_triangle)
     left, values, right = np.linalg.svd(triangle, full_matrices=False)
     kept = _rank(values, cutoff)
-    return RowSpace(basis @ left[:, :kept], values[:kept], right[:kept].T, independent(triangle, kept))
+    turned = from_numpy(left[:, :kept], basis)
+    return RowSpace(basis @ turned, values[:kept], right[:kept].T, independent(triangle, kept))
 
 
 def independent(triangle: np.ndarray, rank: int) -> np.ndarray:
@@ -189,10 +219,11 @@ def rounding(total: float, error_squared: float, *, direct: bool) -> float:
     return min(math.sqrt(allowance), allowance / math.sqrt(max(error_squared, 1e-300)))
 
 
-def times_rows(core: Core, space: RowSpace, *, best: bool, rows: np.ndarray) -> np.ndarray:
+def times_rows(core: Core, space: RowSpace, *, best: bool, rows: Array) -> Array:
     """U R (c x columns); for the best core through the orthonormal basis of R, which costs no digits."""
     if best:
-        return np.asarray(core.left @ ((core.middle / core.left_values[:, None]) @ space.basis.T))
+        left, middle = (from_numpy(part, space.basis) for part in (core.left, core.middle / core.left_values[:, None]))
+        return left @ (middle @ space.basis.T)
     return core.before(rows)
 
 

@@ -1,6 +1,7 @@
 """Which columns to keep: A[:, J], from the right singular vectors V (columns x k) or from the lengths of the columns.
 
 The rows are chosen by the same functions from the left singular vectors. Guarantees and sources are in docs/cur.md.
+The vectors stay where they are; what leaves a device is one length for each, and a few thousand candidates.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eckart.array_api import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.operators.executors import each
 from eckart.threads import one_blas_thread
 
@@ -52,7 +54,7 @@ def by_norm(squares: np.ndarray, count: int, rng: np.random.Generator) -> Chosen
     return Chosen(places.astype(np.int64), np.sqrt(times / (count * chances[places])), times.astype(np.int64))
 
 
-def by_leverage(vectors: np.ndarray, count: int, rng: np.random.Generator) -> Chosen:
+def by_leverage(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
     """`count` different columns, drawn one by one with probability proportional to ||V_j||^2 among those left."""
     leverage = _leverage(vectors)
     possible = int(np.sum(leverage > _DEPENDENT * leverage.max(initial=0.0)))
@@ -63,16 +65,16 @@ def by_leverage(vectors: np.ndarray, count: int, rng: np.random.Generator) -> Ch
     return once(rng.choice(len(leverage), size=min(count, possible), replace=False, p=chances))
 
 
-def by_pivot(vectors: np.ndarray, count: int) -> Chosen:
+def by_pivot(vectors: Array, count: int) -> Chosen:
     """The pivots of a QR of V^T: again and again the column that the chosen ones explain least.
 
     Beyond k columns a new round starts among those that are left.
     """
     vectors = vectors[:, : max(1, min(count, vectors.shape[1]))]
-    left = np.arange(len(vectors))
+    left = np.arange(vectors.shape[0])
     taken: list[np.ndarray] = []
     while count > 0 and len(left):
-        pivots = _pivots(vectors[left] if taken else vectors, count)
+        pivots = _pivots(_some(vectors, left) if taken else vectors, count)
         if not len(pivots):
             break
         taken.append(left[pivots])
@@ -81,7 +83,7 @@ def by_pivot(vectors: np.ndarray, count: int) -> Chosen:
     return once(np.concatenate(taken) if taken else np.zeros(1))
 
 
-def by_volume(vectors: np.ndarray, count: int, rng: np.random.Generator) -> Chosen:
+def by_volume(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
     """k columns J with probability proportional to det(V_J)^2, one by one (adaptive randomised pivoting).
 
     Each is drawn in proportion to what is left of ||V_j||^2 outside the chosen ones: drawn by ||V_j||^2 itself, and
@@ -97,8 +99,9 @@ def by_volume(vectors: np.ndarray, count: int, rng: np.random.Generator) -> Chos
     basis = np.zeros((k, 0))
     places: list[int] = []
     while len(places) < k:
-        for place in np.searchsorted(cumulative, rng.random(4 * k) * cumulative[-1], side="right"):
-            rest = vectors[place] - basis @ (basis.T @ vectors[place])
+        drawn = np.searchsorted(cumulative, rng.random(4 * k) * cumulative[-1], side="right")
+        for place, vector in zip(drawn, to_numpy(_some(vectors, drawn)), strict=True):
+            rest = vector - basis @ (basis.T @ vector)
             rest -= basis @ (basis.T @ rest)
             square = float(rest @ rest)
             if square > _DEPENDENT * leverage[place] and rng.random() * leverage[place] < square:
@@ -113,11 +116,21 @@ def by_volume(vectors: np.ndarray, count: int, rng: np.random.Generator) -> Chos
     return once(np.asarray(places))
 
 
-def _leverage(vectors: np.ndarray) -> np.ndarray:
-    return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
+def _some(vectors: Array, places: np.ndarray) -> Array:
+    """Some of the rows, where they are."""
+    if is_numpy(vectors):
+        return vectors[places]
+    return namespace(vectors).take(vectors, from_numpy(places, vectors), axis=0)
 
 
-def _pivots(vectors: np.ndarray, count: int) -> np.ndarray:
+def _leverage(vectors: Array) -> np.ndarray:
+    """||V_j||^2, on the host."""
+    if is_numpy(vectors):
+        return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
+    return to_numpy(namespace(vectors).sum(vectors * vectors, axis=1))
+
+
+def _pivots(vectors: Array, count: int) -> np.ndarray:
     """Pivots of V^T, at most `count` and at most as many as are independent.
 
     What is left of a column never grows. So among the columns of which most is left, pivots are right as long as more
@@ -131,7 +144,8 @@ def _pivots(vectors: np.ndarray, count: int) -> np.ndarray:
     while basis.shape[1] < min(count, *vectors.shape):
         order = np.arange(len(left)) if size >= len(left) else np.argpartition(-left, size)
         candidates, others = np.sort(order[:size]), order[size:]
-        pivots, directions = _first_pivots(vectors[candidates], basis, max(level, left[others].max(initial=0.0)))
+        others_left = max(level, left[others].max(initial=0.0))
+        pivots, directions = _first_pivots(to_numpy(_some(vectors, candidates)), basis, others_left)
         pivots = pivots[: count - basis.shape[1]]
         if not len(pivots):
             break
@@ -165,8 +179,10 @@ def _first_pivots(vectors: np.ndarray, basis: np.ndarray, level: float) -> tuple
     return pivots[:count], directions[:, :count] / np.linalg.norm(directions[:, :count], axis=0)
 
 
-def _lengths_along(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """||V_j^T D||^2 for each row of V."""
+def _lengths_along(vectors: Array, directions: np.ndarray) -> np.ndarray:
+    """||V_j^T D||^2 for each row of V, on the host."""
+    if not is_numpy(vectors):
+        return _leverage(vectors @ from_numpy(directions, vectors))
     result = np.empty(len(vectors))
 
     def step(piece: slice) -> None:

@@ -1,0 +1,82 @@
+"""Where numbers live: the library and the device, in words, and sparse ones brought to the host.
+
+What was fitted in one place is not applied in another in silence: the copy would cost more than the work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from eckart.array_api import is_array, is_numpy, is_sparse, to_numpy
+from eckart.errors import InputError
+
+
+@dataclass(frozen=True)
+class Place:
+    """A library of arrays and a device; lists, frames, files and SciPy's matrices count as NumPy's."""
+
+    library: str = "numpy"
+    device: str = "cpu"
+
+    def __str__(self) -> str:
+        return f"{self.library} ({self.device})"
+
+    @property
+    def way_there(self) -> str:
+        """What takes data X to this place."""
+        if self.library == "torch":
+            return f"torch.as_tensor(X, device={self.device!r})"
+        if self.library == "cupy":
+            return "cupy.asarray(X)" if self.device == "cuda:0" else f"cupy.asarray(X) on {self.device}"
+        if self.library == "numpy":
+            return "tensor.cpu().numpy() or cupy.asnumpy(array)"
+        return f"{self.library}.asarray(X)"
+
+
+HOST = Place()
+
+
+def place_of(data: Any) -> Place:
+    """Where the numbers of an array, dense or sparse, live."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "cupyx":
+        return Place("cupy", f"cuda:{data.data.device.id}")
+    if not is_array(data) or is_numpy(data):
+        return HOST
+    if library == "cupy":
+        return Place("cupy", f"cuda:{data.device.id}")
+    # A tensor may be of a subclass, such as torch.nn.Parameter.
+    return Place("torch" if hasattr(data, "detach") else library, str(data.device))
+
+
+def is_elsewhere(data: Any) -> bool:
+    """Whether `data` are an array, dense or sparse, of another library than NumPy."""
+    return type(data).__module__.startswith("cupyx.") or (is_array(data) and not is_numpy(data))
+
+
+def refuse_other_place(seen: Place, now: Place, what: str) -> None:
+    """`what` has met data of one place, and is now given those of another."""
+    if seen != now:
+        _refuse(seen, now, what)
+
+
+def _refuse(seen: Place, now: Place, what: str) -> NoReturn:
+    raise InputError(
+        f"{what} has seen data of {seen} before, and these are of {now}. Take them over first, {seen.way_there}, or "
+        "fit again where they are: nothing is copied from one device to another in silence."
+    )
+
+
+def to_host(data: Any) -> Any:
+    """The same numbers on the host: NumPy's for dense arrays, SciPy's CSR for sparse ones."""
+    if is_sparse(data):
+        return data
+    if type(data).__module__.startswith("cupyx."):
+        return data.get()
+    if "sparse_csr" in str(getattr(data, "layout", "")):
+        from scipy import sparse
+
+        parts = (to_numpy(part) for part in (data.values(), data.col_indices(), data.crow_indices()))
+        return sparse.csr_array(tuple(parts), shape=tuple(data.shape))
+    return to_numpy(data)

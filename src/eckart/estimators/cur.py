@@ -15,6 +15,7 @@ from eckart.decomposition import Certificate, Decomposition, Plan
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.on_device import OnDevices
 from eckart.solvers.cur_core import Core
 from eckart.verbs import decompose, project, reconstruct
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from eckart.estimators.column_selector import ColumnSelector
 
 
-class CUR(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Columns and rows of the data themselves instead of singular vectors, and how much worse they are: exactly.
 
     ``C_ @ core_ @ R_`` approximates X. Columns and rows are chosen so that the rest follows from them.
@@ -197,7 +198,7 @@ class CUR(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (rows, columns)
         """
         check_is_fitted(self)
-        return reconstruct(self.decomposition_, take_scores(X))
+        return reconstruct(self.decomposition_, take_scores(X, self))
 
     def as_selector(self) -> ColumnSelector:
         """A scikit-learn selector that keeps the chosen columns, in their order in the data; fitted if this is."""

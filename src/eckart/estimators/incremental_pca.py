@@ -16,14 +16,16 @@ from eckart.estimators.base import Projection, axes_as_rows, explained_share, ex
 from eckart.estimators.export import sklearn_incremental_pca
 from eckart.estimators.inputs import take
 from eckart.estimators.null_space import settle
+from eckart.estimators.on_device import OnDevices
 from eckart.estimators.probabilistic import ProbabilisticMixin
 from eckart.estimators.running import Running
 from eckart.estimators.scatter import Scatter, fits, merge, scatter_from, scatter_of
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.places import place_of, refuse_other_place
 from eckart.verbs import decompose
 
 
-class IncrementalPCA(ProbabilisticMixin, Projection):
+class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     """PCA of rows that come in batches, exact up to 4096 columns, and with true bounds beyond.
 
     Takes the place of ``sklearn.decomposition.IncrementalPCA``, with its parameters, attributes and rule for signs.
@@ -112,6 +114,8 @@ class IncrementalPCA(ProbabilisticMixin, Projection):
     def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> IncrementalPCA:
         """Take in one more batch of rows, dense or sparse. A batch that is refused changes nothing.
 
+        Batches on a GPU are added up there, and all of them have to come from the same library and device.
+
         Parameters
         ----------
         X : array, sparse matrix, data frame or path
@@ -164,16 +168,18 @@ class IncrementalPCA(ProbabilisticMixin, Projection):
                 "different tables and cannot be joined."
             )
         first, second = self._running, other._running
+        refuse_other_place(place_of(first.like), place_of(second.like), "This IncrementalPCA")
         count = first.scatter.count + second.scatter.count
         k = self._count(count, self.n_features_in_)
         scatter = merge(first.scatter, second.scatter, k)
         if scatter.factor is not None and not scatter.exact:
-            k = min(k, len(scatter.factor))
+            k = min(k, int(scatter.factor.shape[0]))
         precision = first.precision if first.precision == second.precision else "float64"
         joined: IncrementalPCA = clone(self)
         joined.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             joined.feature_names_in_ = self.feature_names_in_
+        joined._place = place_of(first.like)
         joined.batch_size_ = getattr(self, "batch_size_", 5 * self.n_features_in_)
         joined._publish(Running(scatter, k, first.like, precision))
         return joined
@@ -252,7 +258,7 @@ def _running(opened: Opened, k: int, before: Running | None) -> Running:
         precision = precision if precision == before.precision else "float64"
     if scatter.factor is not None and not scatter.exact:
         # Directions that were given up cannot be asked for.
-        k = min(k, len(scatter.factor))
+        k = min(k, int(scatter.factor.shape[0]))
     return replace(_beginning(opened, k, scatter), precision=precision)
 
 

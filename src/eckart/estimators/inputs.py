@@ -13,6 +13,7 @@ from eckart.errors import InputError
 from eckart.filling import unmasked
 from eckart.operators.open_matrix import open_matrix
 from eckart.parameters import memory_bytes
+from eckart.places import is_elsewhere, place_of, refuse_other_place
 from eckart.sources.base import RowSource, Source
 from eckart.sources.dask_rows import dask_rows, is_dask
 from eckart.sources.frames import frame_source
@@ -22,8 +23,10 @@ from eckart.sources.open_rows import open_table
 def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X for the engine: not copied, not converted, not searched for NaN; all that happens while it is read.
 
-    `reset` remembers the number and the names of the columns; otherwise they are compared with those remembered.
+    `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
+    those remembered.
     """
+    same_place(estimator, X, reset=reset)
     if getattr(estimator, "missing", "error") != "error":
         X = unmasked(X)
     if isinstance(X, str | os.PathLike):
@@ -32,7 +35,7 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
         X = dask_rows(X)
     if isinstance(X, Source | RowSource):
         return _take_source(estimator, X, reset=reset)
-    if is_array(X) and not is_numpy(X):
+    if is_elsewhere(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     frame = None if is_numpy(X) or is_sparse(X) or isinstance(X, list | tuple) else frame_source(X)
@@ -45,15 +48,26 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
 
 
-def take_scores(X: Any) -> Any:
+def same_place(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
+    now = place_of(X)
+    if reset:
+        estimator._place = now
+    elif hasattr(estimator, "_place"):
+        refuse_other_place(estimator._place, now, f"This {type(estimator).__name__}")
+
+
+def take_scores(X: Any, estimator: Any = None) -> Any:
     """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
+    if estimator is not None:
+        same_place(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
         return X
     return check_array(X, dtype=[np.float64, np.float32], input_name="X")
 
 
 def take_weights(sample_weight: Any) -> Any:
-    """Row weights on the host."""
+    """Row weights on the host, one number for a row, wherever they were."""
     return to_numpy(sample_weight) if is_array(sample_weight) else sample_weight
 
 

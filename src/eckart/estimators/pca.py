@@ -24,12 +24,13 @@ from eckart.estimators.cut import cut
 from eckart.estimators.export import sklearn_pca
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.null_space import settle
+from eckart.estimators.on_device import OnDevices
 from eckart.estimators.probabilistic import ProbabilisticMixin
 from eckart.rank.minka import minka_rank
 from eckart.verbs import decompose
 
 
-class PCA(ProbabilisticMixin, Projection):
+class PCA(OnDevices, ProbabilisticMixin, Projection):
     """Principal component analysis: the orthogonal axes of largest variance, and a proof of how much they hold.
 
     Takes the place of ``sklearn.decomposition.PCA``, with its parameters, attributes and rule for signs.

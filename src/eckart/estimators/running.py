@@ -7,10 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, namespace
+from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
 from eckart.estimators.null_space import settle
 from eckart.estimators.scatter import Scatter
+from eckart.operators.powers import times_power_of_two
 from eckart.solvers.certificate import undetermined_groups
 from eckart.solvers.orthogonal import flip_signs
 from eckart.solvers.symmetric import leading_pairs
@@ -38,13 +39,14 @@ class Running:
 
     @property
     def mean(self) -> Array:
-        return self._outside(np.ldexp(self.scatter.mean, -self.scatter.exponent))
+        return self._outside(times_power_of_two(self.scatter.mean, -self.scatter.exponent))
 
     @property
     def variances(self) -> Array:
         """Column variances with divisor n."""
         with np.errstate(over="ignore", under="ignore"):
-            return self._outside(np.ldexp(self.scatter.squares / self.scatter.count, -2 * self.scatter.exponent))
+            variances = self.scatter.squares / self.scatter.count
+            return self._outside(times_power_of_two(variances, -2 * self.scatter.exponent))
 
     def _finished(self, d: Decomposition) -> Decomposition:
         """d in the units, the library and the dtype of the data."""
@@ -53,7 +55,7 @@ class Running:
         return replace(
             d,
             method="pca",
-            values=self._outside(np.ldexp(d.values, exponent)),
+            values=self._outside(times_power_of_two(d.values, exponent)),
             right=self._outside(d.right),
             rows=self.scatter.count,
             weight=float(self.scatter.count),
@@ -64,8 +66,8 @@ class Running:
             notes=() if self.scatter.exact else (_note(self.scatter),),
         )
 
-    def _outside(self, array: np.ndarray) -> Array:
-        result = from_numpy(np.ascontiguousarray(array), self.like)
+    def _outside(self, array: Array) -> Array:
+        result = from_numpy(np.ascontiguousarray(array), self.like) if is_numpy(array) else array
         return astype(result, getattr(namespace(self.like), self.precision))
 
 
@@ -73,8 +75,9 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
     """Singular values of F; those of S are larger by at most what was lost."""
     factor = scatter.factor
     assert factor is not None
-    if len(factor) < k:
-        factor = np.concatenate([factor, np.zeros((k - len(factor), factor.shape[1]))])
+    if factor.shape[0] < k:
+        more = from_numpy(np.zeros((k - factor.shape[0], factor.shape[1])), factor)
+        factor = namespace(factor).concat([factor, more])
     d = decompose(factor, "svd", k=k)
     c = d.certificate
     assert c is not None
@@ -100,14 +103,14 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
     """Eigenpairs of S; eigenvalues within the rounding of S are zero."""
     gram = scatter.gram
     assert gram is not None
-    size = len(gram)
-    squares, vectors = leading_pairs(gram, min(k + 1, size))
+    size = int(gram.shape[0])
+    squares, vectors = _pairs(gram, min(k + 1, size))
     squares = np.where(squares > scatter.rounding, squares, 0.0)
-    right = np.ascontiguousarray(vectors[:, :k])
-    right = right * flip_signs(right)
+    right = np.ascontiguousarray(vectors[:, :k]) if is_numpy(vectors) else vectors[:, :k]
+    right = right * from_numpy(flip_signs(right), right)
     return Decomposition(
         method="pca",
-        values=np.sqrt(squares[:k]),
+        values=from_numpy(np.sqrt(squares[:k]), right),
         right=right,
         rows=scatter.count,
         columns=size,
@@ -117,6 +120,16 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
         certificate=_certificate(squares, scatter, k),
         info=SolveInfo(solver="gram", reads=1),
     )
+
+
+def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
+    """Leading eigenvalues, falling, on the host, and their vectors beside S; on a GPU by its own library."""
+    if is_host(gram):
+        values, vectors = leading_pairs(to_numpy(gram), count)
+        return values, from_numpy(np.ascontiguousarray(vectors), gram)
+    xp, size = namespace(gram), int(gram.shape[0])
+    rising, found = xp.linalg.eigh(gram)
+    return to_numpy(rising)[::-1][:count].copy(), xp.flip(found[:, size - count :], axis=1)
 
 
 def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
@@ -143,7 +156,7 @@ def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
 
 
 def _plan(scatter: Scatter, k: int) -> Plan:
-    columns = len(scatter.mean)
+    columns = int(scatter.mean.shape[0])
     held = scatter.gram if scatter.gram is not None else scatter.factor
     assert held is not None
     if scatter.gram is not None:
@@ -153,12 +166,12 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     else:
         why = _note(scatter)
     solver = "gram" if scatter.gram is not None else "direct"
-    return Plan("pca", solver, scatter.count, columns, k, 1, int(2 * held.nbytes), why, {"center": True})
+    return Plan("pca", solver, scatter.count, columns, k, 1, 16 * int(held.shape[0]) * columns, why, {"center": True})
 
 
 def _note(scatter: Scatter) -> str:
     assert scatter.factor is not None
     return (
-        f"Not exact: {len(scatter.mean):,} columns are too many to keep all cross-products of the batches, and "
+        f"Not exact: {scatter.mean.shape[0]:,} columns are too many to keep all cross-products of the batches, and "
         f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was given up on the way; the bounds allow for it."
     )

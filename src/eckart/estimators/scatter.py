@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.decomposition import Decomposition
 from eckart.operators.finite import refuse_not_finite
+from eckart.operators.gather import dense, rows_between
 from eckart.operators.open_matrix import Opened
+from eckart.operators.powers import times_power_of_two
 from eckart.operators.row_blocks import RowBlocks
 
 COLUMNS = 4096
@@ -27,14 +29,14 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Scatter:
-    """S, with mean and S in units of 2^-exponent of the data."""
+    """S, with mean and S in units of 2^-exponent of the data, in float64, where the data live."""
 
     count: int
-    mean: np.ndarray
-    squares: np.ndarray
+    mean: Array
+    squares: Array
     """Diagonal of S, exact also where the factor has lost something."""
-    factor: np.ndarray | None = None
-    gram: np.ndarray | None = None
+    factor: Array | None = None
+    gram: Array | None = None
     exponent: int = 0
     rounding: float = 0.0
     """Bound of the rounding in S."""
@@ -50,7 +52,7 @@ class Scatter:
     @property
     def total(self) -> float:
         """trace S."""
-        return float(np.sum(self.squares))
+        return float(namespace(self.squares).sum(self.squares))
 
 
 def scatter_of(opened: Opened, k: int) -> Scatter:
@@ -80,9 +82,10 @@ def fits(rows: int, columns: int, k: int) -> bool:
 def scatter_from(d: Decomposition, opened: Opened) -> Scatter:
     """The leading part of S by a decomposition of the same rows: F = diag(values) right^T."""
     mean, squares = _column_moments(opened.matrix.precise())
-    values = np.ldexp(to_numpy(d.values).astype(np.float64), opened.exponent)
-    lost = max(0.0, float(np.sum(squares)) - float(np.sum(values**2)))
-    factor = values[:, None] * to_numpy(d.right).astype(np.float64).T
+    xp = namespace(d.values)
+    values = times_power_of_two(astype(d.values, xp.float64), opened.exponent)
+    lost = max(0.0, float(xp.sum(squares)) - float(xp.sum(values**2)))
+    factor = values[:, None] * astype(d.right, xp.float64).T
     # E is no larger than its trace.
     return Scatter(d.rows, mean, squares, factor, exponent=opened.exponent, lost=lost, lost_norm=lost)
 
@@ -103,16 +106,16 @@ def merge(first: Scatter, second: Scatter, k: int) -> Scatter:
         lost=first.lost + second.lost,
         lost_norm=first.lost_norm + second.lost_norm,
     )
-    columns = len(row)
+    columns, xp = int(row.shape[0]), namespace(row)
     if first.factor is not None and second.factor is not None:
-        factor = np.concatenate([first.factor, second.factor, row[None, :]])
+        factor = xp.concat([first.factor, second.factor, row[None, :]])
         if columns > COLUMNS:
             return _shortened(replace(base, factor=factor), k)
-        if len(factor) <= columns:
+        if factor.shape[0] <= columns:
             return replace(base, factor=factor)
     # The matrix of the second is added to in place where it was made for this.
-    total = _gram(second) if second.factor is not None else np.array(second.gram)
-    total += np.outer(row, row)
+    total = _gram(second) if second.factor is not None else xp.asarray(second.gram, copy=True)
+    total += row[:, None] * row[None, :]
     total += _gram(first)
     return replace(base, gram=total, rounding=base.rounding + 4 * _UNIT * base.total)
 
@@ -122,11 +125,11 @@ def capacity(columns: int, k: int) -> int:
     return max(_FACTOR_BYTES // (8 * columns), 2 * (k + 10))
 
 
-def _gram(scatter: Scatter) -> np.ndarray:
+def _gram(scatter: Scatter) -> Array:
     if scatter.gram is not None:
         return scatter.gram
     assert scatter.factor is not None
-    return np.asarray(scatter.factor.T @ scatter.factor)
+    return scatter.factor.T @ scatter.factor
 
 
 def _pieces(matrix: Any, step: int) -> Iterator[RowBlocks]:
@@ -137,36 +140,54 @@ def _pieces(matrix: Any, step: int) -> Iterator[RowBlocks]:
 
 
 def _slice(matrix: RowBlocks, start: int, stop: int) -> RowBlocks:
-    return replace(matrix, matrix=matrix.matrix[start : min(stop, matrix.shape[0]), :])
+    return replace(matrix, matrix=rows_between(matrix.matrix, start, min(stop, matrix.shape[0])))
+
+
+def _rows(matrix: RowBlocks) -> Array:
+    """All rows, prepared, dense, in float64, where they live."""
+    if is_numpy(matrix.like):
+        return matrix.dense()
+    if matrix.sparse:
+        return dense(matrix.matrix)
+    return next(matrix.blocks(0, matrix.shape[0], matrix.shape[0]))[1]
 
 
 def _as_factor(matrix: RowBlocks) -> Scatter:
     """Centred rows themselves, centred twice so that nothing of the mean is left."""
-    rows = matrix.precise().dense()
-    mean = rows.mean(axis=0)
+    rows = _rows(matrix.precise())
+    xp = namespace(rows)
+    mean = xp.mean(rows, axis=0)
     rows = rows - mean
-    rest = rows.mean(axis=0)
+    rest = xp.mean(rows, axis=0)
     rows -= rest
     # The variance of a column is not known better than its mean.
-    rows[:, np.abs(rows).max(axis=0) <= np.finfo(matrix.precision).eps * np.abs(mean)] = 0.0
-    factor = rows if len(rows) > 1 else rows[:0]
-    return Scatter(len(rows), mean + rest, np.einsum("ij,ij->j", rows, rows), factor=factor)
+    constant = xp.max(xp.abs(rows), axis=0) <= float(np.finfo(matrix.precision).eps) * xp.abs(mean)
+    rows = _without(rows, constant)
+    factor = rows if rows.shape[0] > 1 else rows[:0, :]
+    squares = np.einsum("ij,ij->j", rows, rows) if xp is np else xp.sum(rows * rows, axis=0)
+    return Scatter(matrix.shape[0], mean + rest, squares, factor=factor)
 
 
 def _as_matrix(matrix: RowBlocks) -> Scatter:
     """A^T A of rows shifted by a row near their mean, then corrected."""
     matrix, shift = near_mean(matrix)
     survey = matrix.survey(gram=True)
-    offset = to_numpy(survey.sums) / survey.weight
-    raw = np.array(to_numpy(survey.product))
-    trace = float(np.trace(raw))
-    raw -= survey.weight * np.outer(offset, offset)
-    squares = np.maximum(np.diagonal(raw), 0.0)
-    mean = shift + offset
-    constant = squares <= survey.weight * (_UNIT * np.abs(mean)) ** 2
-    raw[constant, :] = 0.0
-    raw[:, constant] = 0.0
-    return Scatter(matrix.shape[0], mean, np.where(constant, 0.0, squares), gram=raw, rounding=4 * _UNIT * trace)
+    xp, weight = namespace(survey.sums), survey.weight
+    offset = survey.sums / weight
+    trace = float(xp.linalg.trace(survey.product))
+    raw = survey.product - weight * (offset[:, None] * offset[None, :])
+    squares = xp.linalg.diagonal(raw)
+    squares = xp.where(squares > 0.0, squares, 0.0 * squares)
+    mean = from_numpy(shift, offset) + offset
+    constant = squares <= weight * (_UNIT * xp.abs(mean)) ** 2
+    raw = _without(_without(raw, constant), constant[:, None])
+    return Scatter(matrix.shape[0], mean, _without(squares, constant), gram=raw, rounding=4 * _UNIT * trace)
+
+
+def _without(array: Array, places: Array) -> Array:
+    """Zeros in these places."""
+    xp = namespace(array)
+    return xp.where(places, xp.zeros_like(array), array) if bool(xp.any(places)) else array
 
 
 def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
@@ -178,12 +199,14 @@ def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
     return matrix.shifted(from_numpy(shift, matrix.like)), shift
 
 
-def _column_moments(matrix: RowBlocks) -> tuple[np.ndarray, np.ndarray]:
+def _column_moments(matrix: RowBlocks) -> tuple[Array, Array]:
     """Column means and sums of squares about them, in one read."""
     matrix, shift = near_mean(matrix)
     survey = matrix.survey()
-    offset = to_numpy(survey.sums) / survey.weight
-    return shift + offset, np.maximum(to_numpy(survey.squares) - survey.weight * offset**2, 0.0)
+    xp = namespace(survey.sums)
+    offset = survey.sums / survey.weight
+    squares = survey.squares - survey.weight * offset**2
+    return from_numpy(shift, offset) + offset, xp.where(squares > 0.0, squares, 0.0 * squares)
 
 
 def _shortened(scatter: Scatter, k: int) -> Scatter:
@@ -194,8 +217,8 @@ def _shortened(scatter: Scatter, k: int) -> Scatter:
     limit = capacity(columns, k)
     if rows <= limit:
         return scatter
-    values, vectors = np.linalg.eigh(factor @ factor.T)
-    dropped = np.maximum(values[: rows - limit // 2], 0.0)
+    values, vectors = namespace(factor).linalg.eigh(factor @ factor.T)
+    dropped = np.maximum(to_numpy(values[: rows - limit // 2]), 0.0)
     kept = vectors[:, rows - limit // 2 :].T @ factor
     noise = 4 * _UNIT * scatter.total
     lost = float(np.sum(dropped))
@@ -212,10 +235,10 @@ def _rescaled(scatter: Scatter, exponent: int) -> Scatter:
         return scatter
     return replace(
         scatter,
-        mean=np.ldexp(scatter.mean, step),
-        squares=np.ldexp(scatter.squares, 2 * step),
-        factor=None if scatter.factor is None else np.ldexp(scatter.factor, step),
-        gram=None if scatter.gram is None else np.ldexp(scatter.gram, 2 * step),
+        mean=times_power_of_two(scatter.mean, step),
+        squares=times_power_of_two(scatter.squares, 2 * step),
+        factor=None if scatter.factor is None else times_power_of_two(scatter.factor, step),
+        gram=None if scatter.gram is None else times_power_of_two(scatter.gram, 2 * step),
         exponent=exponent,
         rounding=float(np.ldexp(scatter.rounding, 2 * step)),
         lost=float(np.ldexp(scatter.lost, 2 * step)),

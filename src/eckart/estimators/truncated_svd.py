@@ -16,6 +16,7 @@ from eckart.estimators.base import Projection, axes_as_rows
 from eckart.estimators.export import sklearn_truncated_svd
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.null_space import settle
+from eckart.estimators.on_device import OnDevices
 from eckart.estimators.spread import spread
 from eckart.verbs import decompose
 
@@ -23,7 +24,7 @@ _ENGINE = {"randomized": "auto", "arpack": "lanczos"}
 """The default algorithm is no wish, so the cheapest way is taken."""
 
 
-class TruncatedSVD(Projection):
+class TruncatedSVD(OnDevices, Projection):
     """The leading singular vectors of a matrix as it is (latent semantic analysis), and a proof of how much they hold.
 
     Takes the place of ``sklearn.decomposition.TruncatedSVD``, with its parameters, attributes and rule for signs.

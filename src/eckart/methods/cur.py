@@ -23,7 +23,7 @@ from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.gather import all_finite, dense_columns, take_columns
 from eckart.operators.open_matrix import Opened, open_matrix
-from eckart.operators.prepare import times_power_of_two
+from eckart.operators.powers import times_power_of_two
 from eckart.operators.slices import squares_both_ways
 from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
 from eckart.places import place_of, refuse_other_place

@@ -18,7 +18,7 @@ from eckart.operators.device_arrays import on_device_of
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.gather import dense, take_columns, take_rows
 from eckart.operators.open_matrix import Opened
-from eckart.operators.prepare import times_power_of_two
+from eckart.operators.powers import times_power_of_two
 from eckart.operators.slices import fold_slices, squares_both_ways
 from eckart.solvers import cur_core
 from eckart.solvers.cur_core import Core, RowSpace, Seen

@@ -20,17 +20,6 @@ class Step(Protocol):
     def transposed(self) -> Step: ...
 
 
-def times_power_of_two(array: Array, exponent: int) -> Array:
-    """2^exponent A, exact unless it leaves the range."""
-    if isinstance(array, np.ndarray):
-        return np.ldexp(array, exponent)
-    while exponent:  # 2^exponent alone may be out of the range of the dtype
-        step = max(-100, min(exponent, 100))
-        array = array * 2.0**step
-        exponent -= step
-    return array
-
-
 @dataclass(frozen=True)
 class Convert:
     """Each entry in another dtype, multiplied by 2^exponent (exact unless it leaves the range)."""
@@ -40,7 +29,12 @@ class Convert:
 
     def apply(self, start: int, block: Array) -> Array:
         block = astype(block, self.dtype)
-        return times_power_of_two(block, self.exponent) if self.exponent else block
+        if not self.exponent:
+            return block
+        if isinstance(block, np.ndarray):
+            return np.ldexp(block, self.exponent)
+        half = self.exponent // 2  # two factors: 2^exponent alone may be out of range
+        return block * 2.0**half * 2.0 ** (self.exponent - half)
 
     def transposed(self) -> Convert:
         return self

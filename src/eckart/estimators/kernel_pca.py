@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from eckart.array_api import Array
+from eckart.array_api import Array, astype, device, is_numpy, namespace, to_numpy
 from eckart.decomposition import Certificate, Decomposition, Plan
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.estimators.inputs import take
-from eckart.methods.kernel_pca import correlations, decompose, expansion_of, project
-from eckart.methods.kernel_settings import numbers
+from eckart.estimators.inputs import take, take_scores
+from eckart.methods.kernel_linear import linear_rows
+from eckart.methods.kernel_pca import correlations, decompose, expansion_of, project, scores_beside
+from eckart.methods.kernel_settings import table
 from eckart.operators.open_matrix import open_matrix
-from eckart.solvers.preimage import HOW, Preimages, preimages
+from eckart.solvers.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.solvers.preimage_ridge import Ridge, learn
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
@@ -253,18 +254,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         d = self.decomposition_
-        scores = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        scores = take_scores(X)
         if scores.shape[1] != d.k:
             raise ParameterError(f"X has {scores.shape[1]} columns, and the model has {d.k} components.")
         if d.parts["kernel"] == "linear" and "dual" not in d.parts:
-            rows = scores @ d.right.T.astype(scores.dtype) + d.mean.astype(scores.dtype)  # type: ignore[union-attr]
-            return Preimages(rows, np.zeros(len(rows)), np.linalg.norm(scores, axis=1))
+            rows = _linear_rows(d, scores)
+            xp = namespace(scores)
+            return Preimages(rows, xp.zeros(scores.shape[0], device=device(scores)), row_lengths(scores))
+        scores, d = scores_beside(d, scores)
         found = preimages(
             expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=getattr(self, "_ridge", None)
         )
-        return Preimages(found.rows.astype(scores.dtype), found.distances, found.lengths)
+        return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
-    def column_correlations(self, X: Any) -> np.ndarray:
+    def column_correlations(self, X: Any) -> Array:
         """Correlation of the columns of other rows with their scores, columns x n_components_.
 
         Parameters
@@ -274,7 +277,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         data = take(self, X, reset=False)
-        return correlations(numbers(open_matrix(data, stream=False)), np.asarray(project(self.decomposition_, data)))
+        return correlations(table(open_matrix(data, stream=False)), project(self.decomposition_, data))
 
     def _fit(self, X: Any) -> None:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
@@ -283,9 +286,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         wanted: Any = self.n_components
         count = int(wanted) if isinstance(wanted, Integral) else None
         share = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
-        rows = numbers(open_matrix(data, stream=False))
+        rows = table(open_matrix(data, stream=False))
         if self.copy_X:
-            rows = rows.copy()
+            rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
         d = decompose(
             rows, k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
             kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
@@ -314,8 +317,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.dual_coef_, self.X_transformed_fit_ = ridge.dual, ridge.landmarks
         self.preimage_alpha_, self.preimage_error_ = ridge.alpha, ridge.error
 
-    def _fitted_scores(self) -> np.ndarray:
-        return np.asarray(self.decomposition_.left * self.decomposition_.values)
+    def _fitted_scores(self) -> Array:
+        return self.decomposition_.left * self.decomposition_.values
 
     @property
     def _n_features_out(self) -> int:
@@ -329,9 +332,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
+def _linear_rows(d: Decomposition, scores: Array) -> Array:
+    if is_numpy(scores) and is_numpy(d.right):
+        return scores @ d.right.T.astype(scores.dtype) + d.mean.astype(scores.dtype)  # type: ignore[union-attr]
+    return linear_rows(d, scores)
+
+
 def without_zeros(d: Decomposition) -> Decomposition:
     """The components whose eigenvalue is not zero; what is explained stays the same."""
-    kept = int(np.sum(np.asarray(d.values) > 0))
+    kept = int(np.sum(to_numpy(d.values) > 0))
     if kept == d.k:
         return d
     shorter = ("support_scores", "dual", "correlations")

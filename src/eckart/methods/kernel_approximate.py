@@ -11,13 +11,23 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from eckart.array_api import Array, from_numpy, namespace, to_numpy
 from eckart.assembly import word
 from eckart.decomposition import Certificate, Decomposition, Plan
 from eckart.errors import InputError
-from eckart.methods.kernel_result import as_info, assembled, certify, named_parts, refuse_overflow
-from eckart.methods.kernel_settings import MEMORY, KernelSettings
-from eckart.operators.kernel import Kernel
+from eckart.methods.kernel_result import (
+    as_info,
+    assembled,
+    certify,
+    inverse_or_zero,
+    moved,
+    named_parts,
+    refuse_overflow,
+)  # fmt: skip
+from eckart.methods.kernel_settings import KernelSettings
+from eckart.operators.kernel import Kernel, chosen_rows
 from eckart.operators.kernel_matrix import KernelMatrix
+from eckart.operators.row_blocks import cross_products
 from eckart.solvers.cholesky import Factor, FactorAxes, factor_axes, factor_scores, pivoted_cholesky
 from eckart.solvers.orthogonal import flip_signs
 from eckart.solvers.solution import Solution
@@ -28,7 +38,7 @@ MOST_RANK = 4000
 def rank_limit(size: int, settings: KernelSettings) -> int:
     """Rows that the approximation may take: as asked, or as many as the memory holds."""
     item = 4 if settings.approximation_error >= 1e-3 else 8
-    fits = int(0.6 * (settings.memory or MEMORY)) // (item * size)
+    fits = int(0.6 * settings.budget) // (item * size)
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
 
@@ -44,13 +54,14 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         rng=settings.random, precision=precision,
     )  # fmt: skip
     _refuse_indefinite(made, matrix.diagonal)
-    axes = wanted_axes(factor_axes(made.factor, settings.k or len(made.pivots)), made, settings)
+    axes = wanted_axes(factor_axes(made.factor, settings.k or len(made.pivots), cross_products), made, settings)
     scores = factor_scores(made.factor, axes)
     signs = flip_signs(scores)
-    axes, scores = replace(axes, directions=axes.directions * signs), scores * signs
+    axes, scores = replace(axes, directions=axes.directions * signs), scores * from_numpy(signs, scores)
     missing = made.error / made.trace if made.trace else 0.0
+    triangle = triangle_of(to_numpy(matrix.block(from_numpy(made.pivots, scores))))
     parts = {
-        **named_parts(kernel, rows[made.pivots]), **through(triangle_of(matrix.block(made.pivots)), axes),
+        **named_parts(kernel, chosen_rows(rows, made.pivots)), **moved(through(triangle, axes), scores),
         "shift": kernel.shift(rows), "pivots": made.pivots, "approximation_error": missing,
     }  # fmt: skip
     values, total = axes.values, axes.total + made.error
@@ -60,15 +71,16 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         residuals=np.full(len(values), made.error), precision=precision,
     )  # fmt: skip
     certificate = certified(solution, made, total, settings)
-    roots = np.sqrt(values)
-    vectors = scores * np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
+    vectors = scores * from_numpy(inverse_or_zero(np.sqrt(values)), scores)
     info = as_info(solution, 1, settings, plan)
     return assembled(rows, values, vectors, total, plan, certificate, info, parts, (), None)
 
 
-def _refuse_indefinite(made: Factor, diagonal: np.ndarray) -> None:
-    if made.lowest < -1e-3 * float(np.abs(diagonal).max(initial=0.0)) or diagonal.min(initial=0.0) < 0:
-        lowest = min(made.lowest, float(diagonal.min(initial=0.0)))
+def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
+    xp = namespace(diagonal)
+    least, largest = min(float(xp.min(diagonal)), 0.0), float(xp.max(xp.abs(diagonal)))
+    if made.lowest < -1e-3 * largest or least < 0:
+        lowest = min(made.lowest, least)
         raise InputError(
             f"The kernel is not positive semi-definite: pivoted Cholesky met {lowest:.2g} on its diagonal. "
             "Choose another kernel or other parameters, or solver='lanczos'."

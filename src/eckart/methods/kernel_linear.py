@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, to_numpy
-from eckart.axes import find_axes, project_on_axes
+from eckart.array_api import Array, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.axes import find_axes, project_on_axes, reconstruct_from_axes
 from eckart.decomposition import Certificate, Decomposition
-from eckart.methods.kernel_settings import KernelSettings, numbers
+from eckart.methods.kernel_settings import KernelSettings, table
 from eckart.operators.kernel import Kernel, unit_rows
 from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.solvers import orthogonal
@@ -24,7 +24,7 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
     """PCA of the rows (of their directions, for the cosine), told as kernel PCA."""
     given = rows
     if kernel.name == "cosine":
-        rows = unit_rows(rows).astype(rows.dtype)
+        rows = _directions(rows)
     most = min(rows.shape)
     k = most if settings.everything else settings.k
     solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}[settings.solver]
@@ -35,19 +35,19 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
     d = _settled(d, settings)
     if k is not None and k > most and not settings.everything:
         d = _padded(d, k, settings.random)
-    signs = orthogonal.flip_signs(d.left).astype(d.values.dtype)
+    signs = astype(from_numpy(orthogonal.flip_signs(d.left), d.left), d.values.dtype)
     parts: dict[str, Any] = {
         "kernel": kernel.name,
         "gamma": kernel.gamma,
         "degree": kernel.degree,
         "coef0": kernel.coef0,
     }
-    left = to_numpy(d.left) * signs
+    left = d.left * signs
     if kernel.name == "cosine":
-        parts |= {"support": given, "support_scores": (left * d.values).astype(np.float64)}
+        parts |= {"support": given, "support_scores": astype(left * d.values, namespace(left).float64)}
     plan = None if d.plan is None else replace(d.plan, method="kernel_pca", why=f"Products of rows: PCA. {d.plan.why}")
     return replace(
-        d, method="kernel_pca", left=left, right=to_numpy(d.right) * signs, plan=plan, parts=parts,
+        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, parts=parts,
         row_names=opened.about.row_names, column_names=opened.about.column_names,
         notes=tuple(note for note in d.notes if "nothing was scaled" not in note),
     )  # fmt: skip
@@ -56,16 +56,26 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
 def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
     """Eigenvalues that are rounding become zero, and go where all were wanted."""
     values = to_numpy(d.values).astype(np.float64)
-    single = str(d.values.dtype) == "float32"
+    single = dtype_name(d.values) == "float32"
     level = (2e-7 if single else 1e-12) ** 0.5 * values.max(initial=0.0)
     kept = int(np.sum(values > level))
-    values = np.where(values > level, values, 0.0).astype(d.values.dtype)
+    values = _beside(np.where(values > level, values, 0.0), d)
     if not settings.everything:
         return replace(d, values=values)
     certificate = None if d.certificate is None else _first(d.certificate, kept)
     return replace(
         d, values=values[:kept], right=d.right[:, :kept], left=d.left[:, :kept], certificate=certificate  # type: ignore[index]
     )  # fmt: skip
+
+
+def _beside(array: np.ndarray, d: Decomposition) -> Array:
+    return astype(from_numpy(array, d.values), d.values.dtype)
+
+
+def _directions(rows: Any) -> Any:
+    """The rows at unit length, in their dtype."""
+    unit = unit_rows(rows)
+    return unit.astype(rows.dtype) if is_sparse(rows) else astype(unit, rows.dtype)
 
 
 def _first(certificate: Certificate, k: int) -> Certificate:
@@ -87,17 +97,23 @@ def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition
     certificate = None if c is None else replace(
         c, lower=np.append(c.lower, zeros), upper=np.append(c.upper, zeros), residuals=np.append(c.residuals, zeros)
     )  # fmt: skip
-    dtype = d.values.dtype
     return replace(
-        d, values=np.append(to_numpy(d.values), zeros).astype(dtype), certificate=certificate,
-        left=np.hstack([left, fresh]).astype(dtype),
-        right=np.hstack([to_numpy(d.right), np.zeros((d.columns, more))]).astype(dtype),
+        d, values=_beside(np.append(to_numpy(d.values), zeros), d), certificate=certificate,
+        left=_beside(np.hstack([left, fresh]), d),
+        right=_beside(np.hstack([to_numpy(d.right), np.zeros((d.columns, more))]), d),
     )  # fmt: skip
 
 
 def project_linear(d: Decomposition, data: Any) -> Array:
     """(x - mean) right, of unit rows for the cosine."""
     if d.parts["kernel"] == "cosine":
-        rows = numbers(open_matrix(data, stream=False))
-        data = unit_rows(rows).astype(rows.dtype)
+        data = _directions(table(open_matrix(data, stream=False)))
     return project_on_axes(d, data)
+
+
+def linear_rows(d: Decomposition, scores: Array) -> Array:
+    """Rows from scores: scores right^T + mean."""
+    if is_numpy(scores) and is_numpy(d.right):
+        rows = scores @ d.right.T
+        return rows + d.mean if d.mean is not None else rows
+    return reconstruct_from_axes(d, scores)

@@ -14,15 +14,28 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, is_sparse
+from eckart.array_api import (
+    Array,
+    astype,
+    device,
+    dtype_name,
+    from_numpy,
+    is_array,
+    is_host,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)  # fmt: skip
 from eckart.decomposition import Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.methods.kernel_blocks import median_rows, solve_blocks
-from eckart.methods.kernel_linear import linear_axes, project_linear
-from eckart.methods.kernel_settings import KernelSettings, check_kernel, numbers
+from eckart.methods.kernel_linear import linear_axes, linear_rows, project_linear
+from eckart.methods.kernel_settings import KernelSettings, check_kernel, table
 from eckart.methods.kernel_solve import solve
+from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import each
-from eckart.operators.kernel import Kernel, alike
+from eckart.operators.kernel import Kernel, alike, column_means, doubles
 from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.operators.reading import Watch
 from eckart.parameters import memory_bytes
@@ -31,6 +44,9 @@ from eckart.sources.base import RowSource
 from eckart.sources.dask_rows import is_dask
 
 _TILE = 512
+_DEVICE_TILE = 8192
+_DEVICE_ENTRIES = 2**27
+"""Entries of a tile of scores on a GPU."""
 
 
 def decompose(
@@ -62,6 +78,8 @@ def decompose(
     solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
     most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
     what can be kept or made again.
+    Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
+    kernel that is a Python function, are worked on by the host, and a note says so.
     stream, watch : rows too large for `memory` are read in blocks, a few times, and approximated in the same way, with
     nothing but the rows taken in memory; `stream` decides it, `watch` is called after every block.
     """
@@ -78,15 +96,25 @@ def decompose(
         result = solve_blocks(opened, chosen, settings)
         _speak_up(result, settings)
         return result
-    rows = numbers(opened)
+    rows, notes = _at_hand(opened, kernel)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
     if chosen.name in ("linear", "cosine"):
         result = linear_axes(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
-    result = _with_correlations(result, rows, chosen)
+    result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
     _speak_up(result, settings)
     return result if left else replace(result, left=None)
+
+
+def _at_hand(opened: Opened, kernel: Any) -> tuple[Any, tuple[str, ...]]:
+    """The rows where they are worked on, and a note where that is not where they were."""
+    rows = table(opened)
+    if isinstance(opened.matrix.matrix, DeviceCsr):
+        return rows, ("The rows are sparse and on a GPU: their kernel was computed on the host.",)
+    if callable(kernel) and not is_sparse(rows) and not is_numpy(rows):
+        return to_numpy(rows), ("The kernel is a Python function of two rows: it was called on the host.",)
+    return rows, ()
 
 
 @dataclass(frozen=True)
@@ -129,7 +157,7 @@ def median_gamma(rows: Any, kernel: str = "rbf") -> float:
     For the laplacian 1 / m with sums of absolute differences; for poly and sigmoid 1 / mean squared length of a row.
     """
     sample = rows[:: -(-rows.shape[0] // 500)]
-    sample = np.asarray(sample.toarray() if is_sparse(sample) else sample, np.float64)
+    sample = np.asarray(sample.toarray() if is_sparse(sample) else to_numpy(sample), np.float64)
     if kernel in ("poly", "sigmoid"):
         size = float(np.mean(np.einsum("ij,ij->i", sample, sample)))
         return 1.0 / size if size > 0 else 1.0
@@ -151,39 +179,81 @@ def project(decomposition: Decomposition, data: Any) -> Array:
         )
     if "dual" not in d.parts:
         return project_linear(d, data)
-    rows = numbers(opened)
-    dtype = np.float32 if str(d.values.dtype) == "float32" and rows.dtype == np.float32 else np.float64
+    rows = table(opened)
+    if _stays_on_host(d) and not is_sparse(rows):
+        rows = to_numpy(rows)
+    d = beside(d, rows)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = _kernel_scores(d, rows)
-    if not np.isfinite(scores).all():
+    xp = namespace(scores)
+    if not bool(xp.all(xp.isfinite(scores))):
         raise InputError(f"Overflow in kernel {d.parts['kernel']!r}: its values are beyond float64. Scale the data.")
-    return scores.astype(dtype)
+    return astype(scores, xp.float32 if dtype_name(d.values) == dtype_name(rows) == "float32" else xp.float64)
 
 
-def _kernel_scores(d: Decomposition, rows: Any) -> np.ndarray:
+_ARRAYS = ("support", "shift", "support_scores", "dual", "base", "means", "offset")
+
+
+def beside(d: Decomposition, rows: Any) -> Decomposition:
+    """The decomposition with its arrays where the rows are; one of a GPU takes rows of that GPU alone."""
+    like = np.empty(0) if is_sparse(rows) else rows[:0, :0]
+    if type(d.values) is type(like) and device(d.values) == device(like):
+        return d
+    if not is_numpy(d.values):
+        raise InputError(
+            f"The decomposition holds arrays of {_home(d.values)} and the data are of {_home(like)}: use data of the "
+            "library and device that it was fitted on."
+        )
+    found = {name: d.parts[name] for name in _ARRAYS if isinstance(d.parts.get(name), np.ndarray)}
+    parts = {**d.parts, **{name: from_numpy(array, like) for name, array in found.items()}}
+    return replace(d, values=from_numpy(d.values, like), parts=parts)
+
+
+def _home(array: Array) -> str:
+    name = type(array).__module__.partition(".")[0]
+    return name if is_numpy(array) else f"{name} on {device(array)}"
+
+
+def _kernel_scores(d: Decomposition, rows: Any) -> Array:
     kernel, parts = kernel_of(d), d.parts
     if kernel.name == "precomputed":
         if "pivots" in parts:
-            rows = rows[:, parts["pivots"]]
-        return np.asarray(rows @ parts["dual"] - parts["offset"])
+            rows = rows[:, parts["pivots"]] if is_sparse(rows) or is_numpy(rows) else _columns(rows, parts["pivots"])
+        return np.asarray(rows @ parts["dual"] - parts["offset"]) if is_sparse(rows) or is_numpy(rows) else (
+            doubles(rows) @ parts["dual"] - parts["offset"]
+        )  # fmt: skip
     kernel = replace(kernel, lowered=bool(parts.get("lowered")))
     # Exponentials have no offset that rounding could be large beside: float32 rows need no more than float32.
-    single = kernel.name == "rbf" and rows.dtype == d.values.dtype == np.float32
+    single = kernel.name == "rbf" and dtype_name(rows) == dtype_name(d.values) == "float32"
     precision = "float32" if single else "float64"
     support = kernel.points(parts["support"], parts["shift"], precision)
-    dual = np.asarray(parts["dual"], precision)
-    result = np.empty((rows.shape[0], dual.shape[1]))
+    xp = namespace(parts["dual"])
+    dual = astype(parts["dual"], getattr(xp, precision))
+    result = xp.empty((rows.shape[0], dual.shape[1]), dtype=xp.float64, device=device(dual))
+    tile, height = _tile_shape(dual)
 
     def step(start: int) -> None:
-        stop = min(start + _TILE, rows.shape[0])
+        stop = min(start + height, rows.shape[0])
         points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"], precision)
-        total = np.zeros((stop - start, dual.shape[1]))
-        for first in range(0, support.count, _TILE):
-            total += kernel.tile(points, support.part(first, first + _TILE)) @ dual[first : first + _TILE]
-        result[start:stop] = total - parts["offset"]
+        total = xp.zeros((stop - start, dual.shape[1]), dtype=xp.float64, device=device(dual))
+        for first in range(0, support.count, tile):
+            total += kernel.tile(points, support.part(first, first + tile)) @ dual[first : first + tile, :]
+        result[start:stop, :] = total - parts["offset"]
 
-    each(step, list(range(0, rows.shape[0], _TILE)))
+    each(step, list(range(0, rows.shape[0], height)), workers=None if is_numpy(dual) else 1)
     return result
+
+
+def _tile_shape(dual: Array) -> tuple[int, int]:
+    """(points of the support, rows) that a tile of scores has."""
+    if is_host(dual):
+        return _TILE, _TILE
+    tile = min(_DEVICE_TILE, dual.shape[0])
+    return tile, max(_DEVICE_TILE, _DEVICE_ENTRIES // tile)
+
+
+def _columns(rows: Array, index: np.ndarray) -> Array:
+    return namespace(rows).take(rows, from_numpy(index, rows), axis=1)
 
 
 def reconstruct(
@@ -191,13 +261,25 @@ def reconstruct(
 ) -> Array:
     """Rows whose images come near the points with these scores: exact for the linear kernel, else a pre-image."""
     d = decomposition
-    scores = np.asarray(scores)
+    scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
     if d.parts["kernel"] == "linear" and "dual" not in d.parts:
-        rows = scores @ np.asarray(d.right).T
-        return rows + d.mean if d.mean is not None else rows
-    return preimages(expansion_of(d), scores, how=how, alpha=alpha).rows.astype(scores.dtype)
+        return linear_rows(d, scores)
+    scores, d = scores_beside(d, scores)
+    rows = preimages(expansion_of(d), scores, how=how, alpha=alpha).rows
+    return astype(rows, scores.dtype)
+
+
+def scores_beside(d: Decomposition, scores: Array) -> tuple[Array, Decomposition]:
+    """Scores and decomposition in one place: on the host where the decomposition can be nowhere else."""
+    if _stays_on_host(d):
+        scores = to_numpy(scores)
+    return scores, beside(d, scores)
+
+
+def _stays_on_host(d: Decomposition) -> bool:
+    return bool(d.parts["kernel"] == "function" or is_sparse(d.parts.get("support")))
 
 
 def kernel_of(d: Decomposition) -> Kernel:
@@ -220,23 +302,32 @@ def _with_correlations(d: Decomposition, rows: Any, kernel: Kernel) -> Decomposi
     """Correlation of the scores with the original columns: what a component has to do with what was measured."""
     if kernel.name == "precomputed":
         return d
-    return replace(d, parts={**d.parts, "correlations": correlations(rows, np.asarray(d.left))})
+    return replace(d, parts={**d.parts, "correlations": correlations(rows, d.left)})
 
 
-def correlations(rows: Any, scores: np.ndarray) -> np.ndarray:
+def correlations(rows: Any, scores: Array) -> Array:
     """Pearson's correlation of every column with every column of scores; 0 where one of the two does not vary."""
-    scores = scores - scores.mean(axis=0)
+    xp = namespace(scores)
+    scores = scores - xp.mean(scores, axis=0)
     if is_sparse(rows):
         mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
         squares = np.asarray(rows.multiply(rows).mean(axis=0), np.float64).ravel() - mean**2
         cross = np.asarray(rows.T @ scores, np.float64)
     else:
-        centred = np.asarray(rows, np.float64) - np.mean(rows, axis=0, dtype=np.float64)
-        squares = np.einsum("ij,ij->j", centred, centred) / len(centred)
-        cross = centred.T @ scores
-    size = np.sqrt(np.maximum(squares, 0.0)[:, None] * np.einsum("ij,ij->j", scores, scores) * rows.shape[0])
-    result = np.divide(cross, size, out=np.zeros_like(cross), where=size > 0)
-    return np.asarray(np.clip(result, -1.0, 1.0))
+        centred = doubles(rows) - column_means(rows)
+        squares = _column_squares(centred) / centred.shape[0]
+        cross = centred.T @ (scores if is_numpy(scores) else doubles(scores))
+    spread = xp.where(squares > 0, squares, xp.zeros_like(squares))
+    size = xp.sqrt(spread[:, None] * _column_squares(scores) * rows.shape[0])
+    result = xp.where(size > 0, cross / xp.where(size > 0, size, xp.ones_like(size)), xp.zeros_like(cross))
+    return xp.clip(result, -1.0, 1.0)
+
+
+def _column_squares(columns: Array) -> Array:
+    if is_numpy(columns):
+        return np.asarray(np.einsum("ij,ij->j", columns, columns))
+    columns = doubles(columns)
+    return namespace(columns).sum(columns * columns, axis=0)
 
 
 def _speak_up(d: Decomposition, settings: KernelSettings) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, dtype_name, from_numpy, namespace
 from eckart.assembly import angle_bound, explained, ties, word
 from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
 from eckart.methods.kernel_settings import KernelSettings
@@ -15,8 +16,9 @@ from eckart.solvers.solution import Solution
 from eckart.threads import threads
 
 
-def refuse_overflow(diagonal: np.ndarray) -> None:
-    if not np.isfinite(diagonal).all():
+def refuse_overflow(diagonal: Array) -> None:
+    xp = namespace(diagonal)
+    if not bool(xp.all(xp.isfinite(diagonal))):
         raise np.linalg.LinAlgError("the kernel is not finite")
 
 
@@ -60,13 +62,28 @@ def as_info(solution: Solution, reads: int, settings: KernelSettings, plan: Plan
 
 
 def assembled(
-    rows: Any, values: np.ndarray, vectors: np.ndarray, total: float, plan: Plan, certificate: Certificate,
+    rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
     info: SolveInfo, parts: dict[str, Any], notes: tuple[str, ...], rank: int | None,
 ) -> Decomposition:  # fmt: skip
+    """The result in the dtype of the rows, and in the library of the vectors."""
     size, columns = rows.shape
-    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    xp = namespace(vectors)
+    dtype = xp.float32 if dtype_name(rows) == "float32" else xp.float64
+
+    def beside(array: np.ndarray) -> Array:
+        return astype(from_numpy(array, vectors), dtype)
+
     return Decomposition(
-        method="kernel_pca", values=np.sqrt(values).astype(dtype), right=np.zeros((columns, 0), dtype), rows=size,
-        columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size), left=vectors.astype(dtype),
+        method="kernel_pca", values=beside(np.sqrt(values)), right=beside(np.zeros((columns, 0))), rows=size,
+        columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size), left=astype(vectors, dtype),
         rank=rank, certificate=certificate, plan=plan, info=info, notes=notes, parts=parts,
     )  # fmt: skip
+
+
+def moved(parts: dict[str, Any], like: Array) -> dict[str, Any]:
+    """The arrays among the parts beside `like`; the rest as it is."""
+    return {name: from_numpy(part, like) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+
+
+def inverse_or_zero(numbers: np.ndarray) -> np.ndarray:
+    return np.asarray(np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > 0))

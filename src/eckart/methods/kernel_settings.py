@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from eckart.array_api import is_sparse, to_numpy
+from eckart.array_api import Array, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
+from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.kernel import NAMES
 from eckart.operators.open_matrix import Opened
@@ -17,7 +19,7 @@ from eckart.settings import generator
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000
-"""Bytes that tiles may take where nothing is said."""
+"""Bytes that tiles may take on the host where nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,13 @@ class KernelSettings:
     max_reads: int
     precision: str
     which: str = "largest"
+    card: int | None = None
+    """Bytes that may be used where the data are, if that is a GPU."""
+
+    @property
+    def budget(self) -> int:
+        """Bytes that tiles may take."""
+        return self.memory or self.card or MEMORY
 
     @property
     def significant(self) -> float:
@@ -95,9 +104,14 @@ def check_kernel(
     )
 
 
-def numbers(opened: Opened) -> Any:
-    """The rows as float32 or float64 on the host, dense or CSR, every entry finite."""
+def table(opened: Opened) -> Any:
+    """The rows as float32 or float64, every entry finite: on the host, dense or CSR, or dense where they are.
+
+    What is sparse on a GPU comes to the host: its kernel is dense anyway.
+    """
     rows = opened.matrix.matrix
+    if isinstance(rows, DeviceCsr):
+        rows = rows.to_host()
     if is_sparse(rows):
         rows = (
             rows
@@ -105,6 +119,11 @@ def numbers(opened: Opened) -> Any:
             else type(rows)((np.ldexp(rows.data, -opened.exponent), rows.indices, rows.indptr), rows.shape)
         )
         finite = np.isfinite(rows.data).all()
+    elif computes(rows):
+        xp = namespace(rows)
+        rows = rows.detach() if hasattr(rows, "detach") else rows
+        rows = rows if dtype_name(rows) in ("float32", "float64") else astype(rows, xp.float64)
+        finite = bool(xp.all(xp.isfinite(rows)))
     else:
         rows = to_numpy(rows)
         rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
@@ -113,3 +132,28 @@ def numbers(opened: Opened) -> Any:
     if not finite:
         refuse_not_finite(rows, opened.about.column_names)
     return rows
+
+
+def numbers(opened: Opened) -> Any:
+    """The same on the host."""
+    rows = table(opened)
+    return rows if is_sparse(rows) else to_numpy(rows)
+
+
+def computes(rows: Array) -> bool:
+    """Whether kernels are computed where the rows are: PyTorch's and CuPy's, and NumPy's without this question."""
+    return not is_numpy(rows) and type(rows).__module__.partition(".")[0] in ("torch", "cupy")
+
+
+def free_bytes(rows: Any) -> int | None:
+    """Half of what is free on the GPU that the rows are on; None for the host."""
+    if is_sparse(rows) or is_host(rows):
+        return None
+    if hasattr(rows, "get"):
+        with rows.device:
+            free, _ = rows.device.mem_info
+            pool = sys.modules["cupy"].get_default_memory_pool()
+            return int(free + pool.free_bytes()) // 2
+    cuda = sys.modules["torch"].cuda
+    free, _ = cuda.mem_get_info(rows.device)
+    return int(free + cuda.memory_reserved(rows.device) - cuda.memory_allocated(rows.device)) // 2

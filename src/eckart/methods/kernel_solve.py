@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, dtype_name, from_numpy, is_sparse, namespace
 from eckart.assembly import numerical_rank
 from eckart.decomposition import Decomposition, Plan
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.methods.kernel_approximate import approximate, rank_limit
-from eckart.methods.kernel_result import as_info, assembled, certify, cut, named_parts, refuse_overflow
-from eckart.methods.kernel_settings import MEMORY, KernelSettings
+from eckart.methods.kernel_result import (
+    as_info,
+    assembled,
+    certify,
+    cut,
+    inverse_or_zero,
+    named_parts,
+    refuse_overflow,
+)  # fmt: skip
+from eckart.methods.kernel_settings import MEMORY, KernelSettings, free_bytes
 from eckart.operators.kernel import Kernel
 from eckart.operators.kernel_matrix import KernelMatrix
 from eckart.operators.open_matrix import Opened
@@ -26,6 +35,7 @@ _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""
 _WORK = 5e11
 """Operations beyond which tiles are not made again at every read."""
+_DEVICE_WORK = 5e13
 _READS = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
 _DOUBLE = 4000
@@ -35,7 +45,7 @@ _DOUBLE = 4000
 def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
     """The components of a kernel that is no plain product of rows."""
     rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
-    settings = replace(settings, precision="float32" if rows.dtype == np.float32 else "float64")
+    settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
     plan = choose(rows.shape, kernel, settings)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -58,7 +68,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
     size, columns = shape
     k = size if settings.everything else settings.k
-    budget = settings.memory or MEMORY
+    budget, most_work = settings.budget, _WORK if settings.card is None else _DEVICE_WORK
     given = kernel.name in ("precomputed", "function")
     kept = 2 * size * (size + 1024)
     many = k is not None and 4 * k >= size
@@ -66,7 +76,8 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     solver = settings.solver
     if solver == "auto":
         small = size <= _SMALL[kernel.positive]
-        beyond = not given and ((kept > budget and work > _WORK) or (many and 6 * size * size > MEMORY))
+        too_many = many and 6 * size * size > (settings.card or MEMORY)
+        beyond = not given and ((kept > budget and work > most_work) or too_many)
         solver = "direct" if small or (many and not beyond) else "cholesky" if beyond else "lanczos"
     elif solver == "lanczos" and many:
         solver = "direct"
@@ -93,14 +104,13 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     return Plan("kernel_pca", solver, size, columns, settings.k, reads, peak, why, chosen)
 
 
-def _symmetric(matrix: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
     """A kernel that was given, its symmetric part where it has another."""
-    dense = np.asarray(matrix.toarray() if not isinstance(matrix, np.ndarray) else matrix)
-    size = float(np.abs(dense).max(initial=0.0))
-    skew = max(
-        (float(np.abs(dense[i : i + 512] - dense[:, i : i + 512].T).max()) for i in range(0, len(dense), 512)),
-        default=0.0,
-    )
+    dense = matrix.toarray() if is_sparse(matrix) else matrix
+    xp = namespace(dense)
+    size = float(xp.max(xp.abs(dense)))
+    starts = range(0, dense.shape[0], 512)
+    skew = max((float(xp.max(xp.abs(dense[i : i + 512, :] - dense[:, i : i + 512].T))) for i in starts), default=0.0)
     if skew <= 1e-6 * size:
         return (dense, ()) if skew == 0.0 else ((dense + dense.T) / 2, ())
     sentence = (
@@ -111,7 +121,7 @@ def _symmetric(matrix: Any) -> tuple[np.ndarray, tuple[str, ...]]:
 
 def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
     given = kernel.name in ("function", "precomputed")
-    single = not given and rows.shape[0] > _DOUBLE and kernel.diagonal(rows).max(initial=0.0) < 1e30
+    single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
     matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
@@ -128,18 +138,17 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
             rng=settings.random, positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)
-    vectors = np.asarray(found.solution.vectors)[:, : len(values)]
-    vectors = vectors * flip_signs(vectors)
+    vectors = found.solution.vectors[:, : len(values)]
+    vectors = vectors * from_numpy(flip_signs(vectors), vectors)
+    xp = namespace(vectors)
     roots = np.sqrt(values)
-    scaled = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
     # Centred coefficients: the means of a new point's kernel then drop out of its score.
-    dual = (vectors - vectors.mean(axis=0)) * scaled
+    dual = (vectors - xp.mean(vectors, axis=0)) * from_numpy(inverse_or_zero(roots), vectors)
     means = found.means + (1.0 if used.lowered else 0.0)
-    grand = float(means.mean())
     parts = {
-        **named_parts(kernel, rows), "support_scores": vectors * roots, "dual": dual, "means": means, "grand": grand,
-        "base": np.full(matrix.size, 1.0 / matrix.size), "offset": means @ dual, "lowered": used.lowered,
-        "negative_share": found.negative, "smallest": found.smallest,
+        **named_parts(kernel, rows), "support_scores": vectors * from_numpy(roots, vectors), "dual": dual,
+        "means": means, "grand": float(xp.mean(means)), "base": xp.ones_like(means) / matrix.size,
+        "offset": means @ dual, "lowered": used.lowered, "negative_share": found.negative, "smallest": found.smallest,
     }  # fmt: skip
     solution = cut(found.solution, len(values))
     info = as_info(solution, matrix.reads, settings, plan)
@@ -147,6 +156,10 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     certificate = certify(solution, found.total, settings, matrix.reads, tolerance)
     rank = numerical_rank(found.solution, 2 * matrix.size)
     return assembled(rows, values, vectors, found.total, plan, certificate, info, parts, notes, rank)
+
+
+def _largest(diagonal: Array) -> float:
+    return float(namespace(diagonal).max(diagonal))
 
 
 def _say_unproved(solution: Solution) -> None:

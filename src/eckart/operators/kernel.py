@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import is_sparse
+from eckart.array_api import Array, astype, device, is_numpy, is_sparse, namespace
 from eckart.errors import InputError
+from eckart.kernels.written import applied, exponentials
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
 POSITIVE = ("linear", "rbf", "cosine", "laplacian")
@@ -32,7 +33,7 @@ class Points:
 
     left: Any
     right: Any
-    offset: np.ndarray | None = None
+    offset: Array | None = None
 
     @property
     def count(self) -> int:
@@ -42,7 +43,8 @@ class Points:
         return self.chosen(slice(start, stop))
 
     def chosen(self, index: Any) -> Points:
-        return Points(self.left[index], self.right[index], None if self.offset is None else self.offset[index])
+        offset = None if self.offset is None else self.offset[index]
+        return Points(chosen_rows(self.left, index), chosen_rows(self.right, index), offset)
 
 
 @dataclass(frozen=True)
@@ -68,43 +70,45 @@ class Kernel:
         """The same kernel for products with centred vectors: lowered where most of it is near 1."""
         if self.name != "rbf":
             return self
-        spread = np.mean(squared_lengths(data if is_sparse(data) else data - np.mean(data, axis=0, dtype=np.float64)))
+        lengths = squared_lengths(data if is_sparse(data) else data - column_means(data))
+        spread = float(namespace(lengths).mean(lengths))
         return replace(self, lowered=bool(2.0 * self.gamma * spread < _WIDE))
 
-    def shift(self, data: Any) -> np.ndarray | None:
+    def shift(self, data: Any) -> Array | None:
         """What may be taken off all rows: the mean, where distances alone count, so that squares keep their digits."""
-        if self.name != "rbf" or is_sparse(data):
-            return None
-        return np.asarray(data.mean(axis=0, dtype=np.float64))
+        return None if self.name != "rbf" or is_sparse(data) else column_means(data)
 
-    def points(self, data: Any, shift: np.ndarray | None = None, precision: str = "float64") -> Points:
+    def points(self, data: Any, shift: Array | None = None, precision: str = "float64") -> Points:
         """Rows of `data` ready for tiles; made in float64, then rounded to `precision`."""
         if self.name in ("precomputed", "function"):
             return Points(data, data)
         if self.name == "laplacian":
-            rows = data if is_sparse(data) else np.ascontiguousarray(data, np.float64)
+            rows = data if is_sparse(data) else doubles(data)
+            rows = np.ascontiguousarray(rows) if is_numpy(rows) else rows
             return Points(rows, rows)
         if is_sparse(data):
             return self._sparse_points(data.astype(np.float64))
-        rows = np.asarray(data, np.float64)
+        rows = doubles(data)
         if shift is not None:
             rows = rows - shift
         return self._dense_points(rows, precision)
 
-    def _dense_points(self, rows: np.ndarray, precision: str) -> Points:
+    def _dense_points(self, rows: Array, precision: str) -> Points:
         """Offsets become columns of the factors, so that one product gives the whole argument."""
-        ones = np.ones((rows.shape[0], 1))
+        xp = namespace(rows)
+        ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))
         if self.name == "rbf":
-            half = -self.gamma * np.einsum("ij,ij->i", rows, rows)[:, None]
-            if precision == "float32" and -half.min(initial=0.0) > _SINGLE:
+            half = -self.gamma * squared_lengths(rows)[:, None]
+            if precision == "float32" and rows.shape[0] and -float(xp.min(half)) > _SINGLE:
                 precision = "float64"
-            scaled = np.sqrt(2.0 * self.gamma) * rows
-            left, right = np.hstack([scaled, half, ones]), np.hstack([scaled, ones, half])
+            scaled = float(np.sqrt(2.0 * self.gamma)) * rows
+            left, right = xp.concat([scaled, half, ones], axis=1), xp.concat([scaled, ones, half], axis=1)
         elif self.name in ("poly", "sigmoid"):
-            left, right = np.hstack([self.gamma * rows, self.coef0 * ones]), np.hstack([rows, ones])
+            left = xp.concat([self.gamma * rows, self.coef0 * ones], axis=1)
+            right = xp.concat([rows, ones], axis=1)
         else:
             left = right = unit_rows(rows) if self.name == "cosine" else rows
-        return Points(left.astype(precision, copy=False), right.astype(precision, copy=False))
+        return Points(astype(left, getattr(xp, precision)), astype(right, getattr(xp, precision)))
 
     def _sparse_points(self, rows: Any) -> Points:
         if self.name == "rbf":
@@ -114,7 +118,7 @@ class Kernel:
         rows = unit_rows(rows) if self.name == "cosine" else rows
         return Points(rows, rows)
 
-    def tile(self, first: Points, second: Points) -> np.ndarray:
+    def tile(self, first: Points, second: Points) -> Array:
         """k(x, y) for all x of the first and y of the second."""
         if self.name == "precomputed":
             raise InputError("A precomputed kernel knows the points that it was computed for, and no others.")
@@ -125,32 +129,27 @@ class Kernel:
         if is_sparse(first.left) or is_sparse(second.right):
             argument = _dense(first.left @ second.right.T)
         else:
-            argument = np.matmul(first.left, second.right.T)
+            argument = first.left @ second.right.T
         if first.offset is not None and second.offset is not None:
             argument += first.offset[:, None]
             argument += second.offset
         return self._finish(argument)
 
-    def _finish(self, argument: np.ndarray) -> np.ndarray:
+    def _finish(self, argument: Array) -> Array:
+        """The kernel from its argument, which is gone."""
         if self.name == "rbf":
-            np.minimum(argument, 0.0, out=argument)
-            return np.asarray((np.expm1 if self.lowered else np.exp)(argument, out=argument))
+            return exponentials(argument, lowered=self.lowered)
         if self.name == "sigmoid":
-            return np.asarray(np.tanh(argument, out=argument))
+            return applied("tanh", argument)
         if self.name == "poly":
             with np.errstate(over="ignore", invalid="ignore"):
                 return power(argument, self.degree)
         return argument
 
-    def _laplacian(self, first: Any, second: Any) -> np.ndarray:
-        from eckart.kernels.manhattan import manhattan
-
-        rows = np.ascontiguousarray(_dense(first))
-        columns = np.ascontiguousarray(_dense(second).T)
-        distances = np.zeros((rows.shape[0], columns.shape[1]))
-        manhattan(rows, columns, distances)
+    def _laplacian(self, first: Any, second: Any) -> Array:
+        distances = _manhattan(_dense(first), _dense(second))
         distances *= -self.gamma
-        return np.asarray(np.exp(distances, out=distances))
+        return applied("exp", distances)
 
     def _called(self, first: Any, second: Any) -> np.ndarray:
         assert self.function is not None
@@ -163,19 +162,23 @@ class Kernel:
                     result[j, i] = result[i, j]
         return result
 
-    def diagonal(self, data: Any) -> np.ndarray:
+    def diagonal(self, data: Any) -> Array:
         """k(x, x) for every row."""
         rows = data.shape[0]
         if self.name == "precomputed":
-            return np.asarray(data.diagonal(), np.float64)
+            return doubles(data.diagonal())
         if self.name == "function":
             assert self.function is not None
             return np.array([float(self.function(data[i], data[i], **self.params)) for i in range(rows)])
         if self.name in ("rbf", "laplacian"):
-            return np.zeros(rows) if self.lowered else np.ones(rows)
+            value = 0.0 if self.lowered else 1.0
+            if is_sparse(data) or is_numpy(data):
+                return np.full(rows, value)
+            xp = namespace(data)
+            return xp.full(rows, value, dtype=xp.float64, device=device(data))
         squares = squared_lengths(data)
         if self.name == "cosine":
-            return (squares > 0).astype(np.float64)
+            return astype(squares > 0, squares.dtype)
         if self.name == "linear":
             return squares
         return self._finish(self.gamma * squares + self.coef0)
@@ -190,40 +193,80 @@ def alike(rows: Any, support: Any) -> Any:
     return rows.toarray() if is_sparse(rows) and not is_sparse(support) else rows
 
 
-def power(base: np.ndarray, exponent: float) -> np.ndarray:
+def power(base: Array, exponent: float) -> Array:
     """base^exponent; whole exponents by products, which is faster and takes negative bases."""
     if not float(exponent).is_integer() or exponent < 0:
-        return np.asarray(np.power(base, exponent))
+        return np.power(base, exponent) if is_numpy(base) else base**exponent
     result, factor, left = None, base, int(exponent)
     while left:
         if left & 1:
-            result = factor.copy() if result is None else np.multiply(result, factor, out=result)
+            result = factor if result is None else result * factor
         left >>= 1
         if left:
             factor = factor * factor
-    return np.ones_like(base) if result is None else result
+    return namespace(base).ones_like(base) if result is None else result
 
 
-def squared_lengths(data: Any) -> np.ndarray:
+def chosen_rows(data: Any, index: Any) -> Any:
+    """Some rows, by a slice or by their numbers."""
+    if is_numpy(data) or is_sparse(data):
+        return data[index]
+    if isinstance(index, slice):
+        return data[index, :]
+    xp = namespace(data)
+    return xp.take(data, xp.asarray(index, device=device(data)), axis=0)
+
+
+def doubles(data: Array) -> Array:
+    return np.asarray(data, np.float64) if is_numpy(data) else astype(data, namespace(data).float64)
+
+
+def column_means(data: Array) -> Array:
+    """In float64."""
+    if is_numpy(data):
+        return np.asarray(data.mean(axis=0, dtype=np.float64))
+    return namespace(data).mean(doubles(data), axis=0)
+
+
+def squared_lengths(data: Any) -> Array:
+    """Of the rows, in float64."""
     if is_sparse(data):
         return np.asarray(data.multiply(data).sum(axis=1), np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", data, data, dtype=np.float64))
+    if is_numpy(data):
+        return np.asarray(np.einsum("ij,ij->i", data, data, dtype=np.float64))
+    data = doubles(data)
+    return namespace(data).sum(data * data, axis=1)
 
 
 def unit_rows(data: Any) -> Any:
     """x / |x|; rows of zeros stay."""
-    if not is_sparse(data):
-        data = np.asarray(data, np.float64)
-        largest = np.abs(data).max(axis=1, keepdims=True, initial=0.0)
-        data = data / np.where(largest > 0, largest, 1.0)
-    lengths = np.sqrt(squared_lengths(data))
-    factors = 1.0 / np.where(lengths > 0, lengths, 1.0)
     if is_sparse(data):
         from scipy import sparse
 
-        return sparse.csr_array(sparse.diags_array(factors) @ data)
-    return data * factors[:, None]
+        lengths = np.sqrt(squared_lengths(data))
+        return sparse.csr_array(sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ data)
+    xp = namespace(data)
+    data = doubles(data)
+    largest = xp.max(xp.abs(data), axis=1, keepdims=True)
+    data = data / xp.where(largest > 0, largest, xp.ones_like(largest))
+    lengths = xp.sqrt(squared_lengths(data))
+    return data * (1.0 / xp.where(lengths > 0, lengths, xp.ones_like(lengths)))[:, None]
 
 
-def _dense(rows: Any) -> np.ndarray:
-    return np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)
+def _manhattan(first: Array, second: Array) -> Array:
+    """Sums of absolute differences between the rows of two sets."""
+    if is_numpy(first):
+        from eckart.kernels.manhattan import manhattan
+
+        distances = np.zeros((first.shape[0], second.shape[0]))
+        manhattan(np.ascontiguousarray(first), np.ascontiguousarray(second.T), distances)
+        return distances
+    xp = namespace(first)
+    distances = xp.zeros((first.shape[0], second.shape[0]), dtype=first.dtype, device=device(first))
+    for column in range(first.shape[1]):
+        distances += applied("abs", first[:, column][:, None] - second[:, column][None, :])
+    return distances
+
+
+def _dense(rows: Any) -> Array:
+    return doubles(rows.toarray() if is_sparse(rows) else rows)

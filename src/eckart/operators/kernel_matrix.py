@@ -1,7 +1,7 @@
 """The kernel of one set of points, n x n, as tiles of its upper triangle: kept, or made again at every read.
 
 K Q in one read: tile (i, j) gives K_ij Q_j to the rows i and K_ij^T Q_i to the rows j. Products are formed in the
-precision of the tiles and added up in float64, in the order of the tiles.
+precision of the tiles and added up in float64, in the order of the tiles. All of it happens where the points are.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.operators.executors import fold
-from eckart.operators.kernel import Kernel, Points
+from eckart.operators.kernel import Kernel, Points, chosen_rows, doubles
 
 Pair = tuple[int, int]
-Parts = tuple[int, int, np.ndarray, np.ndarray | None, float]
+Parts = tuple[int, int, Array | None, Array | None, Any]
 
-_NOTHING = np.zeros((1, 1))
+_DEVICE_SIDE = 8192
+"""On a GPU a tile has to keep all of it busy; in float64 it takes half a gigabyte."""
 
 
 class KernelMatrix:
@@ -27,17 +29,19 @@ class KernelMatrix:
         self.kernel, self.keep = kernel, keep
         self.size = int(data.shape[0])
         self.reads = 0
+        self.like: Array = np.empty(0) if is_sparse(data) else data[:0, :0]
+        """Shows the library and the device that the work is done in."""
         self._data, self._shift = data, kernel.shift(data)
-        self._given: np.ndarray | None = None
+        self._given: Array | None = None
         if kernel.name == "function":
             whole = kernel.points(data)
             self._given = kernel.tile(whole, whole)
         elif kernel.name == "precomputed":
-            self._given = np.asarray(data)
-        self.diagonal = kernel.diagonal(data) if self._given is None else self._given.diagonal().astype(np.float64)
-        self.precision = precision if self._given is None else str(self._given.dtype)
+            self._given = np.asarray(data) if is_numpy(self.like) else data
+        self.diagonal = kernel.diagonal(data) if self._given is None else doubles(self._given.diagonal()) + 0.0
+        self.precision = precision if self._given is None else dtype_name(self._given)
         self._points = self._prepare(self.precision)
-        self._tiles: dict[Pair, np.ndarray] = {}
+        self._tiles: dict[Pair, Array] = {}
 
     def _prepare(self, precision: str) -> Points | None:
         return None if self._given is not None else self.kernel.points(self._data, self._shift, precision)
@@ -45,31 +49,33 @@ class KernelMatrix:
     @property
     def side(self) -> int:
         """Rows of a tile."""
+        if not is_host(self.like):
+            return _DEVICE_SIDE
         return 512 if self.size <= 16_384 else 1024
 
-    def first(self, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def first(self, right: Array) -> tuple[Array, Array]:
         """(K Q, K 1) in one read, which makes the tiles."""
-        product = self.matmat(np.hstack([right, np.ones((self.size, 1))]))
+        product = self.matmat(with_ones(right))
         return product[:, :-1], product[:, -1]
 
     def length(self) -> float:
         """||K||_F."""
 
         def step(pair: Pair) -> Parts:
-            tile = self._tile(pair).astype(np.float64, copy=False)
-            return *pair, _NOTHING, None, float(np.vdot(tile, tile)) * (1.0 if pair[0] == pair[1] else 2.0)
+            return *pair, None, None, _squares(doubles(self._tile(pair)), pair)
 
         return float(np.sqrt(self._total(1, step)[1]))
 
-    def matmat(self, right: np.ndarray) -> np.ndarray:
+    def matmat(self, right: Array) -> Array:
         """K Q in the precision of the tiles."""
-        factor = right.astype(self.precision)
+        factor = astype(right, self._dtype)
         return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0]
 
-    def precise(self, right: np.ndarray) -> tuple[np.ndarray, float]:
+    def precise(self, right: Array) -> tuple[Array, float]:
         """K Q from tiles made in float64, and the Frobenius norm of what the tiles in use differ from them."""
         if self._given is not None or self.precision == "float64":
-            return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), right))[0], 0.0
+            factor = right if is_numpy(right) else astype(right, self._dtype)
+            return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0], 0.0
         exact = self._prepare("float64")
         assert exact is not None
 
@@ -77,7 +83,7 @@ class KernelMatrix:
             tile = self._made(pair, exact)
             i, j, rows, columns, _ = self._multiplied(pair, tile, right)
             tile -= self._tile(pair)
-            return i, j, rows, columns, float(np.vdot(tile, tile)) * (1.0 if i == j else 2.0)
+            return i, j, rows, columns, _squares(tile, pair)
 
         product, squares = self._total(right.shape[1], step)
         return product, float(np.sqrt(squares))
@@ -87,9 +93,9 @@ class KernelMatrix:
         self.precision = "float64"
         self._points, self._tiles = self._prepare("float64"), {}
 
-    def dense(self) -> np.ndarray:
+    def dense(self) -> Array:
         """The whole matrix in float64, symmetric."""
-        result = np.empty((self.size, self.size))
+        result = self._zeros(self.size)
         points = self._prepare("float64")
         for i, j in self._pairs():
             tile = self._made((i, j), points)
@@ -98,57 +104,86 @@ class KernelMatrix:
         self.reads += 1
         return result
 
-    def rows(self, index: np.ndarray, start: int, stop: int) -> np.ndarray:
+    def rows(self, index: Array, start: int, stop: int) -> Array:
         """K[index, start:stop], in the precision of the tiles."""
         if self._given is not None:
-            return np.asarray(self._given[index, start:stop])
+            if is_numpy(self._given):
+                return self._given[index, start:stop]
+            return chosen_rows(self._given[:, start:stop], index)
         assert self._points is not None
         return self.kernel.tile(self._points.chosen(index), self._points.part(start, stop))
 
-    def block(self, index: np.ndarray) -> np.ndarray:
+    def block(self, index: Array) -> Array:
         """K[index, index] in float64."""
         if self._given is not None:
-            return np.asarray(self._given[np.ix_(index, index)], np.float64)
-        points = self.kernel.points(self._data[index], self._shift)
+            if is_numpy(self._given):
+                return np.asarray(self._given[np.ix_(index, index)], np.float64)
+            return doubles(chosen_rows(chosen_rows(self._given, index).T, index))
+        points = self.kernel.points(chosen_rows(self._data, index), self._shift)
         return self.kernel.tile(points, points)
+
+    @property
+    def _dtype(self) -> Any:
+        return getattr(namespace(self.like), self.precision)
+
+    def _zeros(self, width: int) -> Array:
+        xp = namespace(self.like)
+        return xp.zeros((self.size, width), dtype=xp.float64, device=device(self.like))
 
     def _pairs(self) -> list[Pair]:
         starts = range(0, self.size, self.side)
         return [(i, j) for i in starts for j in starts if j >= i]
 
-    def _tile(self, pair: Pair) -> np.ndarray:
+    def _tile(self, pair: Pair) -> Array:
         found = self._tiles.get(pair)
         if found is None:
-            found = self._made(pair, self._points).astype(self.precision, copy=False)
+            found = astype(self._made(pair, self._points), self._dtype)
             if self.keep and self._given is None:
                 self._tiles[pair] = found
         return found
 
-    def _made(self, pair: Pair, points: Points | None) -> np.ndarray:
+    def _made(self, pair: Pair, points: Points | None) -> Array:
         i, j = pair
         if self._given is not None:
             return self._given[i : i + self.side, j : j + self.side]
         assert points is not None
         return self.kernel.tile(points.part(i, i + self.side), points.part(j, j + self.side))
 
-    def _multiplied(self, pair: Pair, tile: np.ndarray, factor: np.ndarray) -> Parts:
+    def _multiplied(self, pair: Pair, tile: Array, factor: Array) -> Parts:
         i, j = pair
-        rows = tile @ factor[j : j + self.side]
-        return i, j, rows, tile.T @ factor[i : i + self.side] if i != j else None, 0.0
+        rows = tile @ factor[j : j + self.side, :]
+        return i, j, rows, tile.T @ factor[i : i + self.side, :] if i != j else None, 0.0
 
-    def _total(self, width: int, step: Callable[[Pair], Parts]) -> tuple[np.ndarray, float]:
+    def _total(self, width: int, step: Callable[[Pair], Parts]) -> tuple[Array, float]:
         """The parts of all tiles added up, in their order."""
 
         def run(pair: Pair | None) -> Any:
-            return (np.zeros((self.size, width)), 0.0) if pair is None else step(pair)
+            return (self._zeros(width), 0.0) if pair is None else step(pair)
 
-        def add(total: tuple[np.ndarray, float], parts: Parts) -> tuple[np.ndarray, float]:
+        def add(total: tuple[Array, Any], parts: Parts) -> tuple[Array, Any]:
             i, j, rows, columns, squares = parts
-            total[0][i : i + self.side] += rows
+            if rows is not None:
+                total[0][i : i + self.side, :] += rows
             if columns is not None:
-                total[0][j : j + self.side] += columns
+                total[0][j : j + self.side, :] += columns
             return total[0], total[1] + squares
 
         self.reads += 1
-        result: tuple[np.ndarray, float] = fold(run, [None, *self._pairs()], add)
-        return result
+        workers = None if is_numpy(self.like) else 1
+        product, squares = fold(run, [None, *self._pairs()], add, workers=workers)
+        return product, float(squares)
+
+
+def with_ones(block: Array) -> Array:
+    """The block, and a column of ones."""
+    xp = namespace(block)
+    ones = xp.ones((block.shape[0], 1), dtype=block.dtype, device=device(block))
+    return xp.concat([block, ones], axis=1)
+
+
+def _squares(tile: Array, pair: Pair) -> Any:
+    """The sum of squares of a tile, twice for a tile that stands for two; on a device it is not waited for."""
+    times = 1.0 if pair[0] == pair[1] else 2.0
+    if is_numpy(tile):
+        return float(np.vdot(tile, tile)) * times
+    return namespace(tile).sum(tile * tile) * times

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from eckart.array_api import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import orthogonal
 from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
 from eckart.solvers.solution import Request, Solution, count_for
@@ -19,6 +20,8 @@ from eckart.solvers.solution import Request, Solution, count_for
 _UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
+_DEVICE_SIZE = 512
+"""From this size on a GPU finds all eigenvectors sooner than the processor."""
 
 
 class Symmetric(Protocol):
@@ -26,14 +29,16 @@ class Symmetric(Protocol):
 
     size: int
     precision: str
-    diagonal: np.ndarray
+    diagonal: Array
+    like: Array
+    """Shows the library and the device of all arrays."""
 
-    def first(self, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
-    def matmat(self, right: np.ndarray) -> np.ndarray: ...
-    def precise(self, right: np.ndarray) -> tuple[np.ndarray, float]: ...
+    def first(self, right: Array) -> tuple[Array, Array]: ...
+    def matmat(self, right: Array) -> Array: ...
+    def precise(self, right: Array) -> tuple[Array, float]: ...
     def length(self) -> float: ...
     def sharpen(self) -> None: ...
-    def dense(self) -> np.ndarray: ...
+    def dense(self) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Centred:
     """Eigenpairs of H K H (its eigenvalues in the place of squared singular values), and what they were taken about."""
 
     solution: Solution
-    means: np.ndarray
+    means: Array
     """K 1 / n."""
     total: float
     """Trace of H K H."""
@@ -53,25 +58,23 @@ class Centred:
     """||K in float64 - K in use||_F."""
 
 
-def off_mean(block: np.ndarray) -> np.ndarray:
-    return np.asarray(block - block.mean(axis=0))
+def off_mean(block: Array) -> Array:
+    return block - namespace(block).mean(block, axis=0)
 
 
 def solve_whole(matrix: Symmetric, request: Request) -> Centred:
     """All eigenvalues by LAPACK, the wanted pairs kept."""
     whole = matrix.dense()
-    size = matrix.size
-    means = whole.mean(axis=1)
-    largest_entry = float(np.abs(whole).max(initial=0.0))
-    grand = float(means.mean())
-    trace = float(np.sum(matrix.diagonal - 2.0 * means + grand))
+    xp, size = namespace(whole), matrix.size
+    means = xp.mean(whole, axis=1)
+    largest_entry = max(float(xp.max(whole)), -float(xp.min(whole)))
+    trace = _centred_trace(matrix, means)
     # Twice: what rounding left of the mean the first time is gone the second.
     for _ in range(2):
-        now = whole.mean(axis=1)
+        now = xp.mean(whole, axis=1)
         whole -= now
-        whole -= (now - now.mean())[:, None]
-    values, vectors = np.linalg.eigh((whole + whole.T) / 2.0)
-    values, vectors = values[::-1], vectors[:, ::-1]
+        whole -= (now - xp.mean(now))[:, None]
+    values, vectors = _eigenpairs((whole + whole.T) / 2.0)
     slack = 4.0 * _UNIT * size**0.5 * (max(float(values[0]), -float(values[-1])) + largest_entry)
     k = min(size, count_for(np.maximum(values, 0.0), trace, request))
     moduli = float(np.abs(values).sum())
@@ -81,6 +84,22 @@ def solve_whole(matrix: Symmetric, request: Request) -> Centred:
     )  # fmt: skip
     negative = float(np.abs(values[values < 0]).sum()) / moduli if moduli else 0.0
     return Centred(solution, means, trace, float(values[-1]), negative)
+
+
+def _eigenpairs(whole: Array) -> tuple[np.ndarray, Array]:
+    """All eigenvalues, falling, and their vectors, where they are found sooner."""
+    xp = namespace(whole)
+    if is_host(whole) or whole.shape[0] < _DEVICE_SIZE:
+        values, vectors = np.linalg.eigh(to_numpy(whole))
+        return values[::-1], from_numpy(vectors[:, ::-1], whole)
+    found = xp.linalg.eigh(whole)
+    return to_numpy(found[0])[::-1], xp.flip(found[1], axis=1)
+
+
+def _centred_trace(matrix: Symmetric, means: Array) -> float:
+    """Trace of H K H, from the row means."""
+    xp = namespace(means)
+    return float(xp.sum(matrix.diagonal - 2.0 * means + xp.mean(means)))
 
 
 def solve_few(
@@ -100,20 +119,21 @@ def _solve_few(
     matrix: Symmetric, request: Request, block: int, capacity: int, rng: np.random.Generator, positive: bool
 ) -> Centred:
     size, unit = matrix.size, float(np.finfo(matrix.precision).eps)
-    start = orthogonal.orthonormalize(off_mean(rng.standard_normal((size, block))))
+    start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.like)))
     image, sums = matrix.first(start)
-    whole = float(sums.sum()) / size
+    xp = namespace(sums)
+    whole = float(xp.sum(sums)) / size
     if not np.isfinite(whole):
         raise np.linalg.LinAlgError("the kernel is not finite")
     # The sums are those of the tiles in use: 64 units of rounding of their own precision are allowed for them.
-    trace = float(matrix.diagonal.sum()) - whole + 64 * unit * abs(whole)
+    trace = float(xp.sum(matrix.diagonal)) - whole + 64 * unit * abs(whole)
     below, smallest = (0.0, 0.0) if positive else _lowest(matrix, rng, block)
     shift = max(0.0, -below)
 
-    def apply(vectors: np.ndarray) -> np.ndarray:
+    def apply(vectors: Array) -> Array:
         return off_mean(matrix.matmat(off_mean(vectors))) + shift * vectors
 
-    engine = Matrix(size, trace + shift * size, apply, np.empty(0), _UNIT * 16 * max(trace, 0.0))
+    engine = Matrix(size, trace + shift * size, apply, start[:0, :0], _UNIT * 16 * max(trace, 0.0))
     target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
     first = off_mean(image) + shift * start
     pairs = block_lanczos(engine, target, block=block, capacity=capacity, rng=rng, start=(start, first))
@@ -123,24 +143,27 @@ def _solve_few(
 def _mended(matrix: Symmetric, pairs: Pairs, shift: float, block: int, smallest: float) -> Centred:
     """Values and vectors by Rayleigh and Ritz with K in float64."""
     size, k = matrix.size, len(pairs.values)
-    basis = np.asarray(pairs.vectors)
-    product, difference = matrix.precise(np.hstack([off_mean(basis), np.ones((size, 1))]))
+    basis = pairs.vectors
+    xp = namespace(basis)
+    ones = xp.ones((size, 1), dtype=basis.dtype, device=device(basis))
+    product, difference = matrix.precise(xp.concat([off_mean(basis), ones], axis=1))
     means = product[:, -1] / size
     image = off_mean(product[:, :-1])
-    inner = basis.T @ image
+    inner = to_numpy(basis.T @ image)
     values, turn = np.linalg.eigh((inner + inner.T) / 2.0)
     values, turn = values[::-1], turn[:, ::-1]
-    vectors, image = basis @ turn, image @ turn
-    residuals = np.linalg.norm(image - vectors * values, axis=0)
+    rotation, scale = from_numpy(turn, basis), from_numpy(values, basis)
+    vectors, image = basis @ rotation, image @ rotation
+    residuals = to_numpy(_lengths(image - vectors * scale))
     # K v / l has less of what does not belong to it than v, and is what a projection of the same rows gives.
-    sharp = values > 1e-6 * values[0]
-    vectors[:, sharp] = image[:, sharp] / np.linalg.norm(image[:, sharp], axis=0)
-    raw = float(np.abs(means).sum()) + float(values[0])
+    sharp = from_numpy(values > 1e-6 * values[0], basis)
+    vectors[:, sharp] = image[:, sharp] / _lengths(image[:, sharp])
+    raw = float(xp.sum(xp.abs(means))) + float(values[0])
     rounding = 16 * _UNIT * raw
     unseen = 2.0 * float(np.finfo(matrix.precision).eps) * float(pairs.values[0]) if difference else 0.0
     upper = np.maximum.accumulate((pairs.upper - shift + difference + unseen + rounding)[::-1])[::-1]
     upper[:k] = np.maximum(upper[:k], values + rounding)
-    trace = float(np.sum(matrix.diagonal - 2.0 * means + means.mean()))
+    trace = _centred_trace(matrix, means)
     solution = Solution(
         solver="lanczos", values=values, vectors=vectors, lower=values - rounding, upper=upper,
         residuals=residuals + rounding, proved=pairs.proved, settled=pairs.settled,
@@ -151,16 +174,25 @@ def _mended(matrix: Symmetric, pairs: Pairs, shift: float, block: int, smallest:
     return Centred(solution, means, trace, smallest, negative, difference)
 
 
+def _lengths(columns: Array) -> Array:
+    """Of each column."""
+    if isinstance(columns, np.ndarray):
+        return np.linalg.norm(columns, axis=0)
+    xp = namespace(columns)
+    return xp.sqrt(xp.sum(columns * columns, axis=0))
+
+
 def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[float, float]:
     """(a bound below, a value above) for the smallest eigenvalue: the largest of c - H K H, c = ||K||_F."""
     size, ceiling = matrix.size, matrix.length()
-    start = orthogonal.orthonormalize(off_mean(rng.standard_normal((size, block))))
+    start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.like)))
+    xp = namespace(start)
 
-    def apply(vectors: np.ndarray) -> np.ndarray:
-        return np.asarray(ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors))))
+    def apply(vectors: Array) -> Array:
+        return ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors)))
 
-    trace = ceiling * size - float(matrix.diagonal.sum()) + float(matrix.first(start)[1].sum()) / size
-    engine = Matrix(size, trace, apply, np.empty(0), _UNIT * 16 * ceiling)
+    trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
+    engine = Matrix(size, trace, apply, start[:0, :0], _UNIT * 16 * ceiling)
     target = Target(1, tolerance=1e-4, max_reads=40)
     pairs = block_lanczos(
         engine, target, block=block, capacity=min(size, 48 * block), rng=rng, start=(start, apply(start))

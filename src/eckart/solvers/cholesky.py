@@ -8,34 +8,51 @@ block costs products of matrices and has the distribution of one draw at a time 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from scipy import linalg
 
+from eckart.array_api import (
+    Array,
+    astype,
+    empty_rows,
+    fast_float64,
+    from_numpy,
+    is_host,
+    is_numpy,
+    namespace,
+    to_numpy,
+)  # fmt: skip
+from eckart.kernels.written import less_product, put_product, subtract_squares
 from eckart.operators.executors import each, fold
 from eckart.solvers.symmetric import leading_pairs
 
 _COLUMNS = 4096
+_DEVICE_BYTES = 2**30
+"""On a GPU a strip of columns is as wide as this allows."""
 _PROPOSALS = 128
+_DEVICE_EIGEN = 512
+"""From this size on a GPU finds eigenvectors sooner than the processor."""
 
 
 class RowsOnDemand(Protocol):
     """A symmetric positive semi-definite matrix of which rows can be had."""
 
     size: int
-    diagonal: np.ndarray
+    diagonal: Array
 
-    def rows(self, index: np.ndarray, start: int, stop: int) -> np.ndarray: ...
-    def block(self, index: np.ndarray) -> np.ndarray: ...
+    def rows(self, index: Array, start: int, stop: int) -> Array: ...
+    def block(self, index: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
 class Factor:
     """F (rank x n), the pivots in the order in which they were taken, and the trace of K and of K - F^T F."""
 
-    factor: np.ndarray
+    factor: Array
     pivots: np.ndarray
     trace: float
     error: float
@@ -65,96 +82,145 @@ def pivoted_cholesky(
 ) -> Factor:
     """F with trace(K - F^T F) <= error x trace(K), of rank `least` (where K has it) to `most`."""
     size = matrix.size
-    left = matrix.diagonal.astype(np.float64)
-    trace = float(left.sum())
-    factor = np.empty((min(most, size), size), precision)
+    left = matrix.diagonal + 0.0
+    xp = namespace(left)
+    trace = missing = float(xp.sum(left))
+    factor = empty_rows(min(most, size), size, left, precision)
     pivots = np.empty(0, np.intp)
     lowest = 0.0
     nothing = 64 * float(np.finfo(precision).eps) * trace
-    while len(pivots) < factor.shape[0] and left.sum() > (nothing if len(pivots) < least else error * trace):
+    while len(pivots) < factor.shape[0] and missing > (nothing if len(pivots) < least else error * trace):
         rank = len(pivots)
-        proposals = _propose(left, min(_PROPOSALS, max(16, rank // 2)), rng)
-        accepted, triangle = _accept(matrix, factor[:rank], proposals, rng, factor.shape[0] - rank)
+        proposals = _propose(left, rng.random(min(_PROPOSALS, max(16, rank // 2))))
+        known = astype(_columns(factor[:rank, :], proposals), xp.float64)
+        block = to_numpy(matrix.block(proposals) - known.T @ known)
+        accepted, triangle = _accept(block, to_numpy(proposals), rng, factor.shape[0] - rank)
         if not len(accepted):
             break
         _extend(matrix, factor, rank, accepted, triangle, left)
         pivots = np.append(pivots, accepted)
-        left[pivots] = 0.0
-        lowest = min(lowest, float(left.min()))
-        np.maximum(left, 0.0, out=left)
-    return Factor(factor[: len(pivots)], pivots, trace, float(left.sum()), lowest)
+        left[from_numpy(pivots, left)] = 0.0
+        least_left, left = xp.min(left), _not_negative(left)
+        below, missing = to_numpy(xp.stack([least_left, xp.sum(left)])).tolist()
+        lowest = min(lowest, below)
+    return Factor(factor[: len(pivots), :], pivots, trace, missing, lowest)
 
 
-def _propose(left: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    edges = np.cumsum(left)
-    return np.minimum(np.searchsorted(edges, rng.uniform(0.0, edges[-1], count), side="right"), len(left) - 1)
+def _propose(left: Array, draws: np.ndarray) -> Array:
+    """Places drawn in proportion to what is left, one for each uniform number."""
+    xp = namespace(left)
+    edges = xp.cumsum(left, 0)
+    places = xp.searchsorted(edges, from_numpy(draws, left) * edges[-1], side="right")
+    return xp.where(places < left.shape[0], places, left.shape[0] - 1)
+
+
+def _columns(factor: Array, index: Array) -> Array:
+    return factor[:, index] if is_numpy(factor) else namespace(factor).take(factor, index, axis=1)
+
+
+def _not_negative(left: Array) -> Array:
+    if is_numpy(left):
+        return np.maximum(left, 0.0, out=left)
+    xp = namespace(left)
+    return xp.where(left > 0.0, left, xp.zeros_like(left))
 
 
 def _accept(
-    matrix: RowsOnDemand, factor: np.ndarray, proposals: np.ndarray, rng: np.random.Generator, room: int
+    block: np.ndarray, proposals: np.ndarray, rng: np.random.Generator, room: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(accepted proposals, Cholesky factor of what is left of K on them)."""
-    known = factor[:, proposals].astype(np.float64)
-    block = matrix.block(proposals) - known.T @ known
+    """(accepted proposals, Cholesky factor of what is left of K on them); `block` is that of all of them."""
     before = np.diagonal(block).copy()
     floor = 1e-12 * float(before.max(initial=0.0))
     lower = np.zeros_like(block)
     chosen: list[int] = []
     for j, draw in enumerate(rng.uniform(size=len(proposals))):
         if len(chosen) < room and before[j] > floor and block[j, j] > max(draw * before[j], floor):
-            column = block[:, j] / np.sqrt(block[j, j])
-            lower[:, len(chosen)] = column
-            block -= np.outer(column, column)
+            column = block[j:, j] / np.sqrt(block[j, j])
+            lower[j:, len(chosen)] = column
+            # Of proposals that were decided on nothing is asked any more.
+            block[j + 1 :, j + 1 :] -= np.outer(column[1:], column[1:])
             chosen.append(j)
     return proposals[chosen], np.tril(lower[chosen, : len(chosen)])
 
 
 def _extend(
-    matrix: RowsOnDemand, factor: np.ndarray, rank: int, accepted: np.ndarray, triangle: np.ndarray, left: np.ndarray
+    matrix: RowsOnDemand, factor: Array, rank: int, accepted: np.ndarray, triangle: np.ndarray, left: Array
 ) -> None:
     """The new rows of F, and the diagonal that they leave, a strip of columns at a time."""
     stop_rank = rank + len(accepted)
-    weights = np.ascontiguousarray(factor[:rank, accepted].T)
-    inverse = linalg.solve_triangular(triangle, np.eye(len(accepted)), lower=True).astype(factor.dtype)
+    index = from_numpy(accepted, factor)
+    weights = _columns(factor[:rank, :], index).T
+    weights = np.ascontiguousarray(weights) if is_numpy(weights) else weights
+    small = linalg.solve_triangular(triangle, np.eye(len(accepted)), lower=True)
+    inverse = astype(from_numpy(small, factor), factor.dtype)
 
-    def step(start: int) -> None:
-        stop = min(start + _COLUMNS, matrix.size)
-        rows = matrix.rows(accepted, start, stop).astype(factor.dtype, copy=False) - weights @ factor[:rank, start:stop]
-        new = inverse @ rows
-        factor[rank:stop_rank, start:stop] = new
-        left[start:stop] -= np.einsum("ij,ij->j", new, new, dtype=np.float64)
+    def step(strip: slice) -> None:
+        rows = astype(matrix.rows(index, strip.start, strip.stop), factor.dtype)
+        if rank:
+            rows = less_product(rows, weights, factor[:rank, strip])
+        new = put_product(inverse, rows, factor[rank:stop_rank, strip])
+        subtract_squares(left[strip], new)
 
-    each(step, list(range(0, matrix.size, _COLUMNS)))
+    each(step, _strips(factor, len(accepted)), workers=_workers(factor))
 
 
-def factor_axes(factor: np.ndarray, count: int) -> FactorAxes:
-    """Leading eigenpairs of the covariance of the columns of F; products in its precision, sums in float64."""
+def _strips(factor: Array, rows: int) -> list[slice]:
+    """Strips of columns: small enough for a cache, or large enough for a GPU."""
     size = factor.shape[1]
-    strips = [slice(start, min(start + _COLUMNS, size)) for start in range(0, size, _COLUMNS)]
-    mean = np.asarray(factor.mean(axis=1, dtype=np.float64))
+    width = _COLUMNS if is_host(factor) else max(_COLUMNS, _DEVICE_BYTES // (8 * max(rows, 1)))
+    return [slice(start, min(start + width, size)) for start in range(0, size, width)]
 
-    def step(strip: slice) -> np.ndarray:
-        piece = factor[:, strip] - mean[:, None].astype(factor.dtype)
-        return np.asarray((piece @ piece.T), np.float64)
 
-    def add(total: np.ndarray, part: np.ndarray) -> np.ndarray:
+def _workers(factor: Array) -> int | None:
+    return None if is_numpy(factor) else 1
+
+
+def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Array]) -> FactorAxes:
+    """Leading eigenpairs of the covariance of the columns of F; products in its precision, sums in float64.
+
+    `cross_products` gives A^T A of a tall block. Where doubles are as fast as floats, the products are in float64.
+    """
+    xp = namespace(factor)
+    strips = _strips(factor, factor.shape[0])
+    mean = _row_means(factor, strips)
+    centre = astype(mean, xp.float64 if fast_float64(factor) else factor.dtype)[:, None]
+
+    def step(strip: slice) -> Array:
+        return astype(cross_products((factor[:, strip] - centre).T), xp.float64)
+
+    def add(total: Array, part: Array) -> Array:
         total += part
         return total
 
-    gram = fold(step, strips, add)
-    values, directions = leading_pairs(gram, min(count, len(gram)))
-    return FactorAxes(values, directions, mean, float(np.trace(gram)))
+    gram = fold(step, strips, add, workers=_workers(factor))
+    values, directions = _leading(gram, min(count, gram.shape[0]))
+    return FactorAxes(values, directions, to_numpy(mean), float(np.trace(to_numpy(gram))))
 
 
-def factor_scores(factor: np.ndarray, axes: FactorAxes) -> np.ndarray:
+def _row_means(factor: Array, strips: list[slice]) -> Array:
+    if is_numpy(factor):
+        return factor.mean(axis=1, dtype=np.float64)
+    xp = namespace(factor)
+    total = sum(xp.sum(astype(factor[:, strip], xp.float64), axis=1) for strip in strips)
+    return total / factor.shape[1]
+
+
+def _leading(gram: Array, count: int) -> tuple[np.ndarray, np.ndarray]:
+    size = gram.shape[0]
+    if is_host(gram) or size < _DEVICE_EIGEN:
+        return leading_pairs(to_numpy(gram), count)
+    values, vectors = namespace(gram).linalg.eigh(gram)
+    return to_numpy(values)[::-1][:count], to_numpy(vectors[:, size - count :])[:, ::-1]
+
+
+def factor_scores(factor: Array, axes: FactorAxes) -> Array:
     """(F - mean)^T U, n x k."""
-    result = np.empty((factor.shape[1], len(axes.values)))
-    turn = axes.directions.astype(factor.dtype)
-    offset = axes.mean @ axes.directions
+    result = empty_rows(factor.shape[1], len(axes.values), factor)
+    turn = astype(from_numpy(axes.directions, factor), factor.dtype)
+    offset = from_numpy(axes.mean @ axes.directions, factor)
 
-    def step(start: int) -> None:
-        strip = slice(start, min(start + _COLUMNS, factor.shape[1]))
-        result[strip] = factor[:, strip].T @ turn - offset
+    def step(strip: slice) -> None:
+        result[strip, :] = factor[:, strip].T @ turn - offset
 
-    each(step, list(range(0, factor.shape[1], _COLUMNS)))
+    each(step, _strips(factor, factor.shape[0]), workers=_workers(factor))
     return result

@@ -8,18 +8,21 @@ that image; three ways find a near one: "ridge" (learned from scores to rows), "
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, device, from_numpy, is_array, is_host, is_numpy, namespace, to_numpy
 from eckart.errors import ParameterError
 from eckart.parameters import check_choice
 from eckart.solvers.preimage_ridge import Ridge, learn
 
 HOW = ("ridge", "fixed_point", "neighbours")
 _ROWS = 256
+_DEVICE_ENTRIES = 2**26
+"""On a GPU a piece has as many rows as make a tile of this size with the support."""
 
 
 @dataclass(frozen=True)
@@ -28,91 +31,119 @@ class Expansion:
 
     kernel: Any
     support: Any
-    shift: np.ndarray | None
-    support_scores: np.ndarray
-    dual: np.ndarray | None
-    base: np.ndarray
-    means: np.ndarray
+    shift: Array | None
+    support_scores: Array
+    dual: Array | None
+    base: Array
+    means: Array
     """<phi(x_i), mean>."""
     grand: float
     """<mean, mean>."""
-    offset: np.ndarray
+    offset: Array
     """<v_k, mean>."""
+
+    def on_host(self) -> Expansion:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays: dict[str, Any] = {name: to_numpy(value) for name, value in values.items() if is_array(value)}
+        return replace(self, **arrays)
 
     @property
     def exact(self) -> bool:
         """Whether points are known as combinations of the support."""
         return self.dual is not None
 
-    def weights(self, scores: np.ndarray) -> np.ndarray:
+    def weights(self, scores: Array) -> Array:
         """gamma, one row per point."""
-        return np.asarray(scores @ self.dual.T + self.base)  # type: ignore[union-attr]
+        return scores @ self.dual.T + self.base  # type: ignore[union-attr]
 
-    def products(self, scores: np.ndarray) -> np.ndarray:
+    def products(self, scores: Array) -> Array:
         """<P, phi(x_i)> for every point of the support, without a kernel: K dual = scores of the support + offset."""
-        return np.asarray(scores @ self.support_scores.T + (scores @ self.offset)[:, None] + self.means)
+        return scores @ self.support_scores.T + (scores @ self.offset)[:, None] + self.means
 
-    def squares(self, scores: np.ndarray) -> np.ndarray:
+    def squares(self, scores: Array) -> Array:
         """<P, P>."""
-        return np.asarray(np.einsum("ij,ij->i", scores, scores) + 2.0 * scores @ self.offset + self.grand)
+        return _products_of_rows(scores, scores) + 2.0 * scores @ self.offset + self.grand
 
-    def compared(self, rows: np.ndarray, kernel: Any = None) -> np.ndarray:
+    def compared(self, rows: Array, kernel: Any = None) -> Array:
         """k(z, x_i) for rows z, or another kernel."""
         kernel = kernel or self.kernel
         if hasattr(self.support, "tocsr"):
             rows = type(self.support)(rows)
-        return np.asarray(kernel.tile(kernel.points(rows, self.shift), kernel.points(self.support, self.shift)))
+        return kernel.tile(kernel.points(rows, self.shift), kernel.points(self.support, self.shift))
 
-    def distances(self, rows: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    def distances(self, rows: Array, scores: Array, weights: Array | None = None) -> Array:
         """||phi(z) - P|| of every row."""
         weights = self.weights(scores) if weights is None else weights
-        cross = np.einsum("ij,ij->i", self.compared(rows), weights)
+        cross = _products_of_rows(self.compared(rows), weights)
         squares = self.kernel.diagonal(rows) - 2.0 * cross + self.squares(scores)
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+        xp = namespace(squares)
+        return xp.sqrt(xp.where(squares > 0.0, squares, xp.zeros_like(squares)))
+
+
+def _products_of_rows(first: Array, second: Array) -> Array:
+    """x_i.y_i for every row."""
+    if is_numpy(first):
+        return np.einsum("ij,ij->i", first, second)
+    return namespace(first).sum(first * second, axis=1)
 
 
 @dataclass(frozen=True)
 class Preimages:
     """Rows, and ||phi(z) - P|| of each; `lengths` are those of the points P about the mean, to compare with."""
 
-    rows: np.ndarray
-    distances: np.ndarray
-    lengths: np.ndarray
+    rows: Array
+    distances: Array
+    lengths: Array
 
 
 def preimages(
     expansion: Expansion,
-    scores: np.ndarray,
+    scores: Array,
     *,
     how: str = "ridge",
     alpha: float | str = "auto",
     ridge: Ridge | None = None,
 ) -> Preimages:
-    """A row for every row of scores, with its distance in the kernel's space (NaN where the kernel gives none)."""
+    """A row for every row of scores, with its distance in the kernel's space (NaN where the kernel gives none).
+
+    The ridge is learned on the host, from a sample; its rows are found where the scores are.
+    """
     check_choice("preimage", how, HOW)
-    scores = np.asarray(scores, np.float64)
-    find: Callable[[np.ndarray], np.ndarray]
+    xp = namespace(scores)
+    scores = astype(scores, xp.float64)
+    find: Callable[[Array], Array]
     if how == "ridge":
         ridge = ridge or learn(expansion.support_scores, expansion.support, alpha, expansion.kernel)
-        find = ridge.predict
+        find = ridge.beside(scores).predict
     else:
         _refuse_other_kernels(expansion, how)
         if how == "fixed_point":
-            from eckart.solvers.preimage_fixed import iterate
-
-            find = partial(iterate, expansion)
+            from eckart.solvers.preimage_fixed import iterate as search
         else:
-            from eckart.solvers.preimage_neighbours import locate
-
-            find = partial(locate, expansion)
-    pieces = [scores[start : start + _ROWS] for start in range(0, len(scores), _ROWS)]
-    rows = np.vstack([find(piece) for piece in pieces])
-    distances = np.full(len(scores), np.nan)
+            from eckart.solvers.preimage_neighbours import locate as search
+        find = partial(_found_on_host, search, expansion.on_host())
+    size = _piece(expansion, scores)
+    pieces = [scores[start : start + size, :] for start in range(0, scores.shape[0], size)]
+    found = [find(piece) for piece in pieces]
+    distances = xp.full(scores.shape[0], float("nan"), dtype=xp.float64, device=device(scores))
     if expansion.exact:
-        starts = range(0, len(scores), _ROWS)
-        found = [expansion.distances(rows[s : s + _ROWS], scores[s : s + _ROWS]) for s in starts]
-        distances = np.concatenate(found)
-    return Preimages(rows, distances, np.linalg.norm(scores, axis=1))
+        distances = xp.concat([expansion.distances(rows, piece) for rows, piece in zip(found, pieces, strict=True)])
+    return Preimages(xp.concat(found, axis=0), distances, row_lengths(scores))
+
+
+def _found_on_host(search: Callable[..., np.ndarray], expansion: Expansion, scores: Array) -> Array:
+    """Searches with a step of their own for every row gain nothing on a GPU."""
+    return from_numpy(search(expansion, to_numpy(scores)), scores)
+
+
+def _piece(expansion: Expansion, scores: Array) -> int:
+    return _ROWS if is_host(scores) else max(_ROWS, _DEVICE_ENTRIES // max(1, int(expansion.support.shape[0])))
+
+
+def row_lengths(rows: Array) -> Array:
+    if is_numpy(rows):
+        return np.asarray(np.linalg.norm(rows, axis=1))
+    return namespace(rows).sqrt(_products_of_rows(rows, rows))
 
 
 def _refuse_other_kernels(expansion: Expansion, how: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from eckart.array_api import Array, from_numpy, to_numpy
 from eckart.errors import InputError, ParameterError
 from eckart.threads import one_blas_thread
 
@@ -28,16 +29,21 @@ class Ridge:
     """A learned way back: landmarks in the space of scores, coefficients, the mean of the rows."""
 
     kernel: Any
-    landmarks: np.ndarray
-    dual: np.ndarray
-    mean: np.ndarray
+    landmarks: Array
+    dual: Array
+    mean: Array
     alpha: float
     error: float
     """Root of the mean squared error of a row left out, summed over the columns."""
 
-    def predict(self, scores: np.ndarray) -> np.ndarray:
+    def beside(self, like: Array) -> Ridge:
+        """The same in the library and on the device of `like`."""
+        arrays = {name: to_numpy(getattr(self, name)) for name in ("landmarks", "dual", "mean")}
+        return replace(self, **{name: from_numpy(array, like) for name, array in arrays.items()})
+
+    def predict(self, scores: Array) -> Array:
         kernel = self.kernel
-        return np.asarray(kernel.tile(kernel.points(scores), kernel.points(self.landmarks)) @ self.dual + self.mean)
+        return kernel.tile(kernel.points(scores), kernel.points(self.landmarks)) @ self.dual + self.mean
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,17 @@ class _Spectral:
     targets: np.ndarray
 
 
-def learn(scores: np.ndarray, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
-    """The ridge from scores to rows. A number for alpha: with the given kernel; "auto": rbf, by leaving one out."""
+def learn(scores: Array, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
+    """The ridge from scores to rows, made on the host.
+
+    A number for alpha: with the given kernel; "auto": rbf, by leaving one out.
+    """
     if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
         raise ParameterError(f"alpha={alpha!r} is not a penalty: give a number from 0 on, or 'auto'.")
-    scores = np.asarray(scores, np.float64)
-    stride = -(-len(scores) // _EXAMPLES)
-    scores, rows = scores[::stride], rows[::stride]
-    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
+    stride = -(-scores.shape[0] // _EXAMPLES)
+    scores = np.asarray(to_numpy(scores[::stride]), np.float64)
+    rows = rows[::stride]
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else to_numpy(rows), np.float64)
     mean = rows.mean(axis=0)
     landmarks = scores[:: -(-len(scores) // LANDMARKS)]
     if alpha != "auto":

@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.array_api import Array, to_numpy
+from eckart.array_api import Array, from_numpy, is_array, is_host, to_numpy
 from eckart.decomposition import Certificate, Decomposition, Plan
+from eckart.errors import InputError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.nmf_plsa import Plsa, plsa
@@ -228,7 +229,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """
         check_is_fitted(self)
         data = take(self, self._with_gaps(X), reset=False)
-        return coordinates(data, to_numpy(self.components_), self.decomposition_.parts["options"])
+        return coordinates(data, self.components_, self.decomposition_.parts["options"])
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows from coordinates: X components_.
@@ -260,22 +261,27 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         NMF
             The estimator itself.
         """
+        if type(X).__module__.startswith("cupyx.") or (is_array(X) and not is_host(X)):
+            raise InputError(
+                "partial_fit adds up its sums on the host, and these rows are on a GPU. Move them there first, X.cpu() "
+                "or cupy.asnumpy(X), or fit all rows at once where they are."
+            )
         if not hasattr(self, "components_"):
             self.fit(X)
         data = take(self, X, reset=False)
+        rows = to_numpy(coordinates(data, self.components_, self.decomposition_.parts["options"]))
         if self._stream is None:
-            self._stream = Stream(float(LOSSES.get(self.beta_loss, self.beta_loss)), self.components_)
-        rows = coordinates(data, to_numpy(self.components_), self.decomposition_.parts["options"])
+            self._stream = Stream(float(LOSSES.get(self.beta_loss, self.beta_loss)), to_numpy(self.components_))
         parts = self._stream.take(data, rows)
-        self._publish(self._stream.decomposition(self.decomposition_, parts), parts)
+        self._publish(self._stream.decomposition(self.decomposition_, parts), from_numpy(parts, self.components_))
         return self
 
     @property
     def plsa_(self) -> Plsa:
         check_is_fitted(self)
-        return plsa(self.decomposition_.parts["sums"], self.components_)
+        return plsa(self.decomposition_.parts["sums"], to_numpy(self.components_))
 
-    def _publish(self, d: Decomposition, parts: np.ndarray) -> None:
+    def _publish(self, d: Decomposition, parts: Array) -> None:
         self.decomposition_ = d
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = parts

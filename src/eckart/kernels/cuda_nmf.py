@@ -487,6 +487,19 @@ __global__ void __launch_bounds__(32 * WARPS) given_rows(
 """
 
 
+def seen(array: Any) -> Any:
+    """The array as CuPy sees it, C-ordered."""
+    cupy = require("cupy", purpose="NMF on a GPU")
+    return cupy.ascontiguousarray(cupy.asarray(array))
+
+
+def given_back(array: Any, like: Any) -> Any:
+    """A CuPy array in the library of `like`."""
+    if type(like).__module__.partition(".")[0] == "cupy":
+        return array
+    return require("torch").as_tensor(array, device=like.device)
+
+
 @dataclass(frozen=True)
 class Class:
     """Rows of about the same length, and the team that takes them."""

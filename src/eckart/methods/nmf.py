@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy, is_array, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.decomposition import Decomposition, Plan, SolveInfo
 from eckart.errors import AccuracyWarning, InputError
 from eckart.methods.nmf_blocks_result import blocks_of, factorise_blocks
@@ -82,28 +82,28 @@ def decompose(
 def factorise(
     data: Any, *, k: int | None, rng: Any, keep_left: bool, W: Any = None, H: Any = None, watch: Watch | None = None,
     **options: Any,
-) -> tuple[Decomposition, np.ndarray, np.ndarray]:  # fmt: skip
-    """(decomposition, W, H) in the dtype of the data."""
+) -> tuple[Decomposition, Array, Array]:  # fmt: skip
+    """(decomposition, W, H) in the dtype of the data, their library and where they are."""
     table = open_table(data, missing=options["missing"])
     settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
     with np.errstate(under="ignore", over="ignore"), one_blas_thread():
         fitted = fit(table, settings, random, W=W, H=H, watch=watch)
         root = 2.0 ** (-table.exponent / 2)
-        rows, columns = ((factor * root).astype(table.dtype) for factor in (fitted.outcome.left, fitted.outcome.right))
-        result = _assemble(table, settings, fitted, rows, columns, seed, keep_left=keep_left, like=data)
-    return result, rows, np.ascontiguousarray(columns.T)
+        rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
+        result = _assemble(table, settings, fitted, rows, columns, seed, keep_left=keep_left)
+    return result, rows, _turned(columns)
 
 
 def project(d: Decomposition, data: Any) -> Array:
     """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row by itself."""
-    lengths = to_numpy(d.parts["lengths"])
-    H = (to_numpy(d.right) * lengths).T
-    return from_numpy(coordinates(data, H, d.parts["options"]) * lengths, d.right)
+    lengths = from_numpy(to_numpy(d.parts["lengths"]), d.right)
+    found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, d.parts["options"])
+    return found * _like(lengths, found)
 
 
-def coordinates(data: Any, H: np.ndarray, options: dict[str, Any]) -> np.ndarray:
-    """W for given parts H (k x columns)."""
+def coordinates(data: Any, H: Array, options: dict[str, Any]) -> Array:
+    """W for given parts H (k x columns), in the library of the data and where they are."""
     table = open_table(data, missing=options["missing"])
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
@@ -115,8 +115,8 @@ def coordinates(data: Any, H: np.ndarray, options: dict[str, Any]) -> np.ndarray
     factor = 2.0**table.exponent
     with np.errstate(under="ignore", over="ignore"), one_blas_thread():
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
-        left = rows_for(table, settings, np.ascontiguousarray(H.T, dtype=np.float64))
-        return np.asarray((left / factor).astype(table.dtype))
+        left = rows_for(table, settings, _turned(_like(H, table.like, table.working)))
+        return _given_back(left / factor, table)
 
 
 def reconstruct(d: Decomposition, scores: Array) -> Array:
@@ -124,22 +124,55 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} parts: expected (rows, {d.k}).")
-    return scores @ d.right.T
+    return scores @ _like(d.right, scores).T
+
+
+def _given_back(factor: Array, table: Table) -> Array:
+    """A factor in the precision of the data, beside them even if it was found by NumPy."""
+    return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.dtype)
+
+
+def _like(array: Array, like: Array, dtype: Any = None) -> Array:
+    """An array of the host beside `like`, in its dtype; those that are beside it stay what they are."""
+    array = array if type(array) is type(like) else from_numpy(to_numpy(array), like)
+    return astype(array, like.dtype if dtype is None else dtype)
+
+
+def _turned(factor: Array) -> Array:
+    """The transpose, stored row by row."""
+    if is_numpy(factor):
+        return np.ascontiguousarray(factor.T)
+    return namespace(factor).asarray(factor.T, copy=True)
+
+
+def _lengths(factor: Array) -> np.ndarray:
+    """Of the columns, on the host."""
+    if is_numpy(factor):
+        return np.asarray(np.linalg.norm(factor, axis=0))
+    xp = namespace(factor)
+    return np.asarray(np.sqrt(to_numpy(xp.sum(factor * factor, axis=0, dtype=xp.float64))))
+
+
+def _sums(factor: Array) -> np.ndarray:
+    xp = namespace(factor)
+    return to_numpy(xp.sum(factor, axis=0, dtype=xp.float64))
+
+
+def _unit(factor: Array, lengths: np.ndarray) -> Array:
+    """Each column divided by its length."""
+    return factor / _like(np.where(lengths > 0, lengths, 1), factor)
 
 
 def _assemble(
-    table: Table, settings: Settings, fitted: Fitted, rows: np.ndarray, columns: np.ndarray, seed: int | None, *,
-    keep_left: bool, like: Any,
-) -> Decomposition:  # fmt: skip
-    widths, lengths = np.linalg.norm(rows, axis=0), np.linalg.norm(columns, axis=0)
+    table: Table, settings: Settings, fitted: Fitted, rows: Array, columns: Array, seed: int | None, *, keep_left: bool
+) -> Decomposition:
+    widths, lengths = _lengths(rows), _lengths(columns)
     shape, outcome = table.matrix.shape, fitted.outcome
-    like = like if is_array(like) else rows
-    unit = from_numpy(rows / np.where(widths > 0, widths, 1), like) if keep_left else None
     return Decomposition(
         method="nmf",
-        values=from_numpy(widths * lengths, like),
-        right=from_numpy(columns / np.where(lengths > 0, lengths, 1), like),
-        left=unit,
+        values=_like(widths * lengths, rows),
+        right=_unit(columns, lengths),
+        left=_unit(rows, widths) if keep_left else None,
         rows=shape[0],
         columns=shape[1],
         norm=float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent)),
@@ -162,7 +195,7 @@ def _assemble(
             "why": outcome.why,
             "runs": _as_given(np.array(fitted.losses), table, settings),
             "agreement": fitted.agreement,
-            "sums": rows.sum(axis=0, dtype=np.float64),
+            "sums": _sums(rows),
         },
     )
 
@@ -190,7 +223,8 @@ def _plan(table: Table, settings: Settings) -> Plan:
         why = "Multiplicative updates, a tile at a time."
     if settings.solver != "auto":
         why = "As asked for, without acceleration."
-    copy = 0 if table.dense or (settings.squares and not table.observed) else entries * (table.dtype.itemsize + 4)
+    itemsize = 4 if table.precision == "float32" else 8
+    copy = 0 if table.dense or (settings.squares and not table.observed) else entries * (itemsize + 4)
     return Plan(
         method="nmf", solver=settings.solver, rows=rows, columns=columns, k=settings.k, reads=settings.max_iter,
         peak_bytes=8 * 6 * settings.k * (rows + columns) + copy, why=why,

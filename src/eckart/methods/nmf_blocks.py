@@ -247,7 +247,8 @@ def _start(
 ) -> np.ndarray:  # fmt: skip
     """H turned. Of the left singular vectors only the lengths of their halves matter: two rows stand for them."""
     if settings.init == "custom":
-        return np.ascontiguousarray(check_factor("H", H, (settings.k, columns)).T)
+        parts: np.ndarray = check_factor("H", H, (settings.k, columns))
+        return np.ascontiguousarray(parts.T)
     if settings.init == "random":
         return random_start(1, columns, settings.k, mean, rng)[1]
     assert svd is not None

@@ -9,16 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, device, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.axes import find_axes
 from eckart.decomposition import Certificate, Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.kernels.cuda_nmf import given_back
 from eckart.methods.nmf_settings import Settings, check_factor
 from eckart.methods.nmf_table import Table
+from eckart.operators.device_rows import DeviceCsr
 from eckart.solvers.nmf import Outcome, accelerate, alternate, finish_rows
 from eckart.solvers.nmf_compare import paired_cosines
 from eckart.solvers.nmf_entries import Entries
 from eckart.solvers.nmf_loss import squared_error
-from eckart.solvers.nmf_problem import Penalties, Problem
+from eckart.solvers.nmf_problem import Penalties, Problem, length
 from eckart.solvers.nmf_squares import SparseSquares, Squares
 from eckart.solvers.nmf_start import from_singular_vectors, random_start
 from eckart.solvers.nmf_taught import TaughtBeta, TaughtEntries, TaughtSquares
@@ -33,7 +36,7 @@ _SWEEPS = {"dense": 4, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
-_EXACT_BELOW = 1e-6
+_EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
 Watch = Callable[[int, float], bool | None]
@@ -67,6 +70,8 @@ def fit(
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
     shape = table.matrix.shape
     _check_zeros(table, settings)
+    if _host_only(settings):
+        table = table.on_host()
     penalties = settings.penalties(shape, table.exponent)
     svd = _singular_vectors(table, settings)
     problem = make_problem(table, settings, penalties)
@@ -85,37 +90,53 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
     """The loss, in the form that its data and its solver call for."""
     taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
     plain = settings.solver == "cd"
-    operator = table.operator()
     if settings.squares and not table.observed:
+        operator = table.operator()
+        products = (operator.matmat, operator.rmatmat, table.squared_norm, penalties)
         if taught:
-            return TaughtSquares(operator.matmat, operator.rmatmat, table.squared_norm, penalties)
-        if table.dense:
-            return Squares(
-                operator.matmat,
-                operator.rmatmat,
-                table.squared_norm,
-                penalties,
-                sweeps=1 if plain else _SWEEPS["dense"],
-            )
+            return TaughtSquares(*products)
+        if table.dense or not is_host(table.like):
+            sweeps = 1 if plain else _SWEEPS["dense" if table.dense else "sparse"]
+            return Squares(*products, sweeps=sweeps, like=_zeros(table, (0, 0)))
         return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
     if settings.beta == 1.0 and taught:
         return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if taught:
         return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
-    return Entries(
-        table.matrix, penalties, divergence=settings.beta == 1.0, observed=table.observed, sweeps=_SWEEPS["entries"]
+    more: dict[str, Any] = {
+        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
+    }  # fmt: skip
+    if is_host(table.like):
+        return Entries(table.matrix, penalties, **more)
+    from eckart.methods.nmf_entries_of import stored_entries
+    from eckart.solvers.nmf_device import DeviceEntries
+
+    return DeviceEntries(*stored_entries(table), penalties, **more)
+
+
+def _host_only(settings: Settings) -> bool:
+    """Whether there is no text for other libraries: updates as taught, but for the squared error."""
+    return (
+        settings.beta not in (1.0, 2.0)
+        or (settings.solver == "mu" and not settings.squares)
+        or (settings.solver == "mu" and settings.missing == "mask")
     )
 
 
-def rows_for(table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
+def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
+    if settings.beta not in (1.0, 2.0):
+        table, right = table.on_host(), to_numpy(right)
+    right = astype(right, table.working)
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return _taught_rows(make_problem(table, settings, penalties), table, settings, right)
     problem = make_problem(table, replace(settings, solver="auto"), penalties)
     shape = (table.matrix.shape[0], right.shape[1])
-    begin = np.zeros(shape) if settings.squares else np.full(shape, table.mean / max(right.mean() * shape[1], 1e-300))
-    left = finish_rows(problem, begin, right, tol=_finish_tolerance(settings))
+    begin = _zeros(table, shape)
+    if not settings.squares:
+        begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
+    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings))
     return _without_empty_rows(table, left)
 
 
@@ -124,14 +145,15 @@ def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome
     left, right = outcome.left, outcome.right
     half = problem.rows(left, right, left, 0.0, sweeps=0)
     loss = problem.constant + half.value - problem.penalties.rows.of(left)
-    if settings.squares and not table.observed and loss < 0.5 * _EXACT_BELOW * table.squared_norm:
+    exact_below = _EXACT_BELOW["float64" if is_host(left) else table.precision]
+    if settings.squares and not table.observed and loss < 0.5 * exact_below * table.squared_norm:
         return 0.5 * squared_error(table.matrix, left, right)
     return max(loss, 0.0)
 
 
 def _descend(
     table: Table, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
-    left: np.ndarray, right: np.ndarray, watch: Watch | None,
+    left: Array, right: Array, watch: Watch | None,
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
@@ -139,29 +161,40 @@ def _descend(
     used = 0
     push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = _compressed(svd, penalties)
+        short = _compressed(table, svd, penalties)
         early = accelerate(
             short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch)
-    left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(settings))
+    left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(table, settings))
     left = _without_empty_rows(table, left)
     return replace(outcome, left=left, iterations=outcome.iterations + used), used
 
 
-def _compressed(svd: Decomposition, penalties: Penalties) -> Squares:
+def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squares:
     """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
-    left, values, right = (np.asarray(a, dtype=np.float64) for a in (svd.left, svd.values, svd.right))
-    scaled = right * values
+    left, values, right = _axes(table, svd)
+    scaled = right * astype(from_numpy(values, right), right.dtype)
     return Squares(
         lambda other: left @ (scaled.T @ other),
         lambda other: scaled @ (left.T @ other),
         float(values @ values),
         penalties,
         sweeps=_SWEEPS["dense"],
+        like=left,
     )
+
+
+def _axes(table: Table, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
+    """Singular vectors beside the factors; values in float64 on the host."""
+    left, right = svd.left, svd.right
+    if isinstance(table.matrix, DeviceCsr):
+        left, right = given_back(left, table.like), given_back(right, table.like)
+    elif is_numpy(table.like):
+        left, right = to_numpy(left), to_numpy(right)
+    return astype(left, table.working), np.asarray(to_numpy(svd.values), dtype=np.float64), astype(right, table.working)
 
 
 def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
@@ -177,22 +210,23 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        return find_axes(table.matrix, "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_reads=_SVD_READS)
+        return find_axes(table.as_given(), "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_reads=_SVD_READS)
 
 
 def _start(
     table: Table, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     rows, columns = table.matrix.shape
     k = settings.k
     root = 2.0 ** (table.exponent / 2)
     if settings.init == "custom":
-        left, right = check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))
-        return left * root, np.ascontiguousarray(right.T) * root
+        left, right = (_beside(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))))
+        return left * root, (np.ascontiguousarray(right.T) if is_numpy(right) else right.T) * root
     if settings.init == "random":
-        return random_start(rows, columns, k, table.mean, rng)
+        left, right = random_start(rows, columns, k, table.mean, rng)
+        return _beside(table, left), _beside(table, right)
     assert svd is not None
-    left, values, right = (np.asarray(a, dtype=np.float64) for a in (svd.left, svd.values, svd.right))
+    left, values, right = _axes(table, svd)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 
@@ -204,27 +238,41 @@ def _check_zeros(table: Table, settings: Settings) -> None:
         )
 
 
+def _beside(table: Table, factor: Array) -> Array:
+    """A factor from the host, or from where the data are, in the library of the data and their precision."""
+    return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
+
+
+def _zeros(table: Table, shape: tuple[int, int]) -> Array:
+    return namespace(table.like).zeros(shape, dtype=table.working, device=device(table.like))
+
+
+def _mean(factor: Array) -> float:
+    return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
+
+
 def _taught_rows(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
     shape = (table.matrix.shape[0], right.shape[1])
     left = np.full(shape, np.sqrt(table.mean / shape[1]))
     for _ in range(max(settings.max_iter, 200)):
         new = problem.rows(left, right, left, 0.0).new
-        moved, size = np.linalg.norm(new - left), np.linalg.norm(new)
+        moved, size = length(new - left), length(new)
         left = new
         if moved <= 1e-2 * settings.tol * size:
             break
     return left
 
 
-def _without_empty_rows(table: Table, left: np.ndarray) -> np.ndarray:
+def _without_empty_rows(table: Table, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
-    empty = ~np.any(table.matrix > 0, axis=1) if table.dense else np.diff(table.matrix.indptr) == 0
-    left[empty] = 0.0
+    left[table.without_parts(), :] = 0.0
     return left
 
 
-def _finish_tolerance(settings: Settings) -> float:
-    return min(1e-6, 1e-2 * settings.tol) if settings.tol > 0.0 else 1e-9
+def _finish_tolerance(table: Table, settings: Settings) -> float:
+    wanted = min(1e-6, 1e-2 * settings.tol) if settings.tol > 0.0 else 1e-9
+    # Factors in float32 tremble in their last digits.
+    return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
 
 
 def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certificate | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, is_array, is_host, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
 from eckart.parameters import check_choice, check_count, is_number
 from eckart.solvers.nmf_problem import Penalties, Penalty
@@ -104,17 +105,21 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str) 
     return init
 
 
-def check_factor(name: str, factor: Any, shape: tuple[int, int]) -> np.ndarray:
+def check_factor(name: str, factor: Any, shape: tuple[int, int]) -> Array:
     """A start given by the user: right shape, finite, nothing negative, not all zero."""
     if factor is None:
         raise ParameterError(f"init='custom' needs both W and H; {name} is missing.")
-    array = np.array(factor, dtype=np.float64)
-    if array.shape != shape:
+    if is_array(factor) and not is_host(factor):
+        array = factor
+    else:
+        array = np.array(to_numpy(factor) if is_array(factor) else factor, dtype=np.float64)
+    if tuple(array.shape) != shape:
         raise InputError(
-            f"Array with wrong shape passed to NMF (input {name}). Expected {shape}, but got {array.shape}."
+            f"Array with wrong shape passed to NMF (input {name}). Expected {shape}, but got {tuple(array.shape)}."
         )
-    if not np.isfinite(array).all() or array.min(initial=0.0) < 0.0:
+    xp = namespace(array)
+    if not bool(xp.all(xp.isfinite(array))) or float(xp.min(array)) < 0.0:
         raise InputError(f"Negative values in data passed to NMF (input {name}), or values that are not finite.")
-    if array.max(initial=0.0) == 0.0:
+    if float(xp.max(array)) == 0.0:
         raise InputError(f"Array passed to NMF (input {name}) is full of zeros: nothing can grow from it.")
     return array

@@ -49,7 +49,7 @@ class Seen:
 
 def seen_of(data: Any, rows: np.ndarray, parts: np.ndarray, beta: float) -> Seen:
     """The sums of one block."""
-    return seen_in(open_table(data, missing="error"), rows, parts, beta)
+    return seen_in(open_table(data, missing="error").on_host(), rows, parts, beta)
 
 
 def seen_in(table: Table, rows: np.ndarray, parts: np.ndarray, beta: float) -> Seen:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.solvers.nmf_problem import Problem
+from eckart.array_api import Array
+from eckart.solvers.nmf_problem import Problem, length
 
 _PATIENCE = 5
 """The objective is compared with the one of this many iterations ago."""
@@ -22,9 +23,9 @@ _TO_THE_END = 100
 class Outcome:
     """Factors, both as rows, and how they came about."""
 
-    left: np.ndarray
+    left: Array
     """W, rows x k."""
-    right: np.ndarray
+    right: Array
     """H turned, columns x k."""
     history: tuple[float, ...]
     """Objective after each iteration; it never rises."""
@@ -52,7 +53,7 @@ class _Pace:
 
 
 def accelerate(
-    problem: Problem, left: np.ndarray, right: np.ndarray, *, max_iter: int, tol: float, push: float,
+    problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, push: float,
     watch: Callable[[int, float], bool | None] | None = None,
 ) -> Outcome:  # fmt: skip
     """Descent with extrapolation; every accepted pair is better than the one before.
@@ -94,9 +95,7 @@ def accelerate(
     return Outcome(*accepted, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
 
 
-def alternate(
-    problem: Problem, left: np.ndarray, right: np.ndarray, *, max_iter: int, tol: float, by_loss: bool
-) -> Outcome:
+def alternate(problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, by_loss: bool) -> Outcome:
     """W, then H, then W again; ends by the projected gradients, or by the loss of ten iterations (`by_loss`)."""
     history: list[float] = []
     first = violation = last = np.inf
@@ -121,11 +120,11 @@ def alternate(
     return Outcome(left, right, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
 
 
-def finish_rows(problem: Problem, left: np.ndarray, right: np.ndarray, *, tol: float, most: int = 20) -> np.ndarray:
+def finish_rows(problem: Problem, left: Array, right: Array, *, tol: float, most: int = 20) -> Array:
     """W for a fixed H, to the end: each row is a convex problem of its own, so `left` does not change the answer."""
     for _ in range(most):
         new = problem.rows(left, right, left, 0.0, sweeps=_TO_THE_END).new
-        moved, size = np.linalg.norm(new - left), np.linalg.norm(new)
+        moved, size = length(new - left), length(new)
         left = new
         if moved <= tol * size:
             break

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.array_api import Array, to_numpy
 
-def paired_cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+
+def paired_cosines(first: Array, second: Array) -> np.ndarray:
     """Cosine of each part (column) of `first` with its partner in `second`; 1 means the same direction."""
     from scipy.optimize import linear_sum_assignment
 
-    cosines = _unit(first).T @ _unit(second)
+    cosines = _unit(to_numpy(first)).T @ _unit(to_numpy(second))
     ours, theirs = linear_sum_assignment(-cosines)
     result = np.zeros(first.shape[1])
     result[ours] = cosines[ours, theirs]

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, from_numpy, is_array, to_numpy
 from eckart.operators.executors import fold
 from eckart.solvers.nmf_problem import Half, Penalties, Penalty, entry_segments, segments, total
 from eckart.solvers.nmf_squares import END
 
-_SHARE = 0.05
-_FLOOR = 1e-12
+SHARE = 0.05
+FLOOR = 1e-12
 """W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
 _BLOCK_BYTES = 2_000_000
 
@@ -26,28 +27,28 @@ class Entries:
     def __init__(self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
-        self.matrix = matrix
-        self.turned = turned(matrix)
+        matrix = to_numpy(matrix) if is_array(matrix) else matrix
+        self.matrix, self.turned = matrix, turned(matrix)
         self.floor, self.constant = _of_data_alone(matrix) if divergence else (0.0, 0.0)
         size = abs(self.constant) if divergence else squared_norm(matrix)
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * size
 
-    def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
         return self._step(self.matrix, self.penalties.rows, begin, other, old, push, score=True, sweeps=sweeps)
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
         return self._step(self.turned, self.penalties.columns, begin, other, old, push, score=False)
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *,
+        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *,
         score: bool, sweeps: int | None = None,
     ) -> Half:  # fmt: skip
         from eckart.kernels import nmf_entries
 
+        like = begin
+        begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
         new, ahead, sums = np.empty_like(begin), np.empty_like(begin), other.sum(axis=0)
-        effort = (self.sweeps, _SHARE) if sweeps is None else (sweeps, END)
+        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
 
         def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
             return [
@@ -58,7 +59,8 @@ class Entries:
                 for block in entry_blocks(matrix, piece, observed=self.observed)
             ]  # fmt: skip
 
-        return Half(new, ahead, *total(fold(step, pieces_of(matrix), list.__add__)))
+        found = total(fold(step, pieces_of(matrix), list.__add__))
+        return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
 
 
 def turned(matrix: Any) -> Any:
@@ -110,4 +112,4 @@ def _of_data_alone(matrix: Any) -> tuple[float, float]:
         count += positive.size
         sums += float(positive.sum())
         constant += float(np.dot(positive, np.log(positive)) - positive.sum())
-    return _FLOOR * sums / max(count, 1) or _FLOOR, constant
+    return FLOOR * sums / max(count, 1) or FLOOR, constant

@@ -7,14 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, is_array, is_host, namespace
+from eckart.kernels.cuda_nmf import given_back
 from eckart.operators.executors import fold
 from eckart.solvers.nmf_problem import segments
 
 _TILE_BYTES = 4_000_000
+_DEVICE_TILE_BYTES = 2**28
 
 
-def squared_error(matrix: Any, left: np.ndarray, right: np.ndarray) -> float:
+def squared_error(matrix: Any, left: Array, right: Array) -> float:
     """|A - W H|^2 over the known entries of a dense matrix, or over all entries of a CSR matrix."""
+    if not isinstance(left, np.ndarray):
+        return _elsewhere(matrix, left, right)
 
     def step(piece: tuple[int, int]) -> float:
         rows = matrix[piece[0] : piece[1]]
@@ -25,6 +30,18 @@ def squared_error(matrix: Any, left: np.ndarray, right: np.ndarray) -> float:
     return float(fold(step, _tiles(matrix), operator.add))
 
 
-def _tiles(matrix: Any) -> list[tuple[int, int]]:
-    height = max(1, _TILE_BYTES // (8 * matrix.shape[1]))
+def _elsewhere(matrix: Any, left: Array, right: Array) -> float:
+    """The same in other libraries, a tile after the other; CSR rows have `dense`."""
+    xp = namespace(left)
+    left, right = (astype(factor, xp.float64) for factor in (left, right))
+    total = 0.0
+    for start, stop in _tiles(matrix, _TILE_BYTES if is_host(left) else _DEVICE_TILE_BYTES):
+        rows = matrix[start:stop, :] if is_array(matrix) else given_back(matrix.dense(start, stop), left)
+        rest = astype(rows, xp.float64) - left[start:stop, :] @ right.T
+        total += float(xp.sum(xp.where(xp.isnan(rest), 0.0, rest * rest)))
+    return total
+
+
+def _tiles(matrix: Any, tile_bytes: int = _TILE_BYTES) -> list[tuple[int, int]]:
+    height = max(1, tile_bytes // (8 * matrix.shape[1]))
     return segments(matrix.shape[0], max(8, -(-matrix.shape[0] // height)))

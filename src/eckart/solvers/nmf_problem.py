@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from eckart.array_api import Array, is_numpy, namespace
+
 _SEGMENTS = 16
 
 
@@ -22,10 +24,11 @@ class Penalty:
     lasso: float = 0.0
     ridge: float = 0.0
 
-    def of(self, factor: np.ndarray) -> float:
+    def of(self, factor: Array) -> float:
         if not (self.lasso or self.ridge):
             return 0.0
-        return float(self.lasso * factor.sum() + 0.5 * self.ridge * np.vdot(factor, factor))
+        total = factor.sum() if is_numpy(factor) else _sum(factor)
+        return float(self.lasso * total + 0.5 * self.ridge * dot(factor, factor))
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,8 @@ class Penalties:
 class Half:
     """One factor after its step."""
 
-    new: np.ndarray
-    ahead: np.ndarray
+    new: Array
+    ahead: Array
     """max(0, new + push (new - old)): where the factor would be if it went on like this."""
     value: float
     """Objective with the new factor, without what depends on the data and the other factor alone."""
@@ -54,13 +57,11 @@ class Problem(Protocol):
     rounding: float
     penalties: Penalties
 
-    def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
         """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""
         ...
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
         """H from `begin`, with W given."""
         ...
 
@@ -81,3 +82,26 @@ def entry_segments(matrix: Any, pieces: int = _SEGMENTS) -> list[tuple[int, int]
 def total(parts: list[tuple[float, float]]) -> tuple[float, float]:
     """(values, violations) added up in the order of the segments."""
     return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+
+def dot(first: Array, second: Array) -> float:
+    """<F, G>, added up in float64."""
+    return float(np.vdot(first, second)) if is_numpy(first) else _sum(first * second)
+
+
+def length(factor: Array) -> float:
+    """|F|, the root of the sum of squares."""
+    return float(np.linalg.norm(factor)) if is_numpy(factor) else float(np.sqrt(dot(factor, factor)))
+
+
+def rounding_of(like: Array) -> float:
+    """Errors of an objective in the arithmetic of steps on factors like this one, relative to its terms.
+
+    Products in float32 err by 6e-8 each, and by far less when millions of them are added up.
+    """
+    return 2.0**-29 if str(like.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
+
+
+def _sum(array: Array) -> float:
+    xp = namespace(array)
+    return float(xp.sum(array, dtype=xp.float64))

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, device, from_numpy, is_host, namespace, to_numpy
 from eckart.operators.executors import fold
-from eckart.solvers.nmf_problem import Half, Penalties, Penalty, entry_segments, segments, total
+from eckart.solvers.nmf_problem import Half, Penalties, Penalty, entry_segments, rounding_of, segments, total
 from eckart.solvers.tall import inner
 
 SHARE = 0.01
@@ -19,32 +20,31 @@ SHARE = 0.01
 END = 1e-14
 """The same where a row is to be solved to the end."""
 
-Product = Callable[[np.ndarray], np.ndarray]
+Product = Callable[[Array], Array]
 
 
 class Squares:
     """For a matrix that is known by its products: dense, or compressed to a few singular vectors."""
 
     def __init__(
-        self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int
-    ) -> None:
+        self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
+        like: Array | None = None,
+    ) -> None:  # fmt: skip
         self.constant = 0.5 * squared_norm
-        self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
+        self.rounding = 4.0 * rounding_of(np.empty(0) if like is None else like) * squared_norm
         self.penalties = penalties
         self.sweeps = sweeps
         self._matmat, self._rmatmat = matmat, rmatmat
 
-    def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
         return self._step(self._matmat(other), self.penalties.rows, begin, other, old, push, sweeps)
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
         return self._step(self._rmatmat(other), self.penalties.columns, begin, other, old, push, None)
 
     def _step(
-        self, products: np.ndarray, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray,
-        push: float, sweeps: int | None,
+        self, products: Array, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        sweeps: int | None,
     ) -> Half:  # fmt: skip
         effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
         return solve_given(products, gram_of(other, penalty), penalty, begin, old, push, *effort)
@@ -108,13 +108,15 @@ class SparseSquares:
 
 
 def solve_given(
-    products: np.ndarray, gram: np.ndarray, penalty: Penalty, begin: np.ndarray, old: np.ndarray, push: float,
-    sweeps: int, share: float,
-) -> Half:  # fmt: skip
+    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int, share: float
+) -> Half:
     """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
+    inverse, like = _inverse(gram), begin
+    if not is_host(like):
+        return _solve_on_device(products, gram, inverse, penalty, begin, old, push, sweeps, share)
     from eckart.kernels import nmf_frobenius
 
-    inverse = _inverse(gram)
+    products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
     new, ahead = np.empty_like(begin), np.empty_like(begin)
 
     def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
@@ -124,19 +126,40 @@ def solve_given(
             )
         ]
 
-    return Half(new, ahead, *total(fold(step, segments(begin.shape[0], 8), list.__add__)))
+    found = total(fold(step, segments(begin.shape[0], 8), list.__add__))
+    return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
 
 
-def gram_of(other: np.ndarray, penalty: Penalty) -> np.ndarray:
-    """H H^T + ridge I."""
-    gram = np.ascontiguousarray(inner(other, other))
-    gram[np.diag_indices_from(gram)] += penalty.ridge
-    return gram
+def _solve_on_device(
+    products: Array, gram: Array, inverse: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int,
+    share: float,
+) -> Half:  # fmt: skip
+    from eckart.kernels import cuda_nmf
+
+    seen = (cuda_nmf.seen(array) for array in (products, begin, old, gram, inverse))
+    new, ahead, found = cuda_nmf.given_rows(*seen, lasso=penalty.lasso, sweeps=sweeps, share=share, push=push)
+    value, violation = found.tolist()
+    return Half(cuda_nmf.given_back(new, begin), cuda_nmf.given_back(ahead, begin), value, violation)
 
 
-def _inverse(gram: np.ndarray) -> np.ndarray:
-    diagonal = np.diag(gram).copy()
-    return np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0.0)
+def gram_of(other: Array, penalty: Penalty) -> Array:
+    """H H^T + ridge I, in float64."""
+    xp = namespace(other)
+    other = astype(other, xp.float64)
+    gram = inner(other, other)
+    if xp is np:
+        gram = np.ascontiguousarray(gram)
+    if not penalty.ridge:
+        return gram
+    return gram + penalty.ridge * xp.eye(gram.shape[0], dtype=xp.float64, device=device(gram))
+
+
+def _inverse(gram: Array) -> Array:
+    """1 / g_tt, or nothing where that is nothing."""
+    xp = namespace(gram)
+    diagonal = xp.linalg.diagonal(gram)
+    some = diagonal > 0.0
+    return xp.where(some, 1.0 / xp.where(some, diagonal, 1.0), 0.0)
 
 
 def _add(

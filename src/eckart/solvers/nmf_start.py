@@ -4,44 +4,59 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.array_api import Array, from_numpy, namespace, to_numpy
+from eckart.solvers.nmf_problem import length
+
 _CUT = 1e-6
 
 
 def from_singular_vectors(
-    left: np.ndarray, values: np.ndarray, right: np.ndarray, *, fill: str, mean: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+    left: Array, values: np.ndarray, right: Array, *, fill: str, mean: float, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """W and turned H from u_i s_i v_i^T: of each pair the positive or the negative halves, whichever are longer.
 
     `fill` is what becomes of zeros: "nndsvd" keeps them, "nndsvda" takes the mean of the matrix, "nndsvdar" small
     random numbers.
     """
-    rows, columns = np.empty_like(left), np.empty_like(right)
+    xp = namespace(left)
+    rows, columns = xp.empty_like(left), xp.empty_like(right)
     for i in range(values.shape[0]):
         u, v = left[:, i], right[:, i]
         if i == 0:
-            u, v, length = np.abs(u), np.abs(v), 1.0
+            u, v, size = xp.abs(u), xp.abs(v), 1.0
         else:
-            u, v, length = _longer_halves(u, v)
-        root = np.sqrt(values[i] * length)
+            u, v, size = _longer_halves(u, v)
+        root = float(np.sqrt(values[i] * size))
         rows[:, i], columns[:, i] = root * u, root * v
-    rows[rows < _CUT], columns[columns < _CUT] = 0.0, 0.0
-    for factor in (rows, columns) if fill != "nndsvd" else ():
-        empty = factor == 0.0
-        factor[empty] = mean if fill == "nndsvda" else np.abs(mean * rng.standard_normal(int(empty.sum())) / 100.0)
-    return rows, columns
+    return _filled(rows, fill, mean, rng), _filled(columns, fill, mean, rng)
 
 
-def _longer_halves(u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _filled(factor: Array, fill: str, mean: float, rng: np.random.Generator) -> Array:
+    xp = namespace(factor)
+    factor = xp.where(factor < _CUT, 0.0, factor)
+    empty = factor == 0.0
+    if fill == "nndsvda":
+        return xp.where(empty, mean, factor)
+    if fill == "nndsvdar":
+        places = to_numpy(empty)
+        numbers = np.zeros(places.shape)
+        numbers[places] = np.abs(mean * rng.standard_normal(int(places.sum())) / 100.0)
+        return xp.where(empty, xp.astype(from_numpy(numbers, factor), factor.dtype), factor)
+    return factor
+
+
+def _longer_halves(u: Array, v: Array) -> tuple[Array, Array, float]:
     """Unit positive parts of (u, v) or of (-u, -v), and the product of their lengths."""
+    xp = namespace(u)
     found = []
     for sign in (1.0, -1.0):
-        a, b = np.maximum(sign * u, 0.0), np.maximum(sign * v, 0.0)
-        found.append((float(np.linalg.norm(a)), float(np.linalg.norm(b)), a, b))
+        a, b = (xp.where(sign * half > 0.0, sign * half, 0.0) for half in (u, v))
+        found.append((length(a), length(b), a, b))
     first, second, a, b = max(found, key=lambda pair: pair[0] * pair[1])
-    length = first * second
-    if length == 0.0:
-        return np.zeros_like(u), np.zeros_like(v), 0.0
-    return a / first, b / second, length
+    size = first * second
+    if size == 0.0:
+        return xp.zeros_like(u), xp.zeros_like(v), 0.0
+    return a / first, b / second, size
 
 
 def random_start(

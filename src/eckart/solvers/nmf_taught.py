@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import Array, astype, namespace
 from eckart.operators.executors import fold
 from eckart.solvers.nmf_entries import Entries, entry_blocks, pieces_of, turned
-from eckart.solvers.nmf_problem import Half, Penalties, Penalty, segments
-from eckart.solvers.nmf_squares import Product
-from eckart.solvers.tall import inner
+from eckart.solvers.nmf_problem import Half, Penalties, Penalty, dot, segments
+from eckart.solvers.nmf_squares import Product, gram_of
 
 _LEAST = float(np.finfo(np.float32).eps)
 """Where W H is nothing this is taken in its place, relative to the mean entry."""
@@ -30,18 +30,16 @@ class TaughtSquares:
         self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
         self._matmat, self._rmatmat = matmat, rmatmat
 
-    def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
         return self._step(self._matmat(other), self.penalties.rows, begin, other)
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
         return self._step(self._rmatmat(other), self.penalties.columns, begin, other)
 
-    def _step(self, products: np.ndarray, penalty: Penalty, begin: np.ndarray, other: np.ndarray) -> Half:
-        gram = inner(other, other)
-        value = 0.5 * float(np.vdot(begin @ gram, begin)) - float(np.vdot(products, begin)) + penalty.of(begin)
-        new = multiplied(begin, products, begin @ gram, penalty, 1.0)
+    def _step(self, products: Array, penalty: Penalty, begin: Array, other: Array) -> Half:
+        image = begin @ astype(gram_of(other, Penalty()), begin.dtype)
+        value = 0.5 * dot(image, begin) - dot(products, begin) + penalty.of(begin)
+        new = multiplied(begin, products, image, penalty, 1.0)
         return Half(new, new, value, np.inf)
 
 
@@ -120,13 +118,13 @@ class TaughtBeta:
         return rows.toarray().astype(np.float64), known
 
 
-def multiplied(
-    begin: np.ndarray, numerator: np.ndarray, denominator: np.ndarray, penalty: Penalty, gamma: float
-) -> np.ndarray:
+def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Penalty, gamma: float) -> Array:
     """begin (numerator / denominator)^gamma; a denominator of zero means that nothing pulls at all."""
     denominator = denominator + penalty.lasso + penalty.ridge * begin
-    ratio = np.divide(numerator, denominator, out=np.zeros_like(begin), where=denominator > 0.0)
-    return np.asarray(begin * (ratio if gamma == 1.0 else ratio**gamma))
+    xp = namespace(begin)
+    some = denominator > 0.0
+    ratio = xp.where(some, numerator / xp.where(some, denominator, 1.0), 0.0)
+    return astype(begin * (ratio if gamma == 1.0 else ratio**gamma), begin.dtype)
 
 
 def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float) -> float:

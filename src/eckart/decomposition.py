@@ -5,10 +5,12 @@ A ~ left diag(values) right^T (+ mean), rows x columns, k axes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from eckart.places import is_elsewhere, to_host
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -152,10 +154,24 @@ class Decomposition:
         return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write to one file, without pickle, with checksum and version."""
+        """Write to one file, without pickle, with checksum and version; `eckart.load` gives NumPy arrays."""
         from eckart.modelfile import save
 
         save(self, path, overwrite=overwrite)
+
+    def on_host(self) -> Decomposition:
+        """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
+
+        Examples
+        --------
+        >>> import eckart as ek
+        >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+        >>> d.on_host() is d
+        True
+        """
+        found = {item.name: getattr(self, item.name) for item in fields(self)}
+        moved = {name: _home(value) for name, value in found.items()}
+        return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
 
     def named(self, rows: tuple[str, ...] | None, columns: tuple[str, ...] | None) -> Decomposition:
         """The same decomposition with row and column names."""
@@ -164,6 +180,14 @@ class Decomposition:
     def __repr__(self) -> str:
         share = "" if self.certificate is None else f", explained {self.certificate.explained[0]:.4f}"
         return f"<Decomposition {self.method} of {self.rows:,} x {self.columns:,}, k={self.k}{share}>"
+
+
+def _home(value: Any) -> Any:
+    """Arrays on the host, those in a dict as well; everything else as it is."""
+    if isinstance(value, dict):
+        moved = {key: _home(item) for key, item in value.items()}
+        return moved if any(moved[key] is not value[key] for key in value) else value
+    return to_host(value) if is_elsewhere(value) else value
 
 
 def _bytes(count: int) -> str:

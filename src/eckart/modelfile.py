@@ -44,7 +44,11 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 
 
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a decomposition to one file: whole or not at all, and over another one only with overwrite=True."""
+    """Write a decomposition to one file: whole or not at all, and over another one only with overwrite=True.
+
+    What was computed on a GPU is written from the host, and loaded as NumPy arrays.
+    """
+    decomposition = decomposition.on_host()
     arrays: dict[str, np.ndarray] = {}
     body = encode(decomposition, "", arrays)
     check(decomposition, "This decomposition cannot be saved")

@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import is_sparse, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions
+from eckart.concept_space.vectors import in_float64, joined, unit_of
 from eckart.errors import InputError
+from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.gather import dense, entries_per_row, rows_between
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.places import place_of, refuse_other_place
 from eckart.sources.open_rows import open_table
 from eckart.verbs import project
 
@@ -24,7 +28,8 @@ from eckart.verbs import project
 class Rows:
     """Some rows: coordinates always, the matrix where it was given."""
 
-    coordinates: Numbers
+    coordinates: Array
+    """Where the model is."""
     opened: Opened | None = None
     norms: Numbers | None = None
     """Lengths of the rows in the units of the decomposition, where they are known without the data."""
@@ -38,6 +43,24 @@ class Rows:
             exponent = self.opened.exponent if self.opened.matrix.resident else 0
             return np.ldexp(row.toarray()[0].astype(np.float64), -exponent)
         return row[0].astype(np.float64)
+
+    def counts(self) -> Numbers:
+        """How many entries of each row are not 0, on the host."""
+        assert self.opened is not None
+        matrix = self.opened.matrix
+        if matrix.resident and isinstance(matrix.matrix, DeviceCsr):
+            return entries_per_row(matrix.matrix)
+        if is_numpy(matrix.like) or not matrix.resident:
+            return np.diff(self.known(0, len(self.coordinates))[0])
+        xp = namespace(matrix.like)
+        blocks = (block for _, block in matrix.blocks(0, matrix.shape[0]))
+        return np.concatenate([to_numpy(xp.sum(astype(block != 0, xp.int64), axis=1)) for block in blocks])
+
+    def known_there(self, start: int, stop: int) -> Array:
+        """Which entries of the rows start..stop are not 0, as a dense array on their device."""
+        assert self.opened is not None
+        rows = rows_between(self.opened.matrix.matrix, start, stop)
+        return (dense(rows) if isinstance(rows, DeviceCsr) else rows) != 0
 
     def known(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
         """(starts, columns) of the entries that are not 0, for the rows start..stop."""
@@ -53,7 +76,10 @@ class Rows:
     def _stored(self, start: int, stop: int) -> Any:
         """Rows as they are stored, on the host."""
         assert self.opened is not None
-        rows = self.opened.matrix.rows(slice(start, stop))
+        matrix = self.opened.matrix
+        if matrix.resident and isinstance(matrix.matrix, DeviceCsr):
+            return rows_between(matrix.matrix, start, stop).to_host()
+        rows = matrix.rows(slice(start, stop))
         return rows if is_sparse(rows) else to_numpy(rows)
 
     def squares(self, geometry: Geometry) -> Numbers | None:
@@ -72,24 +98,22 @@ class AtHand:
     names: Names
 
     @cached_property
-    def coordinates(self) -> Numbers:
-        return (
-            self.parts[0].coordinates if len(self.parts) == 1 else np.concatenate([p.coordinates for p in self.parts])
-        )
+    def coordinates(self) -> Array:
+        return joined([part.coordinates for part in self.parts])
 
     @cached_property
-    def compared(self) -> Numbers:
+    def compared(self) -> Array:
         """Coordinates whose dot products compare rows."""
         return self.geometry.compared(self.coordinates)
 
     @cached_property
-    def directions(self) -> Numbers:
+    def directions(self) -> Array:
         """The same at length 1; 0 for rows that the concepts do not see, but for rounding."""
         if self.measured:
-            return directions(self.compared, self.geometry.rounding(self.compared.dtype, self.squares))
-        return directions(
-            self.compared, float(np.finfo(self.compared.dtype).eps) * float(np.abs(self.compared).max(initial=0.0))
-        )
+            return directions(self.compared, self.geometry.rounding(self.compared, self.squares))
+        xp = namespace(self.compared)
+        largest = float(xp.max(xp.abs(self.compared))) if self.compared.shape[0] else 0.0
+        return directions(self.compared, unit_of(self.compared) * largest)
 
     @property
     def measured(self) -> bool:
@@ -131,7 +155,11 @@ def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None
         data = open_table(data)
     opened = open_matrix(data)
     _compare_names(opened.about.column_names, geometry.d.column_names)
-    return Rows(to_numpy(project(geometry.d, data)), opened), opened.about.row_names
+    here = is_numpy(geometry.right)
+    if not here:
+        refuse_other_place(place_of(geometry.right), place_of(opened.matrix.like), "The model")
+    coordinates = project(geometry.d, data)
+    return Rows(to_numpy(coordinates) if here else coordinates, opened), opened.about.row_names
 
 
 def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None) -> None:
@@ -150,11 +178,11 @@ def rows_of_model(geometry: Geometry) -> Rows | None:
     d = geometry.d
     if d.left is None:
         return None
-    coordinates = to_numpy(d.left) * to_numpy(d.values)
+    coordinates = d.left * d.values
     norms = None if d.parts.get("row_norms") is None else to_numpy(d.parts["row_norms"]).astype(np.float64)
     if d.parts.get("row_weights") is not None:
         roots = np.sqrt(to_numpy(d.parts["row_weights"]))
-        coordinates = (coordinates / roots[:, None]).astype(coordinates.dtype)
+        coordinates = astype(in_float64(coordinates) / from_numpy(roots, coordinates)[:, None], coordinates.dtype)
         norms = None if norms is None else norms / roots
     return Rows(coordinates, norms=norms)
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from eckart.array_api import Array, astype, namespace, to_numpy
 from eckart.operators.executors import each
 
 Numbers: TypeAlias = Any
@@ -17,6 +18,8 @@ Hidden: TypeAlias = Callable[[int, int], tuple[Numbers, Numbers]]
 
 _TILE_BYTES = 2**20
 _WIDTH = 512
+_DEVICE_SCORES = 2**26
+"""Scores that are held on a GPU at a time."""
 _SMALL = 2_000_000
 """Scores up to this many are ranked by NumPy, so that a single query does not wait for a compiler."""
 
@@ -52,6 +55,30 @@ def best(queries: Numbers, candidates: Numbers, n: int, hidden: Hidden | None = 
     order = np.lexsort((places, -scores), axis=1)
     places, scores = np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
     return Best(places, np.where(places < 0, np.nan, scores))
+
+
+def best_there(queries: Array, candidates: Array, n: int, known: Callable[[int, int], Array] | None = None) -> Best:
+    """The same on the device of both, tile by tile; `known(start, stop)` marks what the rows start..stop must not get.
+
+    What comes to the host is n places and n scores for each row.
+    """
+    xp, count = namespace(candidates), int(candidates.shape[0])
+    n, queries = min(n, count), astype(queries, candidates.dtype)
+    height = max(1, _DEVICE_SCORES // max(count, 1))
+    places, scores = [], []
+    for start in range(0, int(queries.shape[0]), height):
+        stop = min(start + height, int(queries.shape[0]))
+        tile = queries[start:stop, :] @ candidates.T
+        worst = xp.full_like(tile, -np.inf)
+        tile = xp.where(xp.isnan(tile) if known is None else known(start, stop), worst, tile)
+        order = xp.argsort(tile, axis=1, descending=True, stable=True)[:, :n]
+        places.append(to_numpy(order))
+        scores.append(to_numpy(xp.take_along_axis(tile, order, axis=1)))
+    none = np.zeros((0, n))
+    found = np.concatenate(scores) if scores else none
+    there = found > -np.inf
+    order = np.concatenate(places) if places else none.astype(np.int64)
+    return Best(np.where(there, order, -1), np.where(there, found, np.nan))
 
 
 def _rank_tiles(

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eckart.array_api import Array, from_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.results import Query, digits_of, shown
+from eckart.concept_space.vectors import in_float64, times
 
 _SHOWN = 5
 
@@ -77,7 +79,7 @@ def explain(geometry: Geometry, query: Query, column: int, names: Names) -> Expl
     """The score of a column, taken apart."""
     geometry.need_linear("An explanation")
     c = query.coordinates.astype(np.float64)
-    right = geometry.right[column].astype(np.float64)
+    right = to_numpy(geometry.right[column, :]).astype(np.float64)
     unit = 1.0 if geometry.scale is None else float(geometry.scale[column])
     mean = 0.0 if geometry.mean is None else float(geometry.mean[column])
     by_concept = c * right * unit
@@ -99,30 +101,31 @@ def _by_entry(
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)
     if way is None:
         return [], 0.0, (f"Coordinates of {geometry.d.method!r} are no sum over the entries.",)
-    adds = standard * (way @ weights) * geometry.unit
+    adds = standard * times(way, weights) * geometry.unit
     parts = [Part(names.label(int(j)), float(row[j]), float(adds[j]), int(j)) for j in query.columns]
     rest = np.delete(adds, query.columns) if geometry.mean is not None else np.zeros(0)
     return parts, math.fsum(rest), ()
 
 
-def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> Numbers | None:
+def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> Array | None:
     """M with coordinates = z M: `right` where it is orthonormal.
 
     Else the choice of columns (CUR), or the least-squares map onto the concepts that the row has (exact for NMF in the
     Frobenius norm); None if neither gives the coordinates.
     """
-    right = geometry.right.astype(np.float64)
+    right = in_float64(geometry.right)
     if geometry.orthonormal:
         return right
-    has = np.flatnonzero(coordinates)
-    squares = np.zeros_like(right)
-    squares[:, has] = np.linalg.pinv(right[:, has]).T
-    choice = np.zeros_like(right)
+    xp, has = namespace(right), np.flatnonzero(coordinates)
+    # Products with rows of the unit matrix put columns in their places.
+    places = from_numpy(np.eye(geometry.k)[has], right)
+    squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ places
+    choice = np.zeros(tuple(right.shape))
     chosen = geometry.d.parts.get("columns")
     if chosen is not None and len(chosen) == choice.shape[1]:
         choice[np.asarray(chosen), np.arange(choice.shape[1])] = geometry.d.parts["column_scales"]
     for way in (choice, squares):
-        if np.linalg.norm(standard @ way - coordinates) <= 1e-6 * np.linalg.norm(coordinates):
+        if np.linalg.norm(times(way.T, standard) - coordinates) <= 1e-6 * np.linalg.norm(coordinates):
             return way
     return None
 

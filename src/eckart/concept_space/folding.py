@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
+from eckart.array_api import Array, to_numpy
 from eckart.concept_space.at_hand import Rows
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.vectors import row_squares
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Ledger:
 class Folded:
     """Rows folded into concepts that were made without them."""
 
-    coordinates: Numbers
+    coordinates: Array
+    """Where the concepts are."""
     unseen: Numbers
     """Share of each row's sum of squares (after centring and scaling) outside the concepts; NaN for a row of zeros."""
     cold: Numbers
@@ -71,7 +73,7 @@ class Folded:
     def to_dict(self) -> dict[str, Any]:
         shares = [None if np.isnan(share) else float(share) for share in self.unseen]
         return {
-            "coordinates": self.coordinates.astype(float).tolist(),
+            "coordinates": to_numpy(self.coordinates).astype(float).tolist(),
             "unseen": shares,
             "cold": self.cold.tolist(),
             "refit": self.refit,
@@ -97,15 +99,14 @@ def shares(geometry: Geometry, rows: Rows) -> tuple[Numbers, Numbers]:
 
 def cold_rows(rows: Rows) -> Numbers:
     """The rows whose entries are all 0."""
-    starts, _ = rows.known(0, len(rows.coordinates))
-    return np.flatnonzero(np.diff(starts) == 0)
+    return np.flatnonzero(rows.counts() == 0)
 
 
 def blind_rows(geometry: Geometry, rows: Rows) -> Numbers:
     """The rows of which the concepts see nothing but rounding; the lengths are read only where that is possible."""
     seen = geometry.compared(rows.coordinates)
-    lengths = np.sqrt(np.einsum("ij,ij->i", seen, seen))
+    lengths = np.sqrt(row_squares(seen))
     if not (lengths <= 1e-3 * lengths.max(initial=0.0)).any():
         return np.zeros(0, np.int64)
     squares = rows.squares(geometry)
-    return np.flatnonzero(lengths <= geometry.rounding(seen.dtype, 0.0 if squares is None else squares))
+    return np.flatnonzero(lengths <= geometry.rounding(seen, 0.0 if squares is None else squares))

@@ -60,7 +60,9 @@ def concepts(
     else:
         found, names = rows_of(geometry, rows)
     names = names if row_names is None else tuple(map(str, row_names))
-    at_hand = None if found is None else AtHand(geometry, (found,), Names("row", len(found.coordinates), names))
+    at_hand = (
+        None if found is None else AtHand(geometry, (found,), Names("row", int(found.coordinates.shape[0]), names))
+    )
     return Concepts(d, geometry, column_names, at_hand, vectorizer)
 
 

@@ -13,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
+from eckart.concept_space.vectors import beside, in_float64, row_squares, times, triangle, unit_of
 from eckart.decomposition import Decomposition
 from eckart.errors import InputError
+from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.gather import squares_about
 from eckart.operators.open_matrix import Opened
+from eckart.operators.powers import times_power_of_two
 from eckart.operators.row_blocks import RowBlocks
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """What a decomposition says of coordinates, on the host."""
+    """What a decomposition says of coordinates; its factors stay where they are, means and scales are on the host."""
 
     d: Decomposition
 
@@ -47,9 +51,9 @@ class Geometry:
         usual = self.d.norm == 0.0 or 1e-100 < self.d.norm < 1e100
         return 1.0 if usual else float(np.ldexp(1.0, int(np.frexp(self.d.norm)[1])))
 
-    @cached_property
-    def right(self) -> Numbers:
-        return to_numpy(self.d.right)
+    @property
+    def right(self) -> Array:
+        return self.d.right
 
     @cached_property
     def mean(self) -> Numbers | None:
@@ -69,17 +73,24 @@ class Geometry:
     # Scores of columns
 
     @cached_property
-    def back(self) -> Numbers:
+    def back(self) -> Array:
         """One row per column; its product with `forth(coordinates)` is the entry of the row made from them."""
         self.need_linear("A score of columns")
-        back = self.right if self.scale is None else (self.right * self.scale[:, None]).astype(self.right.dtype)
-        return back if self.mean is None else np.column_stack([back, self.mean.astype(back.dtype)])
+        back = self.right
+        if self.scale is not None:
+            scale = from_numpy(self.scale, back)
+            back = astype(in_float64(back) * scale[:, None], back.dtype)
+        if self.mean is None:
+            return back
+        mean = astype(from_numpy(self.mean, back), back.dtype)
+        return namespace(back).concat([back, mean[:, None]], axis=1)
 
-    def forth(self, coordinates: Numbers) -> Numbers:
+    def forth(self, coordinates: Array) -> Array:
         """The coordinates, with a 1 for the mean where there is one."""
         if self.mean is None:
             return coordinates
-        return np.column_stack([coordinates, np.ones(len(coordinates), coordinates.dtype)])
+        xp = namespace(coordinates)
+        return xp.concat([coordinates, xp.ones_like(coordinates[:, :1])], axis=1)
 
     # Rows and columns alike
 
@@ -88,35 +99,36 @@ class Geometry:
         """R^T, or None where coordinates can be compared as they are."""
         if self.orthonormal or not self.linear:
             return None
-        return np.asarray(np.linalg.qr(self.right, mode="r")).T
+        return triangle(self.right).T
 
-    def compared(self, coordinates: Numbers) -> Numbers:
+    def compared(self, coordinates: Array) -> Array:
         """Coordinates whose dot products are those of the rows made from them."""
-        coordinates = coordinates if self.unit == 1.0 else coordinates / coordinates.dtype.type(self.unit)
-        return coordinates if self._metric is None else coordinates @ self._metric
+        if self.unit != 1.0:
+            coordinates = coordinates / _number(self.unit, coordinates)
+        return coordinates if self._metric is None else coordinates @ beside(self._metric, coordinates)
 
-    def columns(self, coordinates: Numbers | None) -> Numbers:
+    def columns(self, coordinates: Array | None) -> Array:
         """One row per column, whose dot products are those of the columns made from the concepts."""
         self.need_linear("Comparing columns")
         if self.orthonormal:
-            return self.right * (to_numpy(self.d.values) / self.right.dtype.type(self.unit))
+            return self.right * (self.d.values / _number(self.unit, self.right))
         if coordinates is None:
             raise InputError(
                 f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows. Give "
                 "the data, concepts(model, rows=...)."
             )
-        return self.right @ np.asarray(np.linalg.qr(coordinates / self.unit, mode="r")).T
+        return self.right @ beside(triangle(coordinates / self.unit).T, self.right)
 
-    def rounding(self, dtype: Any, squares: Numbers | float) -> Any:
+    def rounding(self, vectors: Array, squares: Numbers | float) -> Any:
         """Coordinates of rows of these squared lengths that are no longer than this may be nothing but rounding."""
         if not self.linear:
             return 0.0  # coordinates have units of their own
-        return 4 * float(np.finfo(dtype).eps) * np.sqrt(self.d.columns * np.nan_to_num(squares))
+        return 4 * unit_of(vectors) * np.sqrt(self.d.columns * np.nan_to_num(squares))
 
-    def column_rounding(self, vectors: Numbers) -> Any:
+    def column_rounding(self, vectors: Array) -> Any:
         """The same for vectors of columns: of the whole column where its length is known, else of the longest."""
-        unit = 4 * float(np.finfo(vectors.dtype).eps)
-        longest = float(np.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0.0)))
+        unit = 4 * unit_of(vectors)
+        longest = float(np.sqrt(row_squares(vectors).max(initial=0.0)))
         if self.column_norms is None or not self.orthonormal:
             return unit * longest
         return unit * np.maximum(self.column_norms, 0.25 * longest)
@@ -147,28 +159,40 @@ class Geometry:
         pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
         return np.concatenate([_squares(piece, opened.exponent, factor, shift) for _, piece in pieces])
 
-    def unseen(self, coordinates: Numbers, opened: Opened, squares: Numbers) -> Numbers:
+    def along(self, coordinates: Numbers) -> Numbers:
+        """The row made from the coordinates, before scale and mean are put back, on the host."""
+        return times(self.right, coordinates)
+
+    def unseen(self, coordinates: Array, opened: Opened, squares: Numbers) -> Numbers:
         """||row - row made from its coordinates||^2 of each row, by Pythagoras; at least 0.
 
         With z the standardized row and c its coordinates: z z^T - 2 (z right) c^T + c R^T R c^T.
         """
-        c = coordinates.astype(np.float64)
-        seen = np.einsum("ij,ij->i", self.compared(c), self.compared(c))
+        c = in_float64(coordinates)
+        seen = row_squares(self.compared(c))
         c = c / self.unit
         if self.orthonormal:
             return np.maximum(squares - seen, 0.0)
-        product = to_numpy(opened.matrix.matmat(self.right)).astype(np.float64)
-        along = np.einsum("ij,ij->i", np.ldexp(product, -opened.exponent) / self.unit, c)
+        product = in_float64(opened.matrix.matmat(self.right))
+        product = times_power_of_two(product, -opened.exponent) / self.unit
+        along = np.einsum("ij,ij->i", product, c) if is_numpy(c) else to_numpy(namespace(c).sum(product * c, axis=1))
         return np.maximum(squares - 2 * along + seen, 0.0)
+
+
+def _number(value: float, like: Array) -> Any:
+    """A number that does not widen the dtype."""
+    return like.dtype.type(value) if is_numpy(like) else value
 
 
 def _squares(matrix: RowBlocks, exponent: int, factor: Numbers, shift: Numbers) -> Numbers:
     """sum (a f - s)^2 over the columns of each row; for sparse rows sum (a f)(a f - 2 s) where stored, and sum s^2."""
     rows = matrix.shape[0]
     if not matrix.sparse:
-        blocks = (np.ldexp(to_numpy(block).astype(np.float64), -exponent) for _, block in matrix.blocks(0, rows))
-        standard = (block * factor - shift for block in blocks)
-        return np.concatenate([np.einsum("ij,ij->i", block, block) for block in standard])
+        scale, offset = (from_numpy(numbers, matrix.like) for numbers in (factor, shift))
+        blocks = (times_power_of_two(in_float64(block), -exponent) for _, block in matrix.blocks(0, rows))
+        return np.concatenate([row_squares(block * scale - offset) for block in blocks])
+    if isinstance(matrix.matrix, DeviceCsr):
+        return squares_about(matrix.matrix, exponent, factor, shift)
     stored = matrix.matrix
     scaled = np.ldexp(stored.data.astype(np.float64), -exponent) * factor[stored.indices]
     places = np.repeat(np.arange(rows), np.diff(stored.indptr))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.array_api import to_numpy
+from eckart.array_api import Array, is_numpy, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.vectors import in_float64, row_squares, times, unit_of
 from eckart.errors import InputError
 
 
@@ -26,17 +27,17 @@ class Bounded:
 
 
 def bounds(
-    seen: Numbers, squares: Numbers, own: Numbers, own_square: float, *, cosine: bool, skew: Numbers | float = 0.0
+    seen: Array, squares: Numbers, own: Numbers, own_square: float, *, cosine: bool, skew: Numbers | float = 0.0
 ) -> Bounded:
     """Bounds of x . y, or of their cosine, from the seen parts (rows of `seen`, `own`) and the whole squared lengths.
 
     `skew` bounds what the seen and the unseen parts have in common. Each difference of squares gets a margin for the
     rounding of its terms.
     """
-    unit = 64 * float(np.finfo(seen.dtype).eps)
-    seen, own = seen.astype(np.float64), own.astype(np.float64)
-    dots = seen @ own
-    unseen = np.sqrt(np.maximum(squares - np.einsum("ij,ij->i", seen, seen), 0.0) + unit * squares)
+    unit = 64 * unit_of(seen)
+    seen, own = in_float64(seen), own.astype(np.float64)
+    dots = times(seen, own)
+    unseen = np.sqrt(np.maximum(squares - row_squares(seen), 0.0) + unit * squares)
     own_unseen = np.sqrt(max(own_square - float(own @ own), 0.0) + unit * own_square)
     lengths = np.sqrt(squares * own_square)
     slack = unseen * own_unseen + skew + unit * lengths
@@ -71,7 +72,8 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
         raise InputError("A proof for columns needs the certificate, and this model has none. Fit it again.")
     values = to_numpy(geometry.d.values).astype(np.float64) / geometry.unit
     residual = float(np.linalg.norm(certificate.residuals)) * float(values.max(initial=0.0)) ** 2
-    lengths = np.linalg.norm(geometry.right.astype(np.float64), axis=1)
+    right = in_float64(geometry.right)
+    lengths = np.linalg.norm(right, axis=1) if is_numpy(right) else np.sqrt(row_squares(right))
     return np.asarray((lengths + lengths[column]) * residual)
 
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eckart.array_api import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.concept_space.proof import Bounded, proved_places
 from eckart.concept_space.results import Ranking
+from eckart.concept_space.vectors import row_squares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +22,14 @@ NOTHING = np.zeros(0, np.int64)
 
 
 def ranked(
-    title: str, scores: Numbers, n: int, names: Names, *, hidden: Sequence[int] | Numbers = NOTHING,
+    title: str, scores: Array, n: int, names: Names, *, hidden: Sequence[int] | Numbers = NOTHING,
     notes: tuple[str, ...] = (), bounded: Bounded | None = None, unit: float = 1.0,
 ) -> Ranking:  # fmt: skip
     """The n best but for those hidden; with bounds, how many of them are certain. Scores count in `unit`s."""
+    if not is_numpy(scores):
+        if bounded is None:
+            return _from_device(title, scores, n, names, hidden, notes, unit)
+        scores = to_numpy(scores)
     order = _best_first(scores, n if bounded is None else len(scores), hidden)
     places = order[:n]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -39,6 +45,28 @@ def ranked(
         proved=min(proved_places(order, bounded), len(places)),
         settled=bool(bounded.lower[places].min(initial=np.inf) > rest),
     )
+
+
+def _from_device(
+    title: str,
+    scores: Array,
+    n: int,
+    names: Names,
+    hidden: Sequence[int] | Numbers,
+    notes: tuple[str, ...],
+    unit: float,
+) -> Ranking:
+    """The same where only the scores come to the host that can be among the n best."""
+    xp = namespace(scores)
+    scores = xp.where(xp.isnan(scores), xp.full_like(scores, -np.inf), scores)
+    most = min(n + len(hidden), int(scores.shape[0]))
+    worst = float(xp.sort(scores)[int(scores.shape[0]) - most]) if most else np.inf
+    reach = xp.nonzero(scores >= worst)[0]
+    places, found = to_numpy(reach), to_numpy(xp.take(scores, reach, axis=0))
+    order = _best_first(found, n, np.flatnonzero(np.isin(places, np.asarray(hidden, np.int64))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        shown = found[order] if unit == 1.0 else found[order] * found.dtype.type(unit)
+    return Ranking(title, names.labels(places[order]), shown, places[order], notes=notes)
 
 
 def _best_first(scores: Numbers, n: int, hidden: Sequence[int] | Numbers) -> Numbers:
@@ -64,8 +92,8 @@ def nothing(title: str, notes: tuple[str, ...]) -> Ranking:
     return Ranking(title, (), np.zeros(0), np.zeros(0, np.int64), notes=tuple(dict.fromkeys(notes)))
 
 
-def directions(vectors: Numbers, rounding: Numbers | float) -> Numbers:
+def directions(vectors: Array, rounding: Numbers | float) -> Array:
     """The rows of `vectors` at length 1; those no longer than their rounding become 0."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    divisor = np.where(lengths > rounding, lengths, np.inf).astype(vectors.dtype)
-    return np.asarray(vectors / divisor[:, None])
+    lengths = np.sqrt(row_squares(vectors))
+    divisor = np.where(lengths > rounding, lengths, np.inf).astype(lengths.dtype)
+    return vectors / from_numpy(divisor, vectors)[:, None]

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import to_numpy
+from eckart.array_api import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space import entries as given_as
 from eckart.concept_space import proof as proofs
 from eckart.concept_space.at_hand import AtHand, Rows, rows_of
-from eckart.concept_space.best import Best, Numbers, best
+from eckart.concept_space.best import Best, Numbers, best, best_there
 from eckart.concept_space.entries import Entries, Unknown
 from eckart.concept_space.explanation import Explanation, explain
 from eckart.concept_space.folding import Folded, Ledger, blind_rows, cold_rows, shares
@@ -20,6 +20,7 @@ from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions, nothing, ranked, strongest
 from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking, Rankings
+from eckart.concept_space.vectors import beside
 from eckart.decomposition import Decomposition
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.parameters import check_choice, check_count
@@ -67,11 +68,12 @@ class Concepts:
         """A row at hand, by its name or its number counted from 0."""
         rows = self._at_hand("A row by its name")
         place = rows.names.place(name)
-        label, coordinates, entries = rows.names.label(place), rows.coordinates[place], rows.entries(place)
+        label, entries = rows.names.label(place), rows.entries(place)
+        coordinates = to_numpy(rows.coordinates[place, :])
         if entries is not None:
             return replace(self._described(given_as.of_dense(entries, label), coordinates), place=place)
         square = float(rows.squares[place]) if rows.measured else np.nan
-        seen = rows.compared[place].astype(np.float64)
+        seen = to_numpy(rows.compared[place, :]).astype(np.float64)
         unseen = max(1.0 - float(seen @ seen) / square, 0.0) if square > 0 and self.geometry.orthonormal else np.nan
         none = np.zeros(0)
         return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
@@ -87,7 +89,7 @@ class Concepts:
         squares, unseen = shares(self.geometry, new)
         ledger = self.folded.with_rows(squares, unseen)
         if self.rows is None:
-            together = AtHand(self.geometry, (new,), Names("row", len(new.coordinates), names))
+            together = AtHand(self.geometry, (new,), Names("row", int(new.coordinates.shape[0]), names))
         else:
             together = self.rows.with_rows(new, names)
         refit = ledger.verdict(self.geometry)
@@ -133,7 +135,7 @@ class Concepts:
         self.geometry.need_linear("recommend_many")
         parts = self._at_hand("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
         found = [self._recommended(part, n, exclude_known=exclude_known) for part in parts]
-        first = np.cumsum([0] + [len(part.coordinates) for part in parts]).tolist()
+        first = np.cumsum([0] + [int(part.coordinates.shape[0]) for part in parts]).tolist()
         return Rankings(
             "Columns for row",
             np.concatenate([one.places for one, _ in found]),
@@ -173,7 +175,7 @@ class Concepts:
         if not own.any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         candidates = rows.directions if by == "cosine" else rows.compared
-        scores = candidates @ own.astype(candidates.dtype)
+        scores = candidates @ (own.astype(candidates.dtype) if is_numpy(candidates) else beside(own, candidates))
         hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
         bounded = None
         if proof:
@@ -194,28 +196,31 @@ class Concepts:
         title = f"Columns like {self.columns.label(place)}"
         vectors = self.geometry.columns(None if self.rows is None else self.rows.coordinates)
         compared = directions(vectors, self.geometry.column_rounding(vectors)) if by == "cosine" else vectors
-        if by == "cosine" and not compared[place].any():
+        own = compared[place, :]
+        if by == "cosine" and not bool(namespace(own).any(own != 0)):
             return nothing(title, (f"The concepts see nothing of {self.columns.label(place)}.",))
         bounded = None
         if proof:
             proofs.need_right_angles(self.geometry)
             squares, skew = proofs.column_squares(self.geometry), proofs.column_skew(self.geometry, place)
-            bounded = proofs.bounds(vectors, squares, vectors[place], squares[place], cosine=by == "cosine", skew=skew)
+            seen = to_numpy(vectors[place, :])
+            bounded = proofs.bounds(vectors, squares, seen, squares[place], cosine=by == "cosine", skew=skew)
         unit = 1.0 if by == "cosine" else self.geometry.unit * self.geometry.unit
-        return ranked(title, compared @ compared[place], n, self.columns, hidden=[place], bounded=bounded, unit=unit)
+        return ranked(title, compared @ own, n, self.columns, hidden=[place], bounded=bounded, unit=unit)
 
     # What a concept is
 
     def top_columns(self, concept: int, n: int = 10) -> Ranking:
         """The columns that make a concept (counted from 0): the largest entries of its vector, in modulus."""
         self.geometry.need_linear("top_columns")
-        weights = self.geometry.right[:, self._concept(concept)]
+        weights = to_numpy(self.geometry.right[:, self._concept(concept)])
         return strongest(f"Columns of concept {concept}", weights, n, self.columns)
 
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
         """The rows at hand with the largest coordinates on a concept (counted from 0), in modulus."""
         rows = self._at_hand("top_rows")
-        return strongest(f"Rows of concept {concept}", rows.coordinates[:, self._concept(concept)], n, rows.names)
+        weights = to_numpy(rows.coordinates[:, self._concept(concept)])
+        return strongest(f"Rows of concept {concept}", weights, n, rows.names)
 
     def __repr__(self) -> str:
         rows = "no rows" if self.rows is None else f"{self.rows.names.count:,} rows"
@@ -237,14 +242,16 @@ class Concepts:
 
     def _query(self, entries: Entries) -> Query:
         row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
-        return self._described(entries, to_numpy(project(self.d, row[None, :]))[0])
+        # The row goes where the concepts are; what comes back is one number a concept.
+        there = from_numpy(row[None, :], self.geometry.right)
+        return self._described(entries, to_numpy(project(self.d, there))[0])
 
     def _described(self, entries: Entries, coordinates: Numbers) -> Query:
         row = self.geometry.filled(entries.columns, entries.values, whole=entries.whole)
         standard = self.geometry.standard(row)
         square, unseen = float(standard @ standard), np.nan
         if self.geometry.linear and square > 0:
-            rest = standard - self.geometry.right @ (coordinates / self.geometry.unit)
+            rest = standard - self.geometry.along(coordinates / self.geometry.unit)
             unseen = float(rest @ rest) / square
         cold = not entries.values.any() if self.geometry.mean is None else not (entries.whole or len(entries.values))
         notes = (*entries.notes, NOTHING_KNOWN) if cold and not entries.notes else entries.notes
@@ -256,13 +263,15 @@ class Concepts:
     def _direction(self, query: Query) -> Numbers:
         """Where it lies, at length 1; 0 if the concepts see nothing of it but rounding."""
         seen = self.geometry.compared(query.coordinates[None, :])
-        return directions(seen, self.geometry.rounding(seen.dtype, query.square))[0]
+        return directions(seen, self.geometry.rounding(seen, query.square))[0]
 
-    def _scores(self, query: Query) -> Numbers:
-        """The row made from the coordinates of the query."""
+    def _scores(self, query: Query) -> Array:
+        """The row made from the coordinates of the query, where the concepts are."""
         if not self.geometry.linear:
-            return to_numpy(reconstruct(self.d, query.coordinates[None, :]))[0]
-        return np.asarray(self.geometry.back @ self.geometry.forth(query.coordinates[None, :])[0])
+            there = from_numpy(query.coordinates[None, :], self.geometry.right)
+            return to_numpy(reconstruct(self.d, there))[0]
+        back = self.geometry.back
+        return back @ beside(self.geometry.forth(query.coordinates[None, :])[0], back)
 
     def _recommended(self, part: Rows, n: int, *, exclude_known: bool) -> tuple[Best, Numbers]:
         """The best columns of each row, and the rows that get none because nothing is known of them."""
@@ -271,9 +280,11 @@ class Concepts:
                 "What the rows have already is not in the model. Give the data, concepts(model, rows=...), or ask with "
                 "exclude_known=False."
             )
-        found = best(
-            self.geometry.forth(part.coordinates), self.geometry.back, n, part.known if exclude_known else None
-        )
+        forth, back = self.geometry.forth(part.coordinates), self.geometry.back
+        if is_numpy(back):
+            found = best(forth, back, n, part.known if exclude_known else None)
+        else:
+            found = best_there(forth, back, n, part.known_there if exclude_known else None)
         cold = blind_rows(self.geometry, part) if self.geometry.mean is None else np.zeros(0, np.int64)
         found.places[cold], found.scores[cold] = -1, np.nan
         return found, cold

@@ -19,7 +19,10 @@ from eckart.decomposition import Decomposition
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.filling import fill_as_fitted
+from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.gather import dense, rows_between
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.powers import times_power_of_two
 
 _ROWS = 4096
 
@@ -163,5 +166,7 @@ def _dense(opened: Opened, start: int, stop: int) -> Any:
     if not matrix.resident:
         block = matrix.source.read(start, stop)
         return block.toarray() if is_sparse(block) else block
-    block = matrix.matrix[start:stop, :]
+    block = rows_between(matrix.matrix, start, stop)
+    if isinstance(block, DeviceCsr):
+        return times_power_of_two(dense(block), -opened.exponent)
     return np.ldexp(block.toarray(), -opened.exponent) if is_sparse(block) else block

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
+from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.decomposition import Decomposition
 from eckart.estimators.scatter import near_mean
 from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.operators.powers import times_power_of_two
 from eckart.verbs import project
 
 _CANCELLED = 1e-5
@@ -30,11 +31,11 @@ def spread(d: Decomposition, data: Any, weights: Any = None) -> tuple[np.ndarray
     count = float(opened.matrix.shape[0]) if weights is None else float(np.sum(weights))
     # In units of the matrix as it was opened, whose squares are in range.
     values = np.ldexp(to_numpy(d.values).astype(np.float64), opened.exponent) / count**0.5
-    right = to_numpy(d.right).astype(np.float64)
+    right = astype(d.right, namespace(d.right).float64)
     squares = values**2
-    variances = squares - (mean @ right) ** 2
+    variances = squares - to_numpy(from_numpy(mean, right) @ right) ** 2
     if bool(np.any((variances < _CANCELLED * squares) & (squares > 0.0))):
-        variances = _of_scores(to_numpy(project(d, data)), weights, opened.exponent)
+        variances = _of_scores(project(d, data), weights, opened.exponent)
     deviations = np.sqrt(np.maximum(variances, 0.0))
     if total == 0.0:
         deviations = deviations * 0.0
@@ -53,7 +54,16 @@ def _moments(opened: Opened, weights: np.ndarray | None) -> tuple[np.ndarray, fl
     return mean, float(np.sum(np.where(variances > rounding, variances, 0.0)))
 
 
-def _of_scores(scores: np.ndarray, weights: np.ndarray | None, exponent: int) -> np.ndarray:
-    scores = np.ldexp(scores.astype(np.float64), exponent)
-    centred = scores - np.average(scores, axis=0, weights=weights)
-    return np.asarray(np.average(centred**2, axis=0, weights=weights))
+def _of_scores(scores: Array, weights: np.ndarray | None, exponent: int) -> np.ndarray:
+    xp = namespace(scores)
+    scores = times_power_of_two(astype(scores, xp.float64), exponent)
+    centred = scores - _average(scores, weights)
+    return to_numpy(_average(centred**2, weights))
+
+
+def _average(columns: Array, weights: np.ndarray | None) -> Array:
+    """Of each column, one number."""
+    xp = namespace(columns)
+    if weights is None:
+        return xp.mean(columns, axis=0)
+    return xp.sum(columns * from_numpy(weights, columns)[:, None], axis=0) / float(np.sum(weights))

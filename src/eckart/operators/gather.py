@@ -12,6 +12,7 @@ from eckart.errors import require
 from eckart.operators.device_arrays import cupy as _cupy
 from eckart.operators.device_arrays import given_back, on_device_of
 from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.powers import times_power_of_two
 
 
 def take_rows(matrix: Any, places: np.ndarray) -> Any:
@@ -78,6 +79,29 @@ def squares_both_ways(matrix: DeviceCsr) -> tuple[np.ndarray, np.ndarray]:
         rows = cupy.bincount(row_of_entry(matrix), weights=squares, minlength=matrix.shape[0])
         columns = cupy.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1])
         return np.asarray(cupy.asnumpy(rows)), np.asarray(cupy.asnumpy(columns))
+
+
+def entries_per_row(matrix: DeviceCsr) -> np.ndarray:
+    """How many stored entries of each row are not 0, on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        there = (matrix.data != 0).astype(np.float64)
+        counts = cupy.bincount(row_of_entry(matrix), weights=there, minlength=matrix.shape[0])
+        return np.asarray(cupy.asnumpy(counts)).astype(np.int64)
+
+
+def squares_about(matrix: DeviceCsr, exponent: int, factor: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """sum (a f - s)^2 over the columns of each row: sum (a f)(a f - 2 s) where stored, and sum s^2; on the host.
+
+    The entries a are 2^-exponent times what is stored.
+    """
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        entries = times_power_of_two(matrix.data.astype(np.float64), -exponent)
+        scaled = entries * cupy.asarray(factor)[matrix.indices]
+        terms = scaled * (scaled - 2.0 * cupy.asarray(shift)[matrix.indices])
+        sums = cupy.asnumpy(cupy.bincount(row_of_entry(matrix), weights=terms, minlength=matrix.shape[0]))
+        return np.maximum(np.asarray(sums) + float(shift @ shift), 0.0)
 
 
 def sum_of_squares(matrix: DeviceCsr) -> float:

@@ -1,0 +1,47 @@
+"""Coordinates where they live: on the host, or on a device that nothing larger than one number a row leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.array_api import Array, astype, dtype_name, from_numpy, is_numpy, namespace, to_numpy
+
+
+def beside(numbers: np.ndarray, like: Array) -> Array:
+    """Host numbers where `like` is, and there in its dtype, since other libraries mix no dtypes."""
+    return numbers if is_numpy(like) else astype(from_numpy(np.asarray(numbers), like), like.dtype)
+
+
+def joined(parts: list[Array], axis: int = 0) -> Array:
+    return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=axis)
+
+
+def in_float64(array: Array) -> Array:
+    return astype(array, namespace(array).float64)
+
+
+def row_squares(vectors: Array) -> np.ndarray:
+    """||v||^2 of each row, on the host."""
+    if is_numpy(vectors):
+        return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
+    return to_numpy(namespace(vectors).sum(vectors * vectors, axis=1))
+
+
+def times(vectors: Array, one: np.ndarray) -> np.ndarray:
+    """v . one for each row, in the wider of both dtypes, on the host."""
+    if is_numpy(vectors):
+        return np.asarray(vectors @ one)
+    wide = in_float64(vectors) if one.dtype == np.float64 else vectors
+    return to_numpy(wide @ beside(one, wide))
+
+
+def triangle(vectors: Array) -> np.ndarray:
+    """R of a QR, on the host: as wide as there are concepts."""
+    if is_numpy(vectors):
+        return np.asarray(np.linalg.qr(vectors, mode="r"))
+    return to_numpy(namespace(vectors).linalg.qr(vectors)[1])
+
+
+def unit_of(array: Array) -> float:
+    """The unit of rounding of its dtype."""
+    return float(np.finfo(dtype_name(array)).eps)

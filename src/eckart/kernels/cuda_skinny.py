@@ -4,27 +4,32 @@ Libraries form such products in float32 on the ordinary units, which are slower 
 sum of two that the matrix units take (TF32, 11 bits each), a = a' + a'', and a b = a'' b' + a' b'' + a' b' up to
 2^-22 |a b|: a product in float32, by three of those units'. They cut sums off instead of rounding them, so a sum over
 8 of the long index starts from zero and is added to the total by an ordinary, rounded addition. Totals over at most
-`PIECE` of the long index are added up in float64 outside.
+`PIECE` of the long index are added up in float64.
 
 S is stored by rows and a multiple of four columns wide. `shift` is subtracted from its rows on the way. S^T Y can give
-column sums and sums of squares of S - 1 shift^T in float64 as well, as it holds each entry once.
+column sums and sums of squares of S - 1 shift^T as well (eight entries in float32, then float64): it holds each once.
 """
 
 from __future__ import annotations
 
+import tempfile
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from eckart.errors import require
 
-WIDEST = 64
+WIDTHS = (32, 64)
+"""Columns of a factor that one launch takes."""
 PIECE = 4096
 _TILE = 256
 _THREADS = 256
-_SHARED = {"multiply": 2 * 4 * (256 * 36 + 32 * 72), "multiply_transposed": 2 * 4 * (32 * 264 + 32 * 72)}
+_SHARED = {"multiply": 256 * 36, "multiply_transposed": 32 * 264}
+"""Floats of a block of S in shared memory, with what keeps lanes off each other's banks."""
 
 _SOURCE = r"""
-constexpr int TILE = 256, DEPTH = 32, FACTOR = 72;  // rows of a factor are padded so that no two lanes share a bank
+constexpr int TILE = 256, DEPTH = 32, W = WIDTH;
+extern __shared__ __align__(128) float buffer[];
 
 __device__ __forceinline__ void fetch(float* place, const float* from, bool inside) {
   unsigned address = (unsigned)__cvta_generic_to_shared(place);
@@ -37,98 +42,112 @@ __device__ __forceinline__ void split(float x, unsigned& high, unsigned& low) {
   low = __float_as_uint(x - __uint_as_float(high));
 }
 
-__device__ __forceinline__ void mma(float* c, const unsigned* a, const unsigned* b) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+// A tile of a factor as the matrix units want it: cells of 8 columns x 4 rows, two cells deep, then the next 8 columns
+__device__ __forceinline__ unsigned long long descriptor(const float* tile) {
+  unsigned long long address = (unsigned)__cvta_generic_to_shared(tile);
+  return (address >> 4) | (128ull >> 4) << 16 | (256ull >> 4) << 32;
 }
 
-// acc += A B for two tiles of 16 rows, 8 deep, and N tiles of 8 columns
-template <int N>
-__device__ __forceinline__ void step(float (&acc)[2][N][4], const float (&a)[2][4], const float* factor, int g, int t) {
-  unsigned high[2][4], low[2][4];
+#define D16 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define D32 D16 ",%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define FOUR(o) "+f"(c[o]), "+f"(c[o + 1]), "+f"(c[o + 2]), "+f"(c[o + 3])
+#define EIGHT(o) FOUR(o), FOUR(o + 4)
+
+// c = A B for 64 rows, 8 deep: A'' B', A' B'', A' B', in this order
+__device__ __forceinline__ void triple(float (&c)[W / 2], const unsigned* high, const unsigned* low,
+                                       unsigned long long first, unsigned long long second) {
+#if WIDTH == 64
+#define SHAPE "m64n64k8.f32.tf32.tf32 {" D32 "}, "
+#define HIGH "{%32,%33,%34,%35}, "
+#define LOW "{%36,%37,%38,%39}, "
+#define FIRST "%40, "
+#define SECOND "%41, "
+#else
+#define SHAPE "m64n32k8.f32.tf32.tf32 {" D16 "}, "
+#define HIGH "{%16,%17,%18,%19}, "
+#define LOW "{%20,%21,%22,%23}, "
+#define FIRST "%24, "
+#define SECOND "%25, "
+#endif
+  asm volatile(
+      "{ .reg .pred no, yes; .reg .b32 zero; mov.b32 zero, 0; setp.ne.b32 no, zero, 0; setp.eq.b32 yes, zero, 0;"
+      "wgmma.fence.sync.aligned;"
+      "wgmma.mma_async.sync.aligned." SHAPE LOW FIRST "no, 1, 1;"
+      "wgmma.mma_async.sync.aligned." SHAPE HIGH SECOND "yes, 1, 1;"
+      "wgmma.mma_async.sync.aligned." SHAPE HIGH FIRST "yes, 1, 1;"
+      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }"
+      : EIGHT(0), EIGHT(8)
+#if WIDTH == 64
+      , EIGHT(16), EIGHT(24)
+#endif
+      : "r"(high[0]), "r"(high[1]), "r"(high[2]), "r"(high[3]), "r"(low[0]), "r"(low[1]), "r"(low[2]), "r"(low[3]),
+        "l"(first), "l"(second));
+}
+
+// total += A B for 64 rows, 8 deep; `factor` holds B' and behind it B''
+__device__ __forceinline__ void add_product(float (&total)[W / 2], const float (&a)[4], const float* factor) {
+  unsigned high[4], low[4];
   #pragma unroll
-  for (int m = 0; m < 2; m++)
-    #pragma unroll
-    for (int i = 0; i < 4; i++) split(a[m][i], high[m][i], low[m][i]);
+  for (int i = 0; i < 4; i++) split(a[i], high[i], low[i]);
+  float part[W / 2];
+  triple(part, high, low, descriptor(factor), descriptor(factor + 8 * W));
   #pragma unroll
-  for (int n = 0; n < N; n++) {
-    unsigned above[2], below[2];
-    split(factor[t * FACTOR + 8 * n + g], above[0], below[0]);
-    split(factor[(t + 4) * FACTOR + 8 * n + g], above[1], below[1]);
-    #pragma unroll
-    for (int m = 0; m < 2; m++) {
-      float part[4] = {0.f, 0.f, 0.f, 0.f};
-      mma(part, low[m], above);
-      mma(part, high[m], below);
-      mma(part, high[m], above);
+  for (int i = 0; i < W / 2; i++) total[i] += part[i];
+}
+
+// 32 rows of an arranged factor
+__device__ __forceinline__ void fetch_factor(float* place, const float* factor) {
+  #pragma unroll
+  for (int i = 4 * threadIdx.x; i < DEPTH * 2 * W; i += 1024) fetch(place + i, factor + i, true);
+}
+
+__device__ __forceinline__ void arrived() {
+  asm volatile("fence.proxy.async.shared::cta;");  // what was fetched is now for the matrix units
+  __syncthreads();
+}
+
+__device__ __forceinline__ void store(float* result, const float (&total)[W / 2], long long row, long long rows,
+                                      int t) {
+  #pragma unroll
+  for (int half = 0; half < 2; half++)
+    if (row + 8 * half < rows)
       #pragma unroll
-      for (int i = 0; i < 4; i++) acc[m][n][i] += part[i];
-    }
-  }
-}
-
-// rows k .. k + 31 of a factor of 8 N columns, without gaps between them
-template <int N>
-__device__ __forceinline__ void fetch_factor(float* place, const float* factor, int k, int stop) {
-  #pragma unroll
-  for (int i = threadIdx.x; i < DEPTH * 2 * N; i += 256) {
-    int row = i / (2 * N), column = 4 * (i % (2 * N));
-    fetch(place + row * FACTOR + column, factor + (k + row) * 8 * N + column, k + row < stop);
-  }
-}
-
-template <int N>
-__device__ __forceinline__ void store(float* result, float (&acc)[2][N][4], long long first, long long rows,
-                                      int g, int t) {
-  #pragma unroll
-  for (int m = 0; m < 2; m++)
-    #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      long long row = first + 16 * m + 8 * half + g;
-      if (row < rows)
-        #pragma unroll
-        for (int n = 0; n < N; n++)
-          *reinterpret_cast<float2*>(result + row * 8 * N + 8 * n + 2 * t) =
-              make_float2(acc[m][n][2 * half], acc[m][n][2 * half + 1]);
-    }
+      for (int n = 0; n < W / 8; n++)
+        *reinterpret_cast<float2*>(result + (row + 8 * half) * W + 8 * n + 2 * t) =
+            make_float2(total[4 * n + 2 * half], total[4 * n + 2 * half + 1]);
 }
 
 // result[piece] = (S - 1 shift^T)[:, piece] Q[piece, :]
-template <int N>
-__global__ void __launch_bounds__(256, 2) multiply(const float* stored, const float* shift, const float* factor,
-    float* result, long long rows, long long columns, long long stride, int piece) {
-  extern __shared__ float4 memory[];
-  float* buffer = reinterpret_cast<float*>(memory);
-  constexpr int ROW = DEPTH + 4, SIZE = TILE * ROW + DEPTH * FACTOR;
+extern "C" __global__ void __launch_bounds__(256, 2) multiply(const float* stored, const float* shift,
+    const float* factor, float* result, long long rows, long long columns, long long stride, int piece) {
+  constexpr int ROW = DEPTH + 4, FACTOR = DEPTH * 2 * W, SIZE = TILE * ROW + FACTOR;
   long long first = (long long)blockIdx.x * TILE, start = (long long)blockIdx.y * piece;
-  long long stop = min(start + piece, columns);
-  int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const float* source = stored + (first + threadIdx.x / 8) * stride + start + 4 * (threadIdx.x % 8);
-  int left_rows = (int)min(rows - first, (long long)TILE) - threadIdx.x / 8, left_columns = (int)(stop - start);
+  int left_rows = (int)min(rows - first, (long long)TILE), left_columns = (int)min((long long)piece, columns - start);
+  int line = threadIdx.x / 8, place_in = 4 * (threadIdx.x % 8), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const float* source = stored + (first + line) * stride + start + place_in;
+  factor += start * 2 * W;
   auto load = [&](int stage, int k) {
-    float* place = buffer + stage * SIZE + threadIdx.x / 8 * ROW + 4 * (threadIdx.x % 8);
-    bool inside = k + 4 * (int)(threadIdx.x % 8) < left_columns;
+    float* block = buffer + stage * SIZE;
+    fetch_factor(block, factor + (long long)k * 2 * W);
     #pragma unroll
     for (int j = 0; j < TILE; j += 32)
-      fetch(place + j * ROW, source + j * stride + k, inside && j < left_rows);
-    fetch_factor<N>(buffer + stage * SIZE + TILE * ROW, factor + start * 8 * N, k, left_columns);
+      fetch(block + FACTOR + (line + j) * ROW + place_in, source + j * stride + k,
+            k + place_in < left_columns && line + j < left_rows);
     asm volatile("cp.async.commit_group;");
   };
-  float acc[2][N][4] = {};
-  int count = (int)((stop - start + DEPTH - 1) / DEPTH);
+  // Rows of this thread: four warps make a tile of 64 rows; two such tiles one after the other
+  int mine = threadIdx.x / 128 * 128 + threadIdx.x / 32 % 4 * 16 + g;
+  float total[2][W / 2] = {};
   load(0, 0);
-  for (int index = 0; index < count; index++) {
-    int k = index * DEPTH;
-    if (index + 1 < count) {
-      load((index + 1) & 1, k + DEPTH);
+  for (int k = 0, stage = 0; k < left_columns; k += DEPTH, stage ^= 1) {
+    if (k + DEPTH < left_columns) {
+      load(stage ^ 1, k + DEPTH);
       asm volatile("cp.async.wait_group 1;");
     } else {
       asm volatile("cp.async.wait_group 0;");
     }
-    __syncthreads();
-    const float* block = buffer + (index & 1) * SIZE;
-    const float* mine = block + 32 * warp * ROW;
+    arrived();
+    const float* block = buffer + stage * SIZE;
     #pragma unroll 1
     for (int depth = 0; depth < DEPTH; depth += 8) {
       float left = 0.f, right = 0.f;
@@ -137,168 +156,206 @@ __global__ void __launch_bounds__(256, 2) multiply(const float* stored, const fl
         left = column < left_columns ? shift[start + column] : 0.f;
         right = column + 4 < left_columns ? shift[start + column + 4] : 0.f;
       }
-      float a[2][4];
       #pragma unroll
       for (int m = 0; m < 2; m++) {
-        const float* rows_of = mine + (16 * m + g) * ROW + depth + t;
-        a[m][0] = rows_of[0] - left;
-        a[m][1] = rows_of[8 * ROW] - left;
-        a[m][2] = rows_of[4] - right;
-        a[m][3] = rows_of[8 * ROW + 4] - right;
+        const float* x = block + FACTOR + (mine + 64 * m) * ROW + depth + t;
+        float a[4] = {x[0] - left, x[8 * ROW] - left, x[4] - right, x[8 * ROW + 4] - right};
+        add_product(total[m], a, block + depth * 2 * W);
       }
-      step<N>(acc, a, block + TILE * ROW + depth * FACTOR, g, t);
     }
     __syncthreads();
   }
-  store<N>(result + (long long)blockIdx.y * rows * 8 * N, acc, first + 32 * warp, rows, g, t);
+  result += (long long)blockIdx.y * rows * W;
+  for (int m = 0; m < 2; m++) store(result, total[m], first + mine + 64 * m, rows, t);
 }
 
 // result[piece] = (S - 1 shift^T)[piece, :]^T Y[piece, :], and the sums of its columns and of their squares
-template <int N, bool SUMS>
-__global__ void __launch_bounds__(256, 2) multiply_transposed(const float* stored, const float* shift,
-    const float* factor, float* result, double* sums, long long rows, long long columns, long long stride, int piece) {
-  extern __shared__ float4 memory[];
-  float* buffer = reinterpret_cast<float*>(memory);
-  constexpr int ROW = TILE + 8, SIZE = DEPTH * ROW + DEPTH * FACTOR;
+template <bool SUMS>
+__device__ __forceinline__ void transposed(const float* stored, const float* shift, const float* factor, float* result,
+    double* sums, long long rows, long long columns, long long stride, int piece) {
+  constexpr int ROW = TILE + 8, FACTOR = DEPTH * 2 * W, SIZE = DEPTH * ROW + FACTOR;
   long long first = (long long)blockIdx.x * TILE, start = (long long)blockIdx.y * piece;
-  long long stop = min(start + piece, rows);
-  int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const float* source = stored + (start + threadIdx.x / 64) * stride + first + 4 * (threadIdx.x % 64);
-  int left_rows = (int)(stop - start);
-  bool inside = first + 4 * (threadIdx.x % 64) < columns;
+  int left_rows = (int)min((long long)piece, rows - start), left_columns = (int)min(columns - first, (long long)TILE);
+  int line = threadIdx.x / 64, place_in = 4 * (threadIdx.x % 64), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const float* source = stored + (start + line) * stride + first + place_in;
+  factor += start * 2 * W;
   auto load = [&](int stage, int k) {
-    float* place = buffer + stage * SIZE + threadIdx.x / 64 * ROW + 4 * (threadIdx.x % 64);
-    int row = k + threadIdx.x / 64;
+    float* block = buffer + stage * SIZE;
+    fetch_factor(block, factor + (long long)k * 2 * W);
     #pragma unroll
     for (int j = 0; j < DEPTH; j += 4)
-      fetch(place + j * ROW, source + (long long)(k + j) * stride, inside && row + j < left_rows);
-    fetch_factor<N>(buffer + stage * SIZE + DEPTH * ROW, factor + start * 8 * N, k, left_rows);
+      fetch(block + FACTOR + (line + j) * ROW + place_in, source + (long long)(k + j) * stride,
+            place_in < left_columns && k + line + j < left_rows);
     asm volatile("cp.async.commit_group;");
   };
-  float offset[2][2] = {};
+  int mine = threadIdx.x / 128 * 128 + threadIdx.x / 32 % 4 * 16 + g;
+  float offset[4] = {};
   if (shift)
-    for (int m = 0; m < 2; m++)
-      for (int half = 0; half < 2; half++) {
-        long long column = first + 32 * warp + 16 * m + 8 * half + g;
-        offset[m][half] = column < columns ? shift[column] : 0.f;
-      }
-  float acc[2][N][4] = {};
-  double totals[2][2][2] = {};
-  int count = (int)((stop - start + DEPTH - 1) / DEPTH);
+    for (int i = 0; i < 4; i++) {
+      int column = mine + 64 * (i / 2) + 8 * (i % 2);
+      offset[i] = column < left_columns ? shift[first + column] : 0.f;
+    }
+  float total[2][W / 2] = {};
+  double found[4][2] = {};
   load(0, 0);
-  for (int index = 0; index < count; index++) {
-    int k = index * DEPTH;
-    if (index + 1 < count) {
-      load((index + 1) & 1, k + DEPTH);
+  for (int k = 0, stage = 0; k < left_rows; k += DEPTH, stage ^= 1) {
+    if (k + DEPTH < left_rows) {
+      load(stage ^ 1, k + DEPTH);
       asm volatile("cp.async.wait_group 1;");
     } else {
       asm volatile("cp.async.wait_group 0;");
     }
-    __syncthreads();
-    const float* block = buffer + (index & 1) * SIZE;
+    arrived();
+    const float* block = buffer + stage * SIZE;
+    float few[4][2] = {};  // eight rows a thread, before they are added in float64, which is slow to convert to
     #pragma unroll 1
-    for (int depth = 0; depth < DEPTH; depth += 8) {
-      float a[2][4];
+    for (int depth = 0; depth < DEPTH; depth += 8)
       #pragma unroll
-      for (int m = 0; m < 2; m++)
+      for (int m = 0; m < 2; m++) {
+        float a[4];
         #pragma unroll
         for (int i = 0; i < 4; i++) {
-          int row = depth + t + 4 * (i / 2);
-          float x = block[row * ROW + 32 * warp + 16 * m + 8 * (i % 2) + g] - offset[m][i % 2];
-          a[m][i] = x;
+          int row = depth + t + 4 * (i / 2), which = 2 * m + i % 2;
+          a[i] = block[FACTOR + row * ROW + mine + 64 * m + 8 * (i % 2)] - offset[which];
           if (SUMS && k + row < left_rows) {
-            totals[m][i % 2][0] += x;
-            totals[m][i % 2][1] += (double)x * x;
+            few[which][0] += a[i];
+            few[which][1] += a[i] * a[i];
           }
         }
-      step<N>(acc, a, block + DEPTH * ROW + depth * FACTOR, g, t);
-    }
+        add_product(total[m], a, block + depth * 2 * W);
+      }
+    for (int i = 0; SUMS && i < 8; i++) found[i / 2][i % 2] += few[i / 2][i % 2];
     __syncthreads();
   }
-  store<N>(result + (long long)blockIdx.y * columns * 8 * N, acc, first + 32 * warp, columns, g, t);
-  for (int m = 0; SUMS && m < 2; m++)
-    for (int half = 0; half < 2; half++)
-      for (int which = 0; which < 2; which++) {
-        double total = totals[m][half][which];
-        total += __shfl_xor_sync(0xffffffffu, total, 1);
-        total += __shfl_xor_sync(0xffffffffu, total, 2);
-        long long column = first + 32 * warp + 16 * m + 8 * half + g;
-        if (t == 0 && column < columns) sums[((long long)blockIdx.y * 2 + which) * columns + column] = total;
-      }
+  result += (long long)blockIdx.y * columns * W;
+  for (int m = 0; m < 2; m++) store(result, total[m], first + mine + 64 * m, columns, t);
+  for (int i = 0; SUMS && i < 8; i++) {
+    double sum = found[i / 2][i % 2];
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    int column = mine + 64 * (i / 4) + 8 * (i / 2 % 2);
+    if (t == 0 && column < left_columns) sums[(blockIdx.y * 2ll + i % 2) * columns + first + column] = sum;
+  }
 }
 
-// total = the pieces added up in float64
-template <typename T>
-__global__ void add_pieces(const float* pieces, T* total, long long size, int count) {
+#define ARGUMENTS const float* stored, const float* shift, const float* factor, float* result, double* sums, \
+    long long rows, long long columns, long long stride, int piece
+extern "C" __global__ void __launch_bounds__(256, 2) multiply_transposed(ARGUMENTS) {
+  transposed<false>(stored, shift, factor, result, sums, rows, columns, stride, piece);
+}
+extern "C" __global__ void __launch_bounds__(256, 2) multiply_transposed_sums(ARGUMENTS) {
+  transposed<true>(stored, shift, factor, result, sums, rows, columns, stride, piece);
+}
+
+// The pieces added up in float64
+extern "C" __global__ void add_pieces(const float* pieces, double* total, long long size, int count) {
   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   double sum = 0.0;
   for (int piece = 0; piece < count; piece++) sum += pieces[piece * size + i];
-  total[i] = (T)sum;
+  total[i] = sum;
+}
+
+// The same, in float32 in two parts, as `descriptor` says; rows past the last one are zeros
+extern "C" __global__ void arrange(const float* pieces, float* arranged, long long rows, long long all_rows, int width,
+                                   int count) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / width, size = rows * width;
+  if (row >= all_rows) return;
+  int column = (int)(i % width);
+  double sum = 0.0;
+  if (row < rows)
+    for (int piece = 0; piece < count; piece++) sum += pieces[piece * size + i];
+  unsigned high, low;
+  split((float)sum, high, low);
+  long long place = row / 8 * 16 * width + column / 8 * 64 + row % 8 / 4 * 32 + column % 8 * 4 + row % 4;
+  arranged[place] = __uint_as_float(high);
+  arranged[place + 8 * width] = __uint_as_float(low);
 }
 """
 
 
-@lru_cache(maxsize=16)
-def _module(tiles: int) -> Any:
+@lru_cache(maxsize=2)
+def _module(width: int) -> Any:
+    """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy by itself leaves out."""
     cupy = require("cupy", purpose="products on a GPU")
-    names = [
-        f"multiply<{tiles}>",
-        f"multiply_transposed<{tiles}, false>",
-        f"multiply_transposed<{tiles}, true>",
-        "add_pieces<float>",
-        "add_pieces<double>",
-    ]
-    return cupy.RawModule(code=_SOURCE, options=("-std=c++17",), name_expressions=names)
+    nvrtc = cupy.cuda.nvrtc
+    program = nvrtc.createProgram(_SOURCE, "skinny.cu", (), ())
+    try:
+        nvrtc.compileProgram(program, ("-std=c++17", "-arch=sm_90a", f"-DWIDTH={width}"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "skinny.cubin"
+            path.write_bytes(nvrtc.getCUBIN(program))
+            module = cupy.RawModule(path=str(path))
+            module.get_function("arrange")  # loads the file
+        return module
+    except nvrtc.NVRTCError as error:
+        raise RuntimeError(nvrtc.getProgramLog(program)) from error
+    finally:
+        nvrtc.destroyProgram(program)
 
 
-def multiply(stored: Any, shift: Any, factor: Any) -> Any:
-    """(S - 1 shift^T) Q in float32; all arrays are CuPy's, Q without gaps and a multiple of eight wide."""
-    rows, columns = stored.shape
-    pieces = _pieces(stored, factor, columns, rows)
-    _launch("multiply", "", stored, shift, factor, (pieces,))
-    return _added(pieces, "float32")
-
-
-def multiply_transposed(stored: Any, shift: Any, factor: Any, *, sums: bool = False) -> tuple[Any, Any]:
-    """(S - 1 shift^T)^T Y in float64, and with `sums` the sums and sums of squares of the columns (2 x columns)."""
+def arrange(factor: Any) -> Any:
+    """A factor (or the pieces of one, to be added up) as the products take it; a multiple of 8 wide, without gaps."""
     import cupy
-
-    rows, columns = stored.shape
-    pieces = _pieces(stored, factor, rows, columns)
-    found = cupy.empty((len(pieces), 2, columns)) if sums else None
-    _launch("multiply_transposed", ", true" if sums else ", false", stored, shift, factor, (pieces, found))
-    return _added(pieces, "float64"), None if found is None else found.sum(axis=0)
-
-
-def _pieces(stored: Any, factor: Any, length: int, rows: int) -> Any:
-    """Room for the product over each piece of the long index."""
-    import cupy
-
-    return cupy.empty((-(-length // PIECE), rows, factor.shape[1]), cupy.float32)
-
-
-def _launch(name: str, variant: str, stored: Any, shift: Any, factor: Any, results: tuple[Any, ...]) -> None:
     import numpy as np
 
-    tiles = factor.shape[1] // 8
-    kernel = _module(tiles).get_function(f"{name}<{tiles}{variant}>")
-    kernel.max_dynamic_shared_size_bytes = _SHARED[name]
+    count, rows, width = factor.shape if factor.ndim == 3 else (1, *factor.shape)
+    padded = -(-rows // 32) * 32
+    result = cupy.empty((padded, 2, width), cupy.float32)
+    kernel = _module(width).get_function("arrange")
+    sizes = (np.int64(rows), np.int64(padded), np.int32(width), np.int32(count))
+    kernel((-(-padded * width // 256),), (256,), (factor, result, *sizes))
+    return result
+
+
+def multiply(stored: Any, shift: Any, arranged: Any) -> Any:
+    """(S - 1 shift^T) Q in float32, in pieces that are to be added up; all arrays are CuPy's."""
     rows, columns = stored.shape
-    count, length = results[0].shape[:2]
-    places = [np.uint64(0) if array is None else array for array in (stored, shift, factor, *results)]
-    sizes = (np.int64(rows), np.int64(columns), np.int64(stored.strides[0] // 4), np.int32(PIECE))
-    kernel((-(-length // _TILE), count), (_THREADS,), (*places, *sizes), shared_mem=_SHARED[name])
+    pieces = _room(columns, rows, arranged)
+    _launch("multiply", stored, shift, arranged, (pieces,))
+    return pieces
 
 
-def _added(pieces: Any, dtype: str) -> Any:
-    """The pieces added up in float64, in `dtype`."""
+def multiply_transposed(stored: Any, shift: Any, arranged: Any, *, sums: bool = False) -> tuple[Any, Any]:
+    """(S - 1 shift^T)^T Y in pieces, and with `sums` the sums and sums of squares of the columns (2 x columns)."""
+    import cupy
+
+    rows, columns = stored.shape
+    pieces = _room(rows, columns, arranged)
+    found = cupy.empty((len(pieces), 2, columns)) if sums else None
+    _launch("multiply_transposed_sums" if sums else "multiply_transposed", stored, shift, arranged, (pieces, found))
+    return pieces, None if found is None else found.sum(axis=0)
+
+
+def added(pieces: Any) -> Any:
+    """The pieces added up in float64."""
     import cupy
     import numpy as np
 
     if len(pieces) == 1:
-        return pieces[0].astype(dtype, copy=False)
-    total = cupy.empty(pieces.shape[1:], dtype)
-    kernel = _module(pieces.shape[2] // 8).get_function(f"add_pieces<{'float' if dtype == 'float32' else 'double'}>")
+        return pieces[0].astype("float64")
+    total = cupy.empty(pieces.shape[1:])
+    kernel = _module(pieces.shape[2]).get_function("add_pieces")
     kernel((-(-total.size // 256),), (256,), (pieces, total, np.int64(total.size), np.int32(len(pieces))))
     return total
+
+
+def _room(length: int, rows: int, arranged: Any) -> Any:
+    """For the product over each piece of the long index."""
+    import cupy
+
+    return cupy.empty((-(-length // PIECE), rows, arranged.shape[2]), cupy.float32)
+
+
+def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...]) -> None:
+    import numpy as np
+
+    width = arranged.shape[2]
+    kernel = _module(width).get_function(name)
+    shared = 2 * 4 * (_SHARED[name.removesuffix("_sums")] + 32 * 2 * width)
+    kernel.max_dynamic_shared_size_bytes = shared
+    rows, columns = stored.shape
+    count, length = results[0].shape[:2]
+    places = [np.uint64(0) if array is None else array for array in (stored, shift, arranged, *results)]
+    sizes = (np.int64(rows), np.int64(columns), np.int64(stored.strides[0] // 4), np.int32(PIECE))
+    kernel((-(-length // _TILE), count), (_THREADS,), (*places, *sizes), shared_mem=shared)

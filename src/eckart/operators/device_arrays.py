@@ -27,14 +27,27 @@ def given_back(array: Any, like: Array) -> Array:
     return require("torch").as_tensor(array, device=like.device)
 
 
+def device_number(array: Array) -> int:
+    """Which GPU the array is on."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return int(array.device.index or 0)
+    return int(array.device.id)
+
+
 @contextmanager
 def on_device_of(like: Array) -> Iterator[None]:
     """CuPy on the device of `like` and, for PyTorch's arrays, on PyTorch's stream there."""
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(like, torch.Tensor):
-        with like.device:
+    with cupy().cuda.Device(device_number(like)):
+        stream = torch.cuda.current_stream(like.device) if torch and isinstance(like, torch.Tensor) else None
+        if stream is None or not stream.cuda_stream:  # both libraries begin on the same stream
             yield
-        return
-    stream = torch.cuda.current_stream(like.device)
-    with cupy().cuda.Device(stream.device.index), cupy().cuda.ExternalStream(stream.cuda_stream):
-        yield
+        else:
+            with _external(stream):
+                yield
+
+
+def _external(stream: Any) -> Any:
+    known = getattr(cupy().cuda.Stream, "from_external", None)
+    return cupy().cuda.ExternalStream(stream.cuda_stream) if known is None else known(stream)

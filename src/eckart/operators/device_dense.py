@@ -6,13 +6,15 @@ What does not suit them (other types and layouts, weights, many columns) takes t
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from eckart.array_api import Array, is_host
+from eckart.array_api import Array, is_host, namespace
+from eckart.kernels import cuda_skinny
 from eckart.operators.base import Survey
-from eckart.operators.device_arrays import given_back, on_device_of, seen_by_cupy
+from eckart.operators.device_arrays import cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.operators.prepare import Convert, ShiftColumns, ShiftRows
 
 if TYPE_CHECKING:
@@ -35,49 +37,52 @@ class SkinnyProducts:
     def matmat(self, right: Array) -> Array:
         """A Q in float32."""
         with on_device_of(self.like):
-            return given_back(self._product(seen_by_cupy(right), transposed=self.turned), self.like)
+            image = self._by_tiles(right, lambda tile: cuda_skinny.added(self._forth(tile)).astype("float32"))
+            return given_back(image, self.like)
 
     def rmatmat(self, left: Array) -> Array:
         """A^T Y in float64."""
         with on_device_of(self.like):
-            product = self._product(seen_by_cupy(left), transposed=not self.turned)
-            return given_back(product.astype("float64", copy=False), self.like)
+            return given_back(self._by_tiles(left, lambda tile: cuda_skinny.added(self._back(tile))), self.like)
 
     def normal(self, right: Array) -> Array:
         """A^T (A Q) in float64."""
         with on_device_of(self.like):
-            image = self._product(seen_by_cupy(right), transposed=self.turned)
-            product = self._product(image, transposed=not self.turned)
-            return given_back(product.astype("float64", copy=False), self.like)
+            product = self._by_tiles(right, lambda tile: cuda_skinny.added(self._back(self._forth(tile))))
+            return given_back(product, self.like)
 
     def survey(self, right: Array) -> Survey:
         """Column sums, sums of squares and A^T (A Q); A is not turned."""
-        from eckart.kernels import cuda_skinny
-
+        width = right.shape[1]
         with on_device_of(self.like):
-            factor = _padded(seen_by_cupy(right))
-            image = cuda_skinny.multiply(self.stored, self.shift, factor)
-            product, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, image, sums=True)
-            parts = [given_back(part, self.like) for part in (sums[0], sums[1], product[:, : right.shape[1]])]
-        return Survey(parts[0], parts[1], float(self.stored.shape[0]), parts[2])
+            first, rest = right[:, : cuda_skinny.WIDTHS[-1]], right[:, cuda_skinny.WIDTHS[-1] :]
+            image = cuda_skinny.arrange(self._forth(_padded(seen_by_cupy(first))))
+            pieces, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, image, sums=True)
+            parts = [given_back(part, self.like) for part in (sums[0], sums[1], cuda_skinny.added(pieces))]
+        product = parts[2][:, : min(width, cuda_skinny.WIDTHS[-1])]
+        if rest.shape[1]:
+            product = namespace(product).concat([product, self.normal(rest)], axis=1)
+        return Survey(parts[0], parts[1], float(self.stored.shape[0]), product)
+
+    def _forth(self, factor: Any) -> Any:
+        return self._product(factor, transposed=self.turned)
+
+    def _back(self, factor: Any) -> Any:
+        return self._product(factor, transposed=not self.turned)
 
     def _product(self, factor: Any, *, transposed: bool) -> Any:
-        from eckart.kernels import cuda_skinny
+        """S Q or S^T Y in pieces; the factor may come in pieces as well."""
+        arranged = cuda_skinny.arrange(factor)
+        if transposed:
+            return cuda_skinny.multiply_transposed(self.stored, self.shift, arranged)[0]
+        return cuda_skinny.multiply(self.stored, self.shift, arranged)
 
-        pieces = []
-        for start in range(0, factor.shape[1], cuda_skinny.WIDEST):
-            tile = factor[:, start : start + cuda_skinny.WIDEST]
-            padded = _padded(tile)
-            if transposed:
-                product = cuda_skinny.multiply_transposed(self.stored, self.shift, padded)[0]
-            else:
-                product = cuda_skinny.multiply(self.stored, self.shift, padded)
-            pieces.append(product[:, : tile.shape[1]])
-        if len(pieces) == 1:
-            return pieces[0]
-        import cupy
-
-        return cupy.concatenate(pieces, axis=1)
+    def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Any:
+        """product(tile) for as many columns as a launch takes, side by side."""
+        seen, most = seen_by_cupy(factor), cuda_skinny.WIDTHS[-1]
+        tiles = [seen[:, start : start + most] for start in range(0, seen.shape[1], most)]
+        pieces = [product(_padded(tile))[:, : tile.shape[1]] for tile in tiles]
+        return pieces[0] if len(pieces) == 1 else cupy().concatenate(pieces, axis=1)
 
 
 def skinny_products(op: RowBlocks, width: int) -> SkinnyProducts | None:
@@ -85,7 +90,7 @@ def skinny_products(op: RowBlocks, width: int) -> SkinnyProducts | None:
     matrix = op.matrix
     if is_host(op.like) or op.precision != "float32" or width > _MOST_COLUMNS or op.weight_roots is not None:
         return None
-    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _cupy_is_here():
+    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _has_kernels(device_number(op.like)):
         return None
     shift, suits = _shift_of(op)
     if not suits:
@@ -120,18 +125,19 @@ def _aligned(stored: Any) -> bool:
 
 
 def _padded(factor: Any) -> Any:
-    """The factor in float32, with columns of zeros up to a multiple of eight."""
-    import cupy
-
+    """The factor in float32, with columns of zeros up to the width of a launch."""
     width = int(factor.shape[1])
-    wide = -(-width // 8) * 8
+    wide = next(w for w in cuda_skinny.WIDTHS if w >= width)
     if wide == width:
-        return cupy.ascontiguousarray(factor, dtype=cupy.float32)
-    result = cupy.zeros((factor.shape[0], wide), cupy.float32)
+        return cupy().ascontiguousarray(factor, dtype="float32")
+    result = cupy().zeros((factor.shape[0], wide), "float32")
     result[:, :width] = factor
     return result
 
 
-@lru_cache(maxsize=1)
-def _cupy_is_here() -> bool:
-    return importlib.util.find_spec("cupy") is not None
+@lru_cache(maxsize=8)
+def _has_kernels(number: int) -> bool:
+    """Whether CuPy is here and device `number` has the instructions that the kernels are written in."""
+    if importlib.util.find_spec("cupy") is None:
+        return False
+    return str(cupy().cuda.Device(number).compute_capability) == "90"

@@ -76,13 +76,15 @@ class Reading:
         self.explained = (lower, upper)
 
 
-def ahead(load: Callable[[Item], Loaded], items: Sequence[Item], depth: int = 2) -> Iterator[tuple[Item, Loaded]]:
-    """(item, load(item)) in order, loaded by a thread of its own while the caller works on those before."""
+def ahead(
+    load: Callable[[Item], Loaded], items: Sequence[Item], depth: int = 2, threads: int = 1
+) -> Iterator[tuple[Item, Loaded]]:
+    """(item, load(item)) in order, loaded by threads of their own while the caller works on those before."""
     if len(items) <= 1:
         for item in items:
             yield item, load(item)
         return
-    pool = ThreadPoolExecutor(1, thread_name_prefix="eckart-read")
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="eckart-read")
     pending: deque[tuple[Item, Future[Loaded]]] = deque()
     waiting = iter(items)
     try:

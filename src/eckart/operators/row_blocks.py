@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sparse, namespace, to_numpy
-from eckart.kernels.cuda_skinny import WIDEST
 from eckart.operators import device_rows, sparse_rows
 from eckart.operators.base import Survey
 from eckart.operators.device_dense import skinny_products
@@ -229,7 +228,7 @@ class RowBlocks:
         if self.sparse:
             found: Survey = self.stored_rows.survey(self, right, gram=gram)
             return found
-        skinny = None if gram or right is None or right.shape[1] > WIDEST else skinny_products(self, right.shape[1])
+        skinny = None if gram or right is None else skinny_products(self, right.shape[1])
         if skinny is not None and not skinny.turned:
             return skinny.survey(right)
         factor = None if right is None else self._operand(right)

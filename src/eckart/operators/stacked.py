@@ -275,8 +275,10 @@ class StackedBlocks:
             return self._on_cluster(task, spans, combine)
         done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
         mover = self.reading.mover
-        load = self._read if mover is None else lambda span: mover.load(self._read(span))
-        blocks = ahead(load, spans[done:])
+        if mover is None:
+            blocks = ahead(self._read, spans[done:])
+        else:
+            blocks = ahead(lambda span: mover.load(self._read(span)), spans[done:], depth=4, threads=2)
         try:
             for (start, stop), loaded in blocks:
                 matrix = loaded if mover is None else mover.accept(loaded)
@@ -292,6 +294,8 @@ class StackedBlocks:
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
+            if mover is not None:
+                mover.finish()
         return [to_numpy(array) for array in total]
 
     def _read(self, span: tuple[int, int]) -> Any:

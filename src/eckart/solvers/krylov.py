@@ -21,7 +21,7 @@ from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
 _PROBES = 8
-_SETTLED = 0.1
+_SETTLED = 0.5
 """Probes join when every wanted residual is below this share of the last wanted value."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
-from eckart.array_api import Array, astype, float64, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -89,12 +89,10 @@ def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
 
 def _inverse_root(scaled: np.ndarray) -> np.ndarray:
     """W with W^T S W = I for a matrix of unit diagonal."""
-    try:
-        root = np.linalg.cholesky(scaled)
-    except np.linalg.LinAlgError:
-        root = None
-    if root is not None and float(np.diagonal(root).min()) > _WELL_CONDITIONED:
-        return np.ascontiguousarray(linalg.solve_triangular(root, np.eye(len(root)), lower=True, check_finite=False).T)
+    # LAPACK itself: around a matrix this small, NumPy and SciPy take longer than it does.
+    root, failed = lapack.dpotrf(scaled, lower=1, clean=1)
+    if not failed and float(np.diagonal(root).min()) > _WELL_CONDITIONED:
+        return np.ascontiguousarray(lapack.dtrtri(root, lower=1)[0].T)
     values, vectors = np.linalg.eigh(scaled)
     good = values > 100 * len(values) * _UNIT
     return np.asarray(vectors[:, good] / np.sqrt(values[good]))
@@ -123,8 +121,16 @@ def departure(basis: Array, rng: np.random.Generator) -> float:
 
 
 def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
-    """A block of independent standard normal numbers beside `like`."""
-    return from_numpy(rng.standard_normal((rows, columns)), like)
+    """A block of independent standard normal numbers beside `like`.
+
+    A GPU makes them of random bits: sqrt(-2 log u) cos(2 pi v), Box and Muller.
+    """
+    if is_host(like):
+        return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
+    xp = namespace(like)
+    bits = from_numpy(np.frombuffer(rng.bytes(8 * rows * columns), np.int32).reshape(2, rows, columns), like)
+    uniform = (astype(bits, xp.float64) + (2.0**31 + 0.5)) / 2.0**32
+    return xp.sqrt(-2.0 * xp.log(uniform[0])) * xp.cos((2.0 * np.pi) * uniform[1])
 
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:

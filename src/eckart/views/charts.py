@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
 from eckart.errors import ParameterError
+from eckart.views.given_rows import some
 from eckart.views.measures import column_spread, floats, row_distances, row_scores, row_weights
 from eckart.views.pack import levels, packed
 from eckart.views.report_methods import ADDITIVE, ORTHOGONAL
@@ -136,10 +136,7 @@ def _observed(d: Decomposition, data: Any, drawn: NDArray[np.intp], columns: NDA
     """The table itself for the drawn rows and shown columns."""
     if data is None or not len(drawn) or tuple(data.shape) != (d.rows, d.columns):
         return None
-    part = data[drawn][:, columns] if len(drawn) < d.rows or len(columns) < d.columns else data
-    part = part.toarray() if hasattr(part, "toarray") else to_numpy(part)
-    part = np.asarray(part, dtype=np.float64)
-    return _small(part)
+    return _small(some(data, drawn, columns))
 
 
 def _small(table: NDArray[np.float64]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from eckart.errors import ParameterError
 from eckart.modelfile import libraries
 from eckart.newfile import new_file
 from eckart.views import charts, sentences
+from eckart.views.given_rows import at_edge
 from eckart.views.report_contents import Section, Told, for_script, full, heatmap, rank_table, sections
 from eckart.views.report_methods import ORTHOGONAL, total_share
 from eckart.views.report_rows import subset_sentence
@@ -90,7 +91,9 @@ def report(
     >>> "PC1 is made by Assault, Rape and Murder" in page
     True
     """
-    told = Told(tuple(reading), data, columns, rank_table(ranks))
+    # What is on a device comes to the host once, not for every table.
+    d = d.on_host()
+    told = Told(tuple(reading), at_edge(data), columns, rank_table(ranks))
     return write(d, told, title or method_name(d), labels or {}, path, overwrite=overwrite)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
 from eckart.errors import ParameterError
+from eckart.views.given_rows import some
 from eckart.views.measures import complete, floats
 from eckart.views.outliers import Distances, distances, outlier_columns
 from eckart.views.pack import levels, packed
@@ -84,8 +84,7 @@ def _makers(d: Decomposition, row: int, data: Any) -> str:
     """The columns that make a row far out."""
     values = None
     if data is not None and tuple(data.shape) == (d.rows, d.columns):
-        line = data[[row]]
-        values = line.toarray()[0] if hasattr(line, "toarray") else to_numpy(line)[0]
+        values = some(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
     made = outlier_columns(d, row, values=values, k=model_axes(d))
     return joined([shorten(str(line[0]), 24) for line in made.rows[:3]])

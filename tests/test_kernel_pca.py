@@ -331,3 +331,78 @@ def test_bounds_hold_and_scores_have_the_variances_they_claim(seed, gamma, rows)
     scores = np.asarray(d.left) * np.asarray(d.values)
     np.testing.assert_allclose(scores.T @ scores, np.diag(spectrum[:3]), atol=1e-9)
     np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "cosine", "linear"])
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tensors_give_the_same_and_stay_tensors(kernel, solver, dtype):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    X = np.sin(rng.uniform(-1, 1, (600, 2)) @ rng.standard_normal((2, 5)) * 2.0).astype(dtype)
+    tensor = torch.from_numpy(X.copy())
+    options = {"k": 3, "kernel": kernel, "solver": solver, "left": True, "approximation_error": 1e-5}
+    here, there = ek.decompose(X, "kernel_pca", **options), ek.decompose(tensor, "kernel_pca", **options)
+    arrays = [there.values, there.left, there.right, there.parts["correlations"]]
+    arrays += [there.parts[name] for name in ("support", "dual", "support_scores", "offset") if name in there.parts]
+    assert all(isinstance(array, torch.Tensor) for array in arrays)
+    exact = {"float32": 1e-5, "float64": 1e-9}[dtype]
+    np.testing.assert_allclose(there.values.numpy(), here.values, rtol=exact)
+    np.testing.assert_allclose(there.left.numpy(), here.left, atol=exact)
+    np.testing.assert_allclose(there.certificate.explained, here.certificate.explained, atol=1e-6)
+    np.testing.assert_allclose(there.parts["correlations"].numpy(), here.parts["correlations"], atol=1e-5)
+    scores = ek.project(there, tensor[:20])
+    assert scores.dtype == tensor.dtype
+    np.testing.assert_allclose(scores.numpy(), ek.project(here, X[:20]), atol=10 * exact)
+    np.testing.assert_allclose(ek.project(here, tensor[:20]).numpy(), ek.project(here, X[:20]), atol=10 * exact)
+
+
+@pytest.mark.parametrize("how", ["ridge", "fixed_point", "neighbours"])
+def test_the_way_back_of_tensors(how):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    X = np.sin(rng.uniform(-1, 1, (400, 2)) @ rng.standard_normal((2, 5)) * 2.0)
+    tensor = torch.from_numpy(X)
+    here = ek.KernelPCA(3, kernel="rbf", gamma=1.0, preimage=how, fit_inverse_transform=True).fit(X)
+    there = ek.KernelPCA(3, kernel="rbf", gamma=1.0, preimage=how, fit_inverse_transform=True).fit(tensor)
+    assert isinstance(there.fit_transform(tensor), torch.Tensor)
+    wanted, found = here.preimages(here.transform(X[:30])), there.preimages(there.transform(tensor[:30]))
+    assert all(isinstance(array, torch.Tensor) for array in (found.rows, found.distances, found.lengths))
+    np.testing.assert_allclose(found.rows.numpy(), wanted.rows, atol=1e-4)
+    np.testing.assert_allclose(found.distances.numpy(), wanted.distances, atol=1e-4)
+    np.testing.assert_allclose(found.lengths.numpy(), wanted.lengths, atol=1e-8)
+
+
+def test_linear_rows_from_tensors():
+    torch = pytest.importorskip("torch")
+    X = np.random.default_rng(0).standard_normal((80, 4)).astype(np.float32)
+    model = ek.KernelPCA(4).fit(torch.from_numpy(X))
+    back = model.inverse_transform(model.transform(torch.from_numpy(X)))
+    assert isinstance(back, torch.Tensor)
+    np.testing.assert_allclose(back.numpy(), X, atol=1e-5)
+    assert float(model.preimages(model.transform(torch.from_numpy(X))).distances.max()) == 0.0
+
+
+def test_a_model_of_tensors_refuses_other_libraries():
+    torch = pytest.importorskip("torch")
+    X = np.random.default_rng(0).standard_normal((80, 4))
+    model = ek.KernelPCA(2, kernel="rbf").fit(torch.from_numpy(X))
+    with pytest.raises(InputError, match="arrays of torch on cpu and the data are of numpy"):
+        model.transform(X)
+
+
+def test_functions_of_rows_are_called_on_the_host():
+    torch = pytest.importorskip("torch")
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    d = ek.decompose(torch.from_numpy(X), "kernel_pca", k=2, kernel=lambda a, b: float(a @ b) ** 2)
+    assert isinstance(d.values, np.ndarray)
+    assert any("called on the host" in note for note in d.notes)
+    assert ek.project(d, torch.from_numpy(X[:3])).shape == (3, 2)
+
+
+def test_missing_values_in_tensors_are_named():
+    torch = pytest.importorskip("torch")
+    tensor = torch.ones(6, 3)
+    tensor[4, 1] = float("nan")
+    with pytest.raises(InputError, match="row 4, column 1"):
+        ek.decompose(tensor, "kernel_pca", k=2)

@@ -127,3 +127,50 @@ def test_data_beyond_memory_and_work_are_approximated():
     assert plan(30_000, k=None).solver == "cholesky"
     assert plan(100_000).peak_bytes < 2e9
     assert plan(8000, solver="cholesky").solver == "cholesky"
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_tensors_take_the_same_pivots(precision):
+    torch = pytest.importorskip("torch")
+    X = smooth(2000)
+    made = [
+        pivoted_cholesky(
+            KernelMatrix(Kernel("rbf", 4.0), data, precision=precision), error=0.002, most=400,
+            rng=np.random.default_rng(3), precision=precision,
+        )
+        for data in (X, torch.from_numpy(X))
+    ]  # fmt: skip
+    here, there = made
+    assert isinstance(there.factor, torch.Tensor)
+    np.testing.assert_array_equal(there.pivots, here.pivots)
+    np.testing.assert_allclose(there.factor.numpy(), here.factor, atol=1e-4 if precision == "float32" else 1e-9)
+    assert there.error == pytest.approx(here.error, rel=1e-3 if precision == "float32" else 1e-9)
+
+
+def test_squares_are_taken_off_in_every_library():
+    from eckart.kernels.written import subtract_squares
+
+    torch = pytest.importorskip("torch")
+    rows = np.random.default_rng(0).standard_normal((70, 9)).astype(np.float32)
+    here, there = np.full(9, 100.0), torch.full((9,), 100.0, dtype=torch.float64)
+    subtract_squares(here, rows)
+    subtract_squares(there, torch.from_numpy(rows))
+    np.testing.assert_allclose(there.numpy(), here, rtol=1e-6)
+
+
+def test_a_card_allows_more():
+    from dataclasses import replace
+
+    from eckart.methods.kernel_approximate import rank_limit
+    from eckart.methods.kernel_settings import check_kernel
+    from eckart.methods.kernel_solve import choose
+
+    settings = check_kernel(
+        (100_000, 20), k=20, explain=None, kernel="rbf", solver="auto", tol=None, approximation_error=0.01,
+        max_rank=None, left=True, rng=None, memory=None, max_reads=200,
+    )  # fmt: skip
+    card = replace(settings, card=60_000_000_000)
+    assert choose((100_000, 20), Kernel("rbf"), card).solver == "lanczos"
+    assert choose((100_000, 20), Kernel("rbf"), card).settings["keep"]
+    assert choose((2_000_000, 20), Kernel("rbf"), card).solver == "cholesky"
+    assert rank_limit(1_000_000, settings) < 1000 < rank_limit(1_000_000, card)

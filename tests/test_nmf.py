@@ -13,7 +13,10 @@ from sklearn.decomposition._nmf import _beta_divergence
 from sklearn.exceptions import ConvergenceWarning
 
 import eckart as ek
+from eckart.array_api import to_numpy
 from eckart.errors import InputError, MissingValuesError, ParameterError
+from eckart.kernels import cuda_nmf
+from eckart.solvers.nmf_problem import segments
 from eckart.threads import one_blas_thread
 
 LOSSES = ("frobenius", "kullback-leibler")
@@ -372,3 +375,98 @@ def test_the_data_are_left_as_they_were():
         for loss in LOSSES:
             quietly(ek.NMF(3, beta_loss=loss, max_iter=10), data)
         assert abs(before - data).max() == 0
+
+
+def elsewhere(library):
+    if library == "torch":
+        return pytest.importorskip("torch").as_tensor
+    return pytest.importorskip("array_api_strict").asarray
+
+
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+@pytest.mark.parametrize("init", [None, "random", "nndsvdar", "custom"])
+@pytest.mark.parametrize(
+    ("loss", "solver"), [("frobenius", "auto"), ("frobenius", "mu"), ("kullback-leibler", "auto"), (1.5, "mu")]
+)
+def test_other_libraries_get_the_same_answer_in_their_arrays(library, init, loss, solver):
+    there = elsewhere(library)
+    X = table(60, 31, 4)
+    X[7] = 0.0
+    W, H = start(X.shape, 3)
+    options = {"init": init, "beta_loss": loss, "solver": solver, "max_iter": 12, "alpha_W": 0.01, "l1_ratio": 0.3}
+    ours, theirs = ek.NMF(3, **options), ek.NMF(3, **options)
+    more = ({"W": W, "H": H}, {"W": there(W), "H": there(H)}) if init == "custom" else ({}, {})
+    wanted, found = quietly(ours, X, **more[0]), quietly(theirs, there(X), **more[1])
+    again = theirs.transform(there(X))
+    for array in (found, theirs.components_, again, theirs.inverse_transform(found), theirs.decomposition_.right):
+        assert type(array) is type(there(X))
+    assert np.allclose(to_numpy(found), wanted, rtol=1e-6, atol=1e-9)
+    assert np.allclose(to_numpy(theirs.components_), ours.components_, rtol=1e-6, atol=1e-9)
+    assert np.allclose(to_numpy(again), ours.transform(X), rtol=1e-6, atol=1e-9)
+    assert np.allclose(theirs.loss_history_, ours.loss_history_, rtol=1e-9)
+    assert np.allclose(theirs.plsa_.topics, ours.plsa_.topics)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("init", [None, "nndsvdar", "custom"])
+def test_factors_in_the_precision_of_the_data_as_on_a_gpu(monkeypatch, loss, dtype, init):
+    """What a GPU does, with the kernels of the host: factors and products in float32 where the data are."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr("eckart.methods.nmf_table.is_host", lambda array: isinstance(array, np.ndarray))
+    X = table(200, 61, 4).astype(dtype)
+    X[7] = 0.0
+    W, H = start(X.shape, 3)
+    more = ({"W": W, "H": H}, {"W": torch.as_tensor(W), "H": torch.as_tensor(H)}) if init == "custom" else ({}, {})
+    ours, theirs = (ek.NMF(3, init=init, beta_loss=loss, max_iter=40, alpha_W=1e-4) for _ in range(2))
+    wanted = quietly(ours, X, **more[0]) @ ours.components_
+    found = quietly(theirs, torch.as_tensor(X), **more[1])
+    assert found.dtype == theirs.components_.dtype == getattr(torch, dtype)
+    error = 1e-8 if dtype == "float64" else 1e-2
+    assert np.abs((found @ theirs.components_).numpy() - wanted).max() < error * wanted.max()
+    assert theirs.reconstruction_err_ == pytest.approx(ours.reconstruction_err_, rel=error)
+    assert np.all(np.diff(theirs.loss_history_) <= 0.0)
+    assert np.abs((theirs.transform(torch.as_tensor(X)) - found).numpy()).max() < 1e-3 * found.max()
+    if loss == "frobenius":
+        assert theirs.certificate_.explained == pytest.approx(ours.certificate_.explained, rel=error)
+    with pytest.raises(InputError, match="works on the host only"):
+        ek.NMF(3, beta_loss="kullback-leibler", solver="mu").fit(torch.as_tensor(X))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gaps_in_other_libraries(loss):
+    torch = pytest.importorskip("torch")
+    X = table(60, 31, 4, zeros=0.2)
+    X[np.random.default_rng(2).random(X.shape) < 0.3] = np.nan
+    W, H = start(X.shape, 3)
+    ours, theirs = (ek.NMF(3, init="custom", beta_loss=loss, missing="mask", max_iter=20) for _ in range(2))
+    wanted = quietly(ours, X, W=W, H=H)
+    assert np.allclose(quietly(theirs, torch.as_tensor(X), W=W, H=H).numpy(), wanted, rtol=1e-6, atol=1e-9)
+    with pytest.raises(InputError, match=r"1 entry, the smallest -2 in row 0, column 1"):
+        ek.NMF(1).fit(torch.as_tensor([[1.0, -2.0], [3.0, 4.0]]))
+    with pytest.raises(MissingValuesError, match="1 missing value"):
+        ek.NMF(1).fit(torch.as_tensor([[1.0, float("nan")], [3.0, 4.0]]))
+
+
+def test_rows_find_a_team_that_can_hold_them():
+    most = 232_448  # shared memory of a block of an H100
+    for k in (1, 5, 32, 100, 256):
+        for itemsize in (4, 8):
+            for longest in (1, 64, 65, 1800, 2000, 10**6):
+                found = cuda_nmf.limits(longest, k, itemsize, most)
+                ends = [limit for *_, limit in found]
+                assert ends == sorted(ends)
+                assert ends[-1] >= longest
+                for team, entries, place, end in found:
+                    size, area = cuda_nmf._layout(team, min(end, longest), k, itemsize, most)
+                    assert size * max(1, 32 // team) <= most
+                    assert place == 2 or end <= team * entries
+                    assert place > 0 or area >= k * (min(end, longest) | 1)
+
+
+def test_groups_on_a_gpu_are_those_of_the_processor():
+    for rows in (1, 7, 64, 700, 1000):
+        wanted = [
+            (i, min(i + 64, stop)) for first, stop in segments(rows, 8) for i in range(first, stop, 64)
+        ]  # fmt: skip
+        assert cuda_nmf.groups(rows).tolist() == [list(pair) for pair in wanted]

@@ -243,7 +243,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         array of shape (rows, columns)
         """
         check_is_fitted(self)
-        return (X if hasattr(X, "toarray") else take_scores(X)) @ self.components_
+        return (X if hasattr(X, "toarray") else take_scores(X, self)) @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @allowed.validated

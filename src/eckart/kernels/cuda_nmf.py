@@ -25,8 +25,8 @@ LONGEST = (512, 4)
 """The team of rows that no team can hold in registers: its entries are in memory."""
 _THREADS = 64
 """Of a block of small teams."""
-_TEAM_BYTES = 100_000
-"""A small team with more than this to keep would be alone on its multiprocessor: a whole block does better."""
+_WARP_BYTES = 100_000
+"""A warp whose teams keep more than this would be nearly alone on its multiprocessor: a whole block does better."""
 _SCRATCH_BYTES = 2**31
 _GROUP = 64
 _PIECES = 8
@@ -92,7 +92,7 @@ __device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridg
 // PLACE 0: the entries of a row are in registers, E in each thread, and all of its parts in shared memory;
 // 1: what does not fit there is in `scratch`; 2: the entries are there too.
 template <typename T, int TEAM, int E, int PLACE, bool DIVERGENCE>
-__global__ void __launch_bounds__(TEAM > 64 ? TEAM : 64) entry_rows(
+__global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128) entry_rows(
     const int* __restrict__ order, int count, const long long* __restrict__ indptr, const int* __restrict__ indices,
     const T* __restrict__ data, const T* __restrict__ other, const T* __restrict__ begin, const T* __restrict__ old,
     const double* __restrict__ sums, int k, int observed, double lasso, double ridge_, double floor_, int sweeps,
@@ -522,7 +522,7 @@ def classes_of(indptr: Any, k: int, itemsize: int) -> list[Class]:
     cupy = require("cupy", purpose="NMF on a GPU")
     with indptr.device:
         lengths = cupy.diff(indptr)
-        most = int(cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
+        most = _about(int(indptr.device.id))[1]
         found, low = [], -1
         for team, entries, place, high in limits(int(lengths.max()), k, itemsize, most):
             order = cupy.flatnonzero((lengths > low) & (lengths <= high))
@@ -543,7 +543,7 @@ def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, in
     for team, entries in TEAMS:
         whole = team * entries
         if team <= 32:
-            if _layout(team, whole, k, itemsize, most)[0] <= _TEAM_BYTES:
+            if _layout(team, whole, k, itemsize, most)[0] * (32 // team) <= _WARP_BYTES:
                 result.append((team, entries, 0, whole))
             continue
         near = ((most - _fixed(team, k, itemsize)) // itemsize // k - 1) // 2 * 2 + 1
@@ -552,8 +552,12 @@ def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, in
         if near < whole:
             result.append((team, entries, 1, whole))
     result.append((*LONGEST, 2, max(longest, 1)))
-    needed = [i for i, limit in enumerate(result) if limit[3] >= longest]
-    return result[: needed[0] + 1]
+    needed: list[tuple[int, int, int, int]] = []
+    for limit in result:
+        low = needed[-1][3] if needed else -1
+        if low < limit[3] and low < longest:
+            needed.append(limit)
+    return needed
 
 
 def _fixed(team: int, k: int, itemsize: int) -> int:
@@ -584,10 +588,10 @@ def entry_rows(
     """
     cupy = require("cupy", purpose="NMF on a GPU")
     rows, k = begin.shape
-    with csr.data.device as here:
+    with csr.data.device:
         new, ahead = cupy.empty_like(begin), cupy.empty_like(begin)
         found = cupy.zeros((2, rows))
-        processors = int(here.attributes["MultiProcessorCount"])
+        processors = _about(int(csr.data.device.id))[0]
         for kind in classes:
             kernel = _entry_kernel(csr.data.dtype.itemsize, kind.team, kind.entries, kind.place, divergence)
             threads, blocks, scratch, slice_ = _launch(kind, k, csr.data.dtype, processors)
@@ -634,10 +638,10 @@ def given_rows(
     """(new, ahead, [objective, projected gradients met]) for given products A other (rows x k), as CuPy arrays."""
     cupy = require("cupy", purpose="NMF on a GPU")
     rows, k = begin.shape
-    with begin.device as here:
+    with begin.device:
         new, ahead = cupy.empty_like(begin), cupy.empty_like(begin)
         found = cupy.empty((2, rows))
-        edges = _groups(rows, int(here.id))
+        edges = _groups(rows, int(begin.device.id))
         kernel = _given_kernel(begin.dtype.itemsize, products.dtype.itemsize, 1 << max(0, (k - 1) // 32).bit_length())
         kernel(
             (edges.shape[0],), (512,),
@@ -657,6 +661,13 @@ def groups(rows: int) -> np.ndarray:
         firsts = np.arange(start, stop, _GROUP)
         parts.append(np.stack([firsts, np.minimum(firsts + _GROUP, stop)], axis=1))
     return np.concatenate(parts).astype(np.int32)
+
+
+@lru_cache(maxsize=8)
+def _about(device: int) -> tuple[int, int]:
+    """(multiprocessors, most bytes of shared memory of a block)."""
+    known = require("cupy", purpose="NMF on a GPU").cuda.Device(device).attributes
+    return int(known["MultiProcessorCount"]), int(known["MaxSharedMemoryPerBlockOptin"])
 
 
 @lru_cache(maxsize=8)

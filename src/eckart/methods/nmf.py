@@ -15,7 +15,7 @@ from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_
 from eckart.decomposition import Decomposition, Plan, SolveInfo
 from eckart.errors import AccuracyWarning, InputError
 from eckart.methods.nmf_blocks_result import blocks_of, factorise_blocks
-from eckart.methods.nmf_fit import Fitted, Watch, certificate_of, fit, rows_for
+from eckart.methods.nmf_fit import Fitted, Watch, certificate_of, fit, rows_for, turned
 from eckart.methods.nmf_settings import Settings, check_settings
 from eckart.methods.nmf_table import Table, open_table
 from eckart.settings import generator
@@ -92,7 +92,7 @@ def factorise(
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
         result = _assemble(table, settings, fitted, rows, columns, seed, keep_left=keep_left)
-    return result, rows, _turned(columns)
+    return result, rows, turned(columns)
 
 
 def project(d: Decomposition, data: Any) -> Array:
@@ -115,7 +115,7 @@ def coordinates(data: Any, H: Array, options: dict[str, Any]) -> Array:
     factor = 2.0**table.exponent
     with np.errstate(under="ignore", over="ignore"), one_blas_thread():
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
-        left = rows_for(table, settings, _turned(_like(H, table.like, table.working)))
+        left = rows_for(table, settings, turned(_like(H, table.like, table.working)))
         return _given_back(left / factor, table)
 
 
@@ -136,13 +136,6 @@ def _like(array: Array, like: Array, dtype: Any = None) -> Array:
     """An array of the host beside `like`, in its dtype; those that are beside it stay what they are."""
     array = array if type(array) is type(like) else from_numpy(to_numpy(array), like)
     return astype(array, like.dtype if dtype is None else dtype)
-
-
-def _turned(factor: Array) -> Array:
-    """The transpose, stored row by row."""
-    if is_numpy(factor):
-        return np.ascontiguousarray(factor.T)
-    return namespace(factor).asarray(factor.T, copy=True)
 
 
 def _lengths(factor: Array) -> np.ndarray:

@@ -221,7 +221,7 @@ def _start(
     root = 2.0 ** (table.exponent / 2)
     if settings.init == "custom":
         left, right = (_beside(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))))
-        return left * root, (np.ascontiguousarray(right.T) if is_numpy(right) else right.T) * root
+        return left * root, turned(right) * root
     if settings.init == "random":
         left, right = random_start(rows, columns, k, table.mean, rng)
         return _beside(table, left), _beside(table, right)
@@ -236,6 +236,14 @@ def _check_zeros(table: Table, settings: Settings) -> None:
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
             "infinite. Add small values to X, mark the zeros as missing, or use a positive beta_loss."
         )
+
+
+def turned(factor: Array) -> Array:
+    """The transpose, stored row by row."""
+    if is_numpy(factor):
+        return np.ascontiguousarray(factor.T)
+    xp = namespace(factor)
+    return xp.reshape(xp.reshape(factor.T, (-1,)), (factor.shape[1], factor.shape[0]))
 
 
 def _beside(table: Table, factor: Array) -> Array:
@@ -265,8 +273,7 @@ def _taught_rows(problem: Problem, table: Table, settings: Settings, right: np.n
 
 def _without_empty_rows(table: Table, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
-    left[table.without_parts(), :] = 0.0
-    return left
+    return namespace(left).where(table.without_parts()[:, None], 0.0, left)
 
 
 def _finish_tolerance(table: Table, settings: Settings) -> float:

@@ -253,7 +253,8 @@ def _start(
         return random_start(1, columns, settings.k, mean, rng)[1]
     assert svd is not None
     left = np.array([np.sqrt(halves[0]), -np.sqrt(halves[1])])
-    return from_singular_vectors(left, svd[0], svd[1].copy(), fill=settings.init, mean=mean, rng=rng)[1]
+    right: np.ndarray = from_singular_vectors(left, svd[0], svd[1].copy(), fill=settings.init, mean=mean, rng=rng)[1]
+    return right
 
 
 def _loss(matrix: Any, settings: Settings, outcome: Outcome, seen: Seen) -> float:

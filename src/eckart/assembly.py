@@ -217,7 +217,7 @@ def notes_on(problem: Standardized, settings: Settings, opened: Opened) -> tuple
             f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
             "columns with large numbers lead the axes. If the columns have different units, scale them."
         )
-    return tuple(notes)
+    return (*notes, *problem.notes)
 
 
 def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_host, is_sparse, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_host, is_sparse, namespace, place, to_numpy
 from eckart.assembly import as_plan, assemble
 from eckart.decomposition import Decomposition, Plan, Which
 from eckart.errors import AccuracyWarning, DataWarning, InputError
@@ -326,12 +326,12 @@ def _power(array: Array, exponent: int) -> Array:
 
 
 def _beside(array: Array, like: Array) -> Array:
-    """`array` in the library of `like`; a mix of libraries is refused."""
-    if type(array) is type(like) or (isinstance(array, np.ndarray) and isinstance(like, np.ndarray)):
-        return array
+    """`array` in the library and on the device of `like`: moved there from NumPy; anything else is a mix, refused."""
     if isinstance(array, np.ndarray):
         return from_numpy(array, like)
+    if place(array) == place(like):
+        return array
     raise InputError(
-        f"The decomposition holds arrays of {type(array).__module__.partition('.')[0]} and the data are of "
-        f"{type(like).__module__.partition('.')[0]}: use data of the library and device that it was fitted on."
+        f"The decomposition is of {place(array)} and the data are of {place(like)}: move the data there first, or fit "
+        "where they are."
     )

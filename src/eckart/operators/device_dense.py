@@ -90,7 +90,7 @@ def skinny_products(op: RowBlocks, width: int) -> SkinnyProducts | None:
     matrix = op.matrix
     if is_host(op.like) or op.precision != "float32" or width > _MOST_COLUMNS or op.weight_roots is not None:
         return None
-    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _has_kernels(device_number(op.like)):
+    if op.counter.frugal or op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _has_kernels(device_number(op.like)):
         return None
     shift, suits = _shift_of(op)
     if not suits:

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from eckart.operators.device_memory import Counter
 from eckart.operators.journal import Journal
 
 Item = TypeVar("Item")
@@ -44,6 +45,8 @@ class Reading:
     """Takes blocks to a GPU (`transfer.Mover`); None leaves them here."""
     cluster: Any = None
     """Where blocks are worked on (`cluster.Cluster`); None means here."""
+    counter: Counter = field(default_factory=Counter)
+    """Of the blocks that are worked on."""
     watch: Watch | None = None
     expected: int = 1
     reads: int = 0

@@ -17,23 +17,15 @@ from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sp
 from eckart.operators import device_rows, sparse_rows
 from eckart.operators.base import Survey
 from eckart.operators.device_dense import skinny_products
+from eckart.operators.device_memory import Counter, within_memory
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import each, fold
 from eckart.operators.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
 _SEGMENTS = 8
 _BLOCK_BYTES = 2**20
-_DEVICE_BLOCK_BYTES = 2**29
-"""On a GPU a block has to keep all of it busy."""
 _SERIAL_WORK = 1_000_000
 _ACCUMULATOR_BYTES = 2**28
-
-
-@dataclass
-class Counter:
-    """Reads of the data so far, shared by all views of one matrix."""
-
-    reads: int = 0
 
 
 @dataclass(frozen=True)
@@ -156,6 +148,7 @@ class RowBlocks:
 
     # Products, one read each
 
+    @within_memory
     def matmat(self, right: Array) -> Array:
         """A Q in the dtype of the answer."""
         self.counter.reads += 1
@@ -179,6 +172,7 @@ class RowBlocks:
         each(step, self._segments(factor.shape[1], 0), workers=self._workers(factor.shape[1]))
         return result
 
+    @within_memory
     def rmatmat(self, left: Array) -> Array:
         """A^T Y."""
         self.counter.reads += 1
@@ -194,6 +188,7 @@ class RowBlocks:
 
         return self._sum(product, width=factor.shape[1], result_bytes=8 * self.shape[1] * factor.shape[1])
 
+    @within_memory
     def normal(self, right: Array) -> Array:
         """A^T (A Q)."""
         self.counter.reads += 1
@@ -209,6 +204,7 @@ class RowBlocks:
             result_bytes=8 * self.shape[1] * factor.shape[1],
         )
 
+    @within_memory
     def gram(self, right: Array | None = None) -> Array:
         """A^T A, or (A Q)^T (A Q)."""
         self.counter.reads += 1
@@ -222,6 +218,7 @@ class RowBlocks:
 
         return self._sum(product, width=width, result_bytes=8 * width * width, size=self.rows_per_gram)
 
+    @within_memory
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
         """u^T A, sums of squares, and A^T (A Q) or A^T A, in one read."""
         self.counter.reads += 1
@@ -292,7 +289,7 @@ class RowBlocks:
     def rows_per_block(self) -> int:
         itemsize = 4 if self.precision == "float32" else 8
         if not is_host(self.like):
-            return max(512, _DEVICE_BLOCK_BYTES // (itemsize * self.shape[1]))
+            return max(256, self.counter.block_bytes // (itemsize * self.shape[1]))
         return int(np.clip(_BLOCK_BYTES // max(1, itemsize * self.shape[1]), 512, 8192))
 
     def _segments(self, width: int, result_bytes: int) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.errors import MemoryBudgetError
 from eckart.operators.base import Survey
+from eckart.operators.device_memory import Counter
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.journal import key_of
 from eckart.operators.measured import measured_rows
@@ -128,6 +129,10 @@ class StackedBlocks:
     @property
     def reads(self) -> int:
         return self.reading.reads
+
+    @property
+    def counter(self) -> Counter:
+        return self.reading.counter
 
     @property
     def weight_roots(self) -> np.ndarray | None:
@@ -347,6 +352,7 @@ class StackedBlocks:
             dtype = getattr(namespace(matrix), precision)
             steps = (Convert(dtype, self.exponent),)
             block = RowBlocks(matrix, precision=precision, steps=steps, workers=self.workers)
+        block = replace(block, counter=self.reading.counter)
         for view in self.views:
             block = view.apply(block, start, stop)
         return block

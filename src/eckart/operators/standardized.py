@@ -127,6 +127,11 @@ class Standardized:
         mover = None if isinstance(self._given, RowBlocks) else self._given.reading.mover
         return self.like if mover is None else mover.like
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of how the products were formed."""
+        return self._given.counter.notes
+
     def note(self, step: int, lower: float, upper: float) -> None:
         """A solver's word on the share that is certified so far."""
         if isinstance(self._given, StackedBlocks):

@@ -722,3 +722,106 @@ class TestInput:
         assert [hit["name"] for hit in space.similar_columns("Two Summers", 1).to_dict()["hits"]] == [
             "A Letter from Rome"
         ]
+
+
+class TestOtherLibraries:
+    """Factors and coordinates stay in the library of the data; answers are on the host and the same."""
+
+    @staticmethod
+    def table() -> np.ndarray:
+        rng = np.random.default_rng(5)
+        return np.where(rng.random((70, 25)) < 0.4, np.round(5 * rng.random((70, 25)), 2), 0.0)
+
+    @pytest.fixture(params=["svd", "pca", "scaled", "cur"])
+    def both(self, request: pytest.FixtureRequest) -> tuple[ek.concept_space.Concepts, ek.concept_space.Concepts]:
+        torch = pytest.importorskip("torch")
+        A = self.table()
+        method, options = ("pca", {"scale": True}) if request.param == "scaled" else (request.param, {})
+        there, here = torch.asarray(A), A
+        models = (ek.decompose(X, method, k=4, **options) for X in (there, here))
+        return tuple(ek.concepts(d, rows=X) for d, X in zip(models, (there, here), strict=True))  # type: ignore[return-value]
+
+    @staticmethod
+    def assert_same(a: ek.concept_space.results.Ranking, b: ek.concept_space.results.Ranking) -> None:
+        assert isinstance(a.scores, np.ndarray)
+        if (
+            len(b) and np.diff(b.scores).max(initial=-1.0) < -1e-9
+        ):  # the order of equal scores is that of their rounding
+            np.testing.assert_array_equal(a.places, b.places)
+        np.testing.assert_allclose(a.scores, b.scores, rtol=1e-8, atol=1e-10)
+        assert (a.notes, a.proved, a.settled) == (b.notes, b.proved, b.settled)
+
+    @pytest.mark.parametrize("row", [3, "numbers", {"x1": 3.0, "x5": 2.0}, ["x1", "x2"], np.zeros(25)])
+    def test_questions_of_a_row(self, both, row) -> None:
+        a, b = both
+        row = self.table()[8] if isinstance(row, str) else row
+        self.assert_same(a.recommend(row, 5), b.recommend(row, 5))
+        self.assert_same(a.recommend(row, 5, exclude_known=False), b.recommend(row, 5, exclude_known=False))
+        for by in ("cosine", "dot"):
+            self.assert_same(a.similar_rows(row, 5, by=by), b.similar_rows(row, 5, by=by))
+            if a.geometry.orthonormal:
+                self.assert_same(a.similar_rows(row, 5, by=by, proof=True), b.similar_rows(row, 5, by=by, proof=True))
+        np.testing.assert_allclose(a.query(row).coordinates, b.query(row).coordinates, atol=1e-9)
+        assert a.query(row).unseen == pytest.approx(b.query(row).unseen, abs=1e-9, nan_ok=True)
+        first, second = a.explain(row, 7), b.explain(row, 7)
+        assert first.score == pytest.approx(second.score, abs=1e-9)
+        assert {part.name: part.adds for part in first.entries} == pytest.approx(
+            {part.name: part.adds for part in second.entries}, abs=1e-9
+        )
+
+    def test_questions_of_columns_and_concepts(self, both) -> None:
+        a, b = both
+        for by in ("cosine", "dot"):
+            self.assert_same(a.similar_columns(4, 5, by=by), b.similar_columns(4, 5, by=by))
+        if a.geometry.orthonormal:
+            self.assert_same(a.similar_columns(4, 5, proof=True), b.similar_columns(4, 5, proof=True))
+        self.assert_same(a.top_columns(1, 5), b.top_columns(1, 5))
+        self.assert_same(a.top_rows(1, 5), b.top_rows(1, 5))
+
+    @pytest.mark.parametrize("exclude", [True, False])
+    def test_many_at_once_in_tiles(self, both, exclude, monkeypatch) -> None:
+        monkeypatch.setattr(best_module, "_DEVICE_SCORES", 400)
+        a, b = (space.recommend_many(n=6, exclude_known=exclude) for space in both)
+        np.testing.assert_array_equal(a.places, b.places)
+        np.testing.assert_allclose(a.scores, b.scores, atol=1e-9)
+        np.testing.assert_array_equal(a.cold, b.cold)
+
+    def test_rows_folded_in(self, both) -> None:
+        torch = pytest.importorskip("torch")
+        new = np.concatenate([self.table()[:6], np.zeros((1, 25))])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            a, b = both[0].fold_in(torch.asarray(new)), both[1].fold_in(new)
+        assert isinstance(a.coordinates, torch.Tensor)
+        np.testing.assert_allclose(a.unseen, b.unseen, atol=1e-9)
+        np.testing.assert_array_equal(a.cold, b.cold)
+        self.assert_same(a.space.similar_rows(72, 4), b.space.similar_rows(72, 4))
+
+    def test_nothing_of_the_size_of_a_factor_leaves(self, both, monkeypatch) -> None:
+        torch = pytest.importorskip("torch")
+        a, _ = both
+        a.recommend(3, 5), a.similar_rows(3, 5)  # what is computed once
+        left: list[int] = []
+        numpy = torch.Tensor.numpy
+
+        def counted(tensor, *args, **kwargs):
+            left.append(tensor.numel())
+            return numpy(tensor, *args, **kwargs)
+
+        monkeypatch.setattr(torch.Tensor, "numpy", counted)
+        a.recommend(5, 5), a.similar_rows(5, 5), a.similar_columns(2, 5), a.query({"x1": 1.0}), a.explain(3, 2)
+        assert left
+        assert max(left) <= 70  # a number for each row, and no more
+
+    def test_the_rows_that_the_model_kept(self) -> None:
+        torch = pytest.importorskip("torch")
+        A, weights = self.table(), np.arange(70) % 3 + 1.0
+        models = [ek.decompose(X, "pca", k=3, left=True, sample_weight=weights) for X in (torch.asarray(A), A)]
+        a, b = map(ek.concepts, models)
+        self.assert_same(a.similar_rows(4, 5), b.similar_rows(4, 5))
+
+    def test_rows_of_another_library_are_refused(self) -> None:
+        torch = pytest.importorskip("torch")
+        A = self.table()
+        with pytest.raises(InputError, match="The model has seen data of torch"):
+            ek.concepts(ek.decompose(torch.asarray(A), "svd", k=3), rows=A)

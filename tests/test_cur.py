@@ -340,3 +340,45 @@ def test_a_model_file_holds_it_whole(tmp_path):
     assert (again.parts["C"] != d.parts["C"]).nnz == 0
     assert again.parts["bounds"] == d.parts["bounds"]
     np.testing.assert_array_equal(Core(**again.parts["core"]).matrix, Core(**d.parts["core"]).matrix)
+
+
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+@pytest.mark.parametrize("select", SELECTIONS)
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("shape", [(90, 30), (30, 90)])
+def test_other_libraries_choose_the_same_and_keep_it(library, select, core, shape):
+    xp = pytest.importorskip(library)
+    A = with_spectrum(0.7 ** np.arange(30), *shape, seed=3)
+    options = {"k": 4, "select": select, "core": core, "left": True}
+    d, plain = ek.decompose(xp.asarray(A), "cur", **options), ek.decompose(A, "cur", **options)
+    for name in ("columns", "rows"):
+        np.testing.assert_array_equal(d.parts[name], plain.parts[name])
+    arrays = {"right": d.right, "left": d.left, "C": d.parts["C"], "R": d.parts["R"], **d.parts["core"]}
+    assert all(type(array) is type(xp.asarray(A)) for array in arrays.values())
+    np.testing.assert_allclose(np.asarray(d.parts["C"]), plain.parts["C"], rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(d.parts["R"]), plain.parts["R"], rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(d.right), plain.right, atol=1e-8 * np.abs(plain.right).max())
+    assert d.parts["error"] == pytest.approx(plain.parts["error"], rel=1e-9)
+    made = Core(**d.parts["core"]).after(d.parts["C"]) @ d.parts["R"]
+    np.testing.assert_allclose(np.linalg.norm(np.asarray(made) - A), d.parts["error"], rtol=1e-8)
+
+
+def test_core_of_float32_tensors_multiplies_them():
+    torch = pytest.importorskip("torch")
+    A = with_spectrum(0.7 ** np.arange(20), 60, 20, seed=1).astype("f4")
+    cur = ek.CUR(5).fit(torch.asarray(A))
+    made = cur.C_ @ cur.core_ @ cur.R_
+    assert made.dtype == torch.float32
+    assert float(np.linalg.norm(made.numpy() - A)) == pytest.approx(cur.error_, rel=1e-3)
+
+
+def test_a_loaded_cur_takes_tensors_and_a_cur_of_tensors_takes_only_them(tmp_path):
+    torch = pytest.importorskip("torch")
+    A = with_spectrum(0.7 ** np.arange(20), 60, 20, seed=1)
+    d = ek.decompose(torch.asarray(A), "cur", k=3)
+    with pytest.raises(ek.errors.InputError, match="seen data of torch"):
+        ek.project(d, A)
+    d.save(tmp_path / "model")
+    back = ek.load(tmp_path / "model")
+    assert isinstance(back.parts["C"], np.ndarray)
+    np.testing.assert_allclose(ek.project(back, torch.asarray(A)).numpy(), ek.project(back, A))

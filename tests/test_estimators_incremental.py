@@ -234,3 +234,67 @@ def test_pickled_half_way():
     X = table(60, 5)
     pca = pickle.loads(pickle.dumps(ek.IncrementalPCA(2).partial_fit(X[:20])))
     assert_same(pca.partial_fit(X[20:]), ek.PCA(2).fit(X))
+
+
+# Batches of another library: what is kept between the calls stays in it, and so does the answer
+
+
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(200, 12), (20, 40)])
+def test_batches_stay_in_their_library(library, dtype, shape):
+    xp = pytest.importorskip(library)
+    X = (table(*shape) + 3.0).astype(dtype)
+    model, plain = ek.IncrementalPCA(3), ek.IncrementalPCA(3)
+    for start in range(0, shape[0], shape[0] // 4):
+        batch = X[start : start + shape[0] // 4]
+        model, plain = model.partial_fit(xp.asarray(batch)), plain.partial_fit(batch)
+    kept = model._running.scatter
+    held = kept.factor if kept.gram is None else kept.gram
+    scores = model.transform(xp.asarray(X))
+    for array in (kept.mean, kept.squares, held, model.components_, model.mean_, model.var_, scores):
+        assert type(array) is type(xp.asarray(X))
+    exact = 1e-4 if dtype == "float32" else 1e-11
+    assert_allclose(np.asarray(model.components_), plain.components_, atol=exact)
+    assert_allclose(np.asarray(model.var_), plain.var_, rtol=exact)
+    assert_allclose(np.asarray(scores), plain.transform(X), atol=10 * exact)
+    assert_allclose(np.asarray(model.inverse_transform(scores)), plain.inverse_transform(plain.transform(X)), atol=1e-3)
+    assert model.certificate_.explained == pytest.approx(plain.certificate_.explained, abs=1e-12)
+    assert model.certificate_.proved == plain.certificate_.proved
+
+
+def test_wide_batches_of_another_library_are_cut_the_same_way(monkeypatch):
+    torch = pytest.importorskip("torch")
+    X = table(60, 50)
+    monkeypatch.setattr(scatter, "COLUMNS", 20)
+    monkeypatch.setattr(scatter, "_FACTOR_BYTES", 8 * 50 * 20)
+    model, plain = ek.IncrementalPCA(2), ek.IncrementalPCA(2)
+    for start in range(0, 60, 15):
+        model = model.partial_fit(torch.asarray(X[start : start + 15]))
+        plain = plain.partial_fit(X[start : start + 15])
+    assert not model._running.scatter.exact
+    assert_allclose(np.asarray(model.components_), plain.components_, atol=1e-9)
+    assert model.certificate_.explained == pytest.approx(plain.certificate_.explained, abs=1e-12)
+
+
+def test_a_missing_value_in_a_batch_of_another_library_is_named_and_changes_nothing():
+    torch = pytest.importorskip("torch")
+    X = table(40, 5)
+    model = ek.IncrementalPCA(2).partial_fit(torch.asarray(X))
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    with pytest.raises(ek.errors.MissingValuesError, match="row 3, column 2"):
+        model.partial_fit(torch.asarray(bad))
+    assert model.n_samples_seen_ == 40
+
+
+def test_a_batch_of_another_library_than_the_first_is_refused():
+    torch = pytest.importorskip("torch")
+    X = table(40, 5)
+    model = ek.IncrementalPCA(2).partial_fit(torch.asarray(X))
+    with pytest.raises(ek.errors.InputError, match=r"seen data of torch \(cpu\) before, and these are of numpy"):
+        model.partial_fit(X)
+    assert model.n_samples_seen_ == 40
+    with pytest.raises(ek.errors.InputError, match="torch"):
+        model.merge(ek.IncrementalPCA(2).fit(X))
+    assert isinstance(model.merge(ek.IncrementalPCA(2).fit(torch.asarray(X))).components_, torch.Tensor)

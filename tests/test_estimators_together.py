@@ -172,3 +172,42 @@ def test_routed_weights():
         pipe = make_pipeline(ek.PCA(2).set_fit_request(sample_weight=True))
         pipe.fit(IRIS, sample_weight=weights)
     assert_allclose(pipe[0].components_, ek.PCA(2).fit(np.repeat(IRIS, weights, axis=0)).components_, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [*MAKERS, ek.CUR])
+def test_data_of_another_library_than_fitted_are_refused(make):
+    torch = pytest.importorskip("torch")
+    X = torch.asarray(IRIS)
+    model, plain = make(2).fit(X), make(2).fit(IRIS)
+    with pytest.raises(
+        InputError, match=r"seen data of torch \(cpu\).*numpy \(cpu\).*torch\.as_tensor\(X, device='cpu'"
+    ):
+        model.transform(IRIS)
+    with pytest.raises(InputError, match="seen data of torch"):
+        model.inverse_transform(IRIS[:, :2])
+    with pytest.raises(InputError, match=r"seen data of numpy.*tensor\.cpu\(\)\.numpy\(\)"):
+        plain.transform(X)
+    with pytest.raises(InputError, match="seen data of numpy"):
+        plain.inverse_transform(X[:, :2])
+    assert_allclose(plain.fit(X).transform(X), model.transform(X))  # a new fit forgets
+
+
+@pytest.mark.parametrize("make", [ek.PCA, ek.TruncatedSVD])
+def test_weights_may_be_anywhere(make):
+    torch = pytest.importorskip("torch")
+    weights = np.arange(len(IRIS)) % 3 + 1.0
+    wanted = make(2).fit(IRIS, sample_weight=weights).components_
+    for X, given in ((IRIS, torch.asarray(weights)), (torch.asarray(IRIS), weights)):
+        assert_allclose(np.asarray(make(2).fit(X, sample_weight=given).components_), wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("make", [*MAKERS, ek.CUR])
+def test_set_output_makes_frames_of_host_numbers_only(make):
+    torch = pytest.importorskip("torch")
+    X = torch.asarray(IRIS)
+    model = make(2).set_output(transform="pandas")
+    assert isinstance(model.fit_transform(X), torch.Tensor)
+    assert isinstance(model.transform(X), torch.Tensor)
+    assert len(model.get_feature_names_out()) == 2
+    assert isinstance(model.fit_transform(IRIS), pd.DataFrame)
+    assert isinstance(model.transform(IRIS), pd.DataFrame)

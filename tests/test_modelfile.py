@@ -395,3 +395,30 @@ def test_sparse_parts_with_a_part_too_few_or_too_many_are_refused(sparse_model: 
         sparse_model.write_bytes(whole)
         with pytest.raises(ModelFileError, match="broken sparse array"):
             load(forge(sparse_model, change))
+
+
+@pytest.mark.parametrize("method", ["pca", "svd", "cur"])
+def test_a_result_of_tensors_is_loaded_as_numpy(tmp_path: Path, method: str) -> None:
+    torch = pytest.importorskip("torch")
+    import eckart as ek
+
+    A = np.random.default_rng(0).standard_normal((30, 8))
+    d = ek.decompose(torch.asarray(A), method, k=3, left=True)
+    d.save(tmp_path / "m")
+    back = load(tmp_path / "m")
+    home = d.on_host()
+    assert all(isinstance(array, np.ndarray) for array in (back.values, back.right, back.left, home.right, home.left))
+    assert isinstance(d.right, torch.Tensor)
+    same(back, home)
+    np.testing.assert_array_equal(ek.project(back, A), ek.project(home, A))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+def test_a_sparse_tensor_is_saved_as_a_csr_array(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    stored = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    tensor = torch.asarray(stored.toarray()).to_sparse_csr()
+    save(replace(arrests(), parts={"C": tensor}), tmp_path / "m")
+    found = load(tmp_path / "m").parts["C"]
+    assert sp.issparse(found)
+    np.testing.assert_array_equal(found.toarray(), stored.toarray())

@@ -356,3 +356,16 @@ def test_never_overwrites_unless_told(tmp_path: Path) -> None:
     assert path.read_text() == "mine"
     report(arrests(), path, overwrite=True)
     assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+@pytest.mark.parametrize("method", ["pca", "svd", "cur"])
+def test_a_result_of_tensors_with_data_of_tensors(method: str) -> None:
+    torch = pytest.importorskip("torch")
+    A = np.random.default_rng(2).standard_normal((40, 6))
+    d, plain = (ek.decompose(X, method, k=3, left=True) for X in (torch.asarray(A), A))
+    for data in (torch.asarray(A), torch.asarray(A).to_sparse_csr()):
+        page = ek.report(d, data=data)
+        assert len(page) == pytest.approx(len(ek.report(plain, data=A)), rel=0.01)
+    assert len(ek.tables.scores(d).rows) == 40
+    assert ek.tables.loadings(d).rows[0][0] == ek.tables.loadings(plain).rows[0][0]

@@ -98,9 +98,9 @@ def test_estimator_and_way_back(library, how):
 
 
 def test_other_devices_are_refused():
-    model = ek.KernelPCA(2, kernel="rbf").fit(on_gpu(smooth(100), "torch"))
+    d = ek.decompose(on_gpu(smooth(100), "torch"), "kernel_pca", k=2)
     with pytest.raises(InputError, match="library and device"):
-        model.transform(smooth(5))
+        ek.project(d, smooth(5))
 
 
 def test_sparse_rows_go_to_the_host_and_it_is_said():

@@ -386,9 +386,9 @@ def test_linear_rows_from_tensors():
 def test_a_model_of_tensors_refuses_other_libraries():
     torch = pytest.importorskip("torch")
     X = np.random.default_rng(0).standard_normal((80, 4))
-    model = ek.KernelPCA(2, kernel="rbf").fit(torch.from_numpy(X))
+    d = ek.decompose(torch.from_numpy(X), "kernel_pca", k=2)
     with pytest.raises(InputError, match="arrays of torch on cpu and the data are of numpy"):
-        model.transform(X)
+        ek.project(d, X)
 
 
 def test_functions_of_rows_are_called_on_the_host():

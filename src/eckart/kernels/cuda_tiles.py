@@ -19,18 +19,32 @@ from eckart.array_api import Array, is_host
 from eckart.errors import require
 
 _THREADS = 256
-_MOST_BLOCKS = 132 * 64
+_MOST_BLOCKS = 2**16
 
 _SOURCE = r"""
-// x = exp(min(x, 0)), or that less 1
+// x = exp(min(x, 0)), or that less 1; 16 bytes at a time, so that enough of them are on their way
+template <typename T> struct alignas(16) Pack { T at[16 / sizeof(T)]; };
+
+template <typename T>
+__device__ __forceinline__ T exponential(T a, int lowered) {
+  a = a > T(0) ? T(0) : a;  // what is not a number stays so
+  return lowered ? expm1(a) : exp(a);
+}
+
 template <typename T>
 __global__ void exponentials(T* x, long long size, int lowered) {
-  long long step = (long long)gridDim.x * blockDim.x;
-  #pragma unroll 4
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < size; i += step) {
-    T a = x[i] > T(0) ? T(0) : x[i];  // what is not a number stays so
-    x[i] = lowered ? expm1(a) : exp(a);
+  const int width = 16 / sizeof(T);
+  long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x, step = (long long)gridDim.x * blockDim.x;
+  long long packs = size / width;
+  Pack<T>* packed = reinterpret_cast<Pack<T>*>(x);
+  for (long long i = first; i < packs; i += step) {
+    Pack<T> p = packed[i];
+    #pragma unroll
+    for (int k = 0; k < width; ++k) p.at[k] = exponential(p.at[k], lowered);
+    packed[i] = p;
   }
+  long long rest = packs * width + first;
+  if (rest < size) x[rest] = exponential(x[rest], lowered);
 }
 
 // left[j] -= sum over i of rows[i, j]^2, summed in float64; rows are `stride` entries apart
@@ -65,7 +79,8 @@ def exponentials(argument: Array, *, lowered: bool) -> None:
     """argument <- exp(min(argument, 0)), less 1 if lowered."""
     with _seen(argument) as (x,):
         assert x.flags.c_contiguous
-        blocks = min(_MOST_BLOCKS, -(-x.size // _THREADS))
+        assert x.data.ptr % 16 == 0
+        blocks = max(1, min(_MOST_BLOCKS, x.size * x.itemsize // (16 * _THREADS)))
         _kernel("exponentials", x)((blocks,), (_THREADS,), (x, np.int64(x.size), np.int32(lowered)))
 
 

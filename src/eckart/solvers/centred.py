@@ -92,8 +92,11 @@ def _eigenpairs(whole: Array) -> tuple[np.ndarray, Array]:
     if is_host(whole) or whole.shape[0] < _DEVICE_SIZE:
         values, vectors = np.linalg.eigh(to_numpy(whole))
         return values[::-1], from_numpy(vectors[:, ::-1], whole)
-    found = xp.linalg.eigh(whole)
-    return to_numpy(found[0])[::-1], xp.flip(found[1], axis=1)
+    try:
+        values, vectors = xp.linalg.eigh(whole)
+    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+        raise np.linalg.LinAlgError(str(error)) from error
+    return to_numpy(values)[::-1], xp.flip(vectors, axis=1)
 
 
 def _centred_trace(matrix: Symmetric, means: Array) -> float:

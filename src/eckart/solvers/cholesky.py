@@ -34,8 +34,6 @@ _COLUMNS = 4096
 _DEVICE_BYTES = 2**30
 """On a GPU a strip of columns is as wide as this allows."""
 _PROPOSALS = 128
-_DEVICE_EIGEN = 512
-"""From this size on a GPU finds eigenvectors sooner than the processor."""
 
 
 class RowsOnDemand(Protocol):
@@ -192,9 +190,9 @@ def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Arr
         total += part
         return total
 
-    gram = fold(step, strips, add, workers=_workers(factor))
-    values, directions = _leading(gram, min(count, gram.shape[0]))
-    return FactorAxes(values, directions, to_numpy(mean), float(np.trace(to_numpy(gram))))
+    gram = to_numpy(fold(step, strips, add, workers=_workers(factor)))
+    values, directions = leading_pairs(gram, min(count, len(gram)), like=factor)
+    return FactorAxes(values, directions, to_numpy(mean), float(np.trace(gram)))
 
 
 def _row_means(factor: Array, strips: list[slice]) -> Array:
@@ -203,14 +201,6 @@ def _row_means(factor: Array, strips: list[slice]) -> Array:
     xp = namespace(factor)
     total = sum(xp.sum(astype(factor[:, strip], xp.float64), axis=1) for strip in strips)
     return total / factor.shape[1]
-
-
-def _leading(gram: Array, count: int) -> tuple[np.ndarray, np.ndarray]:
-    size = gram.shape[0]
-    if is_host(gram) or size < _DEVICE_EIGEN:
-        return leading_pairs(to_numpy(gram), count)
-    values, vectors = namespace(gram).linalg.eigh(gram)
-    return to_numpy(values)[::-1][:count], to_numpy(vectors[:, size - count :])[:, ::-1]
 
 
 def factor_scores(factor: Array, axes: FactorAxes) -> Array:

@@ -21,7 +21,7 @@ from eckart.errors import require
 
 WIDTHS = (32, 64)
 """Columns of a factor that one launch takes."""
-PIECE = 4096
+PIECE = 2048
 _TILE = 256
 _THREADS = 256
 _SHARED = {"multiply": 256 * 36, "multiply_transposed": 32 * 264}

@@ -147,7 +147,7 @@ def _lengths(columns: Any, exponent: int) -> np.ndarray:
     whole = times_power_of_two(_dense(columns), exponent)
     if is_numpy(whole):
         return np.asarray(np.linalg.norm(whole, axis=0))
-    return np.sqrt(to_numpy(namespace(whole).sum(whole * whole, axis=0)))
+    return np.asarray(np.sqrt(to_numpy(namespace(whole).sum(whole * whole, axis=0))))
 
 
 def _device(numbers: Array, opened: Opened) -> Array:

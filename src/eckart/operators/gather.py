@@ -104,6 +104,19 @@ def squares_about(matrix: DeviceCsr, exponent: int, factor: np.ndarray, shift: n
         return np.maximum(np.asarray(sums) + float(shift @ shift), 0.0)
 
 
+def sums_about(
+    matrix: DeviceCsr, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
+) -> np.ndarray:
+    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        row, data = row_of_entry(matrix), matrix.data.astype(np.float64)
+        offset = cupy.asarray(left)[row] * cupy.asarray(right)[matrix.indices]
+        terms = data * (data - 2.0 * offset) * cupy.asarray(factor)[matrix.indices]
+        place, count = (matrix.indices, matrix.shape[1]) if across else (row, matrix.shape[0])
+        return np.asarray(cupy.asnumpy(cupy.bincount(place, weights=terms, minlength=count)))
+
+
 def sum_of_squares(matrix: DeviceCsr) -> float:
     with on_device_of(matrix.like):
         return float((matrix.data.astype(np.float64) ** 2).sum())

@@ -32,8 +32,10 @@ _GROUP = 64
 _PIECES = 8
 
 _ENTRIES = r"""
-__device__ __forceinline__ float inverse_of(float v) { return __fdividef(1.0f, v); }
-__device__ __forceinline__ double inverse_of(double v) { return 1.0 / v; }
+// Within two units of the last place, in one instruction or two.
+__device__ __forceinline__ float quotient(float a, float b) { return __fdividef(a, b); }
+__device__ __forceinline__ double quotient(double a, double b) { return a / b; }
+template <typename T> __device__ __forceinline__ T inverse_of(T v) { return quotient(T(1), v); }
 __device__ __forceinline__ float logarithm(float v) { return logf(v); }
 __device__ __forceinline__ double logarithm(double v) { return log(v); }
 __device__ __forceinline__ float root(float v) { return sqrtf(v); }
@@ -70,21 +72,21 @@ template <int TEAM> __device__ __forceinline__ void meet() {
 
 // The step of one coordinate; `cost` holds all that pulls down but the ridge.
 template <typename T, bool DIVERGENCE>
-__device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridge, T concord, T& slope, T& move) {
+__device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridge, T least, T& slope, T& move) {
   slope = pull - cost - ridge * weight;
   curve += ridge;
   if constexpr (!DIVERGENCE) {
-    move = curve > T(0) ? slope / curve : T(0);
+    move = curve > T(0) ? quotient(slope, curve) : T(0);
     return;
   }
   if (!(curve > T(0))) { move = slope < T(0) ? -weight : T(0); return; }
-  move = slope / curve;
-  T bend = concord * root(curve);
-  // Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021).
-  if (move < T(0) && bend * -move > T(0.683802)) {
+  move = quotient(slope, curve);
+  // Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021): its
+  // square is move^2 curve / least = slope move / least, with the smallest positive entry of the row.
+  if (move < T(0) && slope * move > T(0.683802 * 0.683802) * least) {
     // A multiplicative update never raises the objective either: the longer of the two safe steps.
-    T taught = weight * (pull / (cost + ridge * weight) - T(1));
-    T damped = T(-1) / (T(-1) / move + bend);
+    const T taught = weight * (quotient(pull, cost + ridge * weight) - T(1));
+    const T damped = quotient(T(-1), quotient(T(-1), move) + root(quotient(curve, least)));
     move = smaller(damped, taught);
   }
 }
@@ -228,7 +230,6 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128) entry_rows(
     if constexpr (DIVERGENCE && TEAM > 32) {
       for (int w = 0; w < WARPS; ++w) least = smaller(least, slots[w]);
     }
-    const T concord = DIVERGENCE ? T(1) / root(least) : T(0);
 
     // Those that can move
     int number = 0;
@@ -318,7 +319,7 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128) entry_rows(
           turn ^= 1;
         }
         T slope, move;
-        newton<T, DIVERGENCE>(pull, curve, weight, costs[t], ridge, concord, slope, move);
+        newton<T, DIVERGENCE>(pull, curve, weight, costs[t], ridge, least, slope, move);
         move = on ? larger(move, -weight) : T(0);
         const T next = weight + move;
         if (next == weight) move = 0;  // below rounding
@@ -598,6 +599,7 @@ def entry_rows(
             shared = kind.team_bytes * (threads // kind.team)
             if shared > 48 * 1024:
                 kernel.max_dynamic_shared_size_bytes = shared
+            kernel.preferred_shared_memory_carveout = 100
             kernel(
                 (blocks,), (threads,),
                 (

@@ -7,17 +7,19 @@ of a row are left * values, and the lengths of the rows of H are in `parts["leng
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.decomposition import Decomposition, Plan, SolveInfo
 from eckart.errors import AccuracyWarning, InputError
 from eckart.methods.nmf_blocks_result import blocks_of, factorise_blocks
 from eckart.methods.nmf_fit import Fitted, Watch, certificate_of, fit, rows_for, turned
 from eckart.methods.nmf_settings import Settings, check_settings
 from eckart.methods.nmf_table import Table, open_table
+from eckart.operators.device_arrays import on_device_of
 from eckart.settings import generator
 from eckart.threads import one_blas_thread, threads
 
@@ -87,7 +89,7 @@ def factorise(
     table = open_table(data, missing=options["missing"])
     settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
-    with np.errstate(under="ignore", over="ignore"), one_blas_thread():
+    with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         fitted = fit(table, settings, random, W=W, H=H, watch=watch)
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
@@ -113,7 +115,7 @@ def coordinates(data: Any, H: Array, options: dict[str, Any]) -> Array:
         )
     settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **options)
     factor = 2.0**table.exponent
-    with np.errstate(under="ignore", over="ignore"), one_blas_thread():
+    with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
         left = rows_for(table, settings, turned(_like(H, table.like, table.working)))
         return _given_back(left / factor, table)
@@ -125,6 +127,11 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} parts: expected (rows, {d.k}).")
     return scores @ _like(d.right, scores).T
+
+
+def _there(table: Table) -> AbstractContextManager[None]:
+    """On the device of the data and on the stream of their library."""
+    return nullcontext() if is_host(table.like) else on_device_of(table.like)
 
 
 def _given_back(factor: Array, table: Table) -> Array:

@@ -94,7 +94,7 @@ __device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridg
 // PLACE 0: the entries of a row are in registers, E in each thread, and all of its parts in shared memory;
 // 1: what does not fit there is in `scratch`; 2: the entries are there too.
 template <typename T, int TEAM, int E, int PLACE, bool DIVERGENCE>
-__global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128) entry_rows(
+__global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
     const int* __restrict__ order, int count, const long long* __restrict__ indptr, const int* __restrict__ indices,
     const T* __restrict__ data, const T* __restrict__ other, const T* __restrict__ begin, const T* __restrict__ old,
     const double* __restrict__ sums, int k, int observed, double lasso, double ridge_, double floor_, int sweeps,

@@ -134,3 +134,11 @@ def test_libraries_do_not_mix():
     d = ek.decompose(strict.asarray(table((40, 6), "float64")), "pca", k=2)
     with pytest.raises(ek.errors.InputError, match="array_api_strict"):
         ek.project(d, table((40, 6), "float64"))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_single_axis(name, solver):
+    data = table((120, 60), "float64")
+    found = ek.decompose(library(name).asarray(data), "pca", k=1, solver=solver)
+    np.testing.assert_allclose(host(found.values), ek.decompose(data, "pca", k=1).values, rtol=1e-9)

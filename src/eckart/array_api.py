@@ -105,7 +105,9 @@ def from_numpy(array: np.ndarray, like: Array) -> Array:
     """The host array in the library and on the device of `like`."""
     if isinstance(like, np.ndarray):
         return array
-    return namespace(like).asarray(np.ascontiguousarray(array), device=device(like))
+    # A single column turned round counts as contiguous, and PyTorch refuses its stride.
+    whole = array.copy() if min(array.strides, default=0) < 0 else np.ascontiguousarray(array)
+    return namespace(like).asarray(whole, device=device(like))
 
 
 def float64(like: Array) -> Any:

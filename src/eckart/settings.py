@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from eckart.array_api import is_array, to_numpy
 from eckart.decomposition import Which
 from eckart.errors import InputError, ParameterError
+from eckart.operators.gather import take_rows
 from eckart.operators.open_matrix import Opened
 from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
 
@@ -89,7 +91,7 @@ def check_settings(
 def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(to_numpy(sample_weight) if is_array(sample_weight) else sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
@@ -108,7 +110,7 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
-    matrix = replace(opened.matrix, matrix=opened.matrix.matrix[np.flatnonzero(kept)])
+    matrix = replace(opened.matrix, matrix=take_rows(opened.matrix.matrix, np.flatnonzero(kept)))
     names = opened.about.row_names
     about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
     return replace(opened, matrix=matrix, about=about), weights[kept]

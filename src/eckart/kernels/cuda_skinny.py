@@ -53,7 +53,7 @@ __device__ __forceinline__ unsigned long long descriptor(const float* tile) {
 #define FOUR(o) "+f"(c[o]), "+f"(c[o + 1]), "+f"(c[o + 2]), "+f"(c[o + 3])
 #define EIGHT(o) FOUR(o), FOUR(o + 4)
 
-// c = A B for 64 rows, 8 deep: A'' B', A' B'', A' B', in this order
+// c = A B for 64 rows, 8 deep: A'' B', A' B'', A' B', in this order; ROUGH: A' B' alone
 __device__ __forceinline__ void triple(float (&c)[W / 2], const unsigned* high, const unsigned* low,
                                        unsigned long long first, unsigned long long second) {
 #if WIDTH == 64
@@ -72,9 +72,13 @@ __device__ __forceinline__ void triple(float (&c)[W / 2], const unsigned* high, 
   asm volatile(
       "{ .reg .pred no, yes; .reg .b32 zero; mov.b32 zero, 0; setp.ne.b32 no, zero, 0; setp.eq.b32 yes, zero, 0;"
       "wgmma.fence.sync.aligned;"
+#ifdef ROUGH
+      "wgmma.mma_async.sync.aligned." SHAPE HIGH FIRST "no, 1, 1;"
+#else
       "wgmma.mma_async.sync.aligned." SHAPE LOW FIRST "no, 1, 1;"
       "wgmma.mma_async.sync.aligned." SHAPE HIGH SECOND "yes, 1, 1;"
       "wgmma.mma_async.sync.aligned." SHAPE HIGH FIRST "yes, 1, 1;"
+#endif
       "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }"
       : EIGHT(0), EIGHT(8)
 #if WIDTH == 64
@@ -274,14 +278,15 @@ extern "C" __global__ void arrange(const float* pieces, float* arranged, long lo
 """
 
 
-@lru_cache(maxsize=2)
-def _module(width: int) -> Any:
+@lru_cache(maxsize=4)
+def _module(width: int, rough: bool = False) -> Any:
     """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy by itself leaves out."""
     cupy = require("cupy", purpose="products on a GPU")
     nvrtc = cupy.cuda.nvrtc
     program = nvrtc.createProgram(_SOURCE, "skinny.cu", (), ())
     try:
-        nvrtc.compileProgram(program, ("-std=c++17", "-arch=sm_90a", f"-DWIDTH={width}"))
+        variant = ("-DROUGH",) if rough else ()
+        nvrtc.compileProgram(program, ("-std=c++17", "-arch=sm_90a", f"-DWIDTH={width}", *variant))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "skinny.cubin"
             path.write_bytes(nvrtc.getCUBIN(program))
@@ -308,22 +313,25 @@ def arrange(factor: Any) -> Any:
     return result
 
 
-def multiply(stored: Any, shift: Any, arranged: Any) -> Any:
-    """(S - 1 shift^T) Q in float32, in pieces that are to be added up; all arrays are CuPy's."""
+def multiply(stored: Any, shift: Any, arranged: Any, *, rough: bool = False) -> Any:
+    """(S - 1 shift^T) Q in float32 (`rough`: to 11 bits), in pieces that are to be added up; all arrays are CuPy's."""
     rows, columns = stored.shape
     pieces = _room(columns, rows, arranged)
-    _launch("multiply", stored, shift, arranged, (pieces,))
+    _launch("multiply", stored, shift, arranged, (pieces,), rough=rough)
     return pieces
 
 
-def multiply_transposed(stored: Any, shift: Any, arranged: Any, *, sums: bool = False) -> tuple[Any, Any]:
+def multiply_transposed(
+    stored: Any, shift: Any, arranged: Any, *, sums: bool = False, rough: bool = False
+) -> tuple[Any, Any]:
     """(S - 1 shift^T)^T Y in pieces, and with `sums` the sums and sums of squares of the columns (2 x columns)."""
     import cupy
 
     rows, columns = stored.shape
     pieces = _room(rows, columns, arranged)
     found = cupy.empty((len(pieces), 2, columns)) if sums else None
-    _launch("multiply_transposed_sums" if sums else "multiply_transposed", stored, shift, arranged, (pieces, found))
+    name = "multiply_transposed_sums" if sums else "multiply_transposed"
+    _launch(name, stored, shift, arranged, (pieces, found), rough=rough)
     return pieces, None if found is None else found.sum(axis=0)
 
 
@@ -347,11 +355,11 @@ def _room(length: int, rows: int, arranged: Any) -> Any:
     return cupy.empty((-(-length // PIECE), rows, arranged.shape[2]), cupy.float32)
 
 
-def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...]) -> None:
+def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...], *, rough: bool) -> None:
     import numpy as np
 
     width = arranged.shape[2]
-    kernel = _module(width).get_function(name)
+    kernel = _module(width, rough).get_function(name)
     shared = 2 * 4 * (_SHARED[name.removesuffix("_sums")] + 32 * 2 * width)
     kernel.max_dynamic_shared_size_bytes = shared
     rows, columns = stored.shape

@@ -51,6 +51,12 @@ class SkinnyProducts:
             product = self._by_tiles(right, lambda tile: cuda_skinny.added(self._back(self._forth(tile))))
             return given_back(product, self.like)
 
+    def rough(self, right: Array) -> Array:
+        """About A^T (A Q), at a third of the work."""
+        with on_device_of(self.like):
+            product = self._by_tiles(right, lambda tile: cuda_skinny.added(self._back(self._forth(tile, True), True)))
+            return given_back(product, self.like)
+
     def survey(self, right: Array) -> Survey:
         """Column sums, sums of squares and A^T (A Q); A is not turned."""
         width = right.shape[1]
@@ -64,18 +70,18 @@ class SkinnyProducts:
             product = namespace(product).concat([product, self.normal(rest)], axis=1)
         return Survey(parts[0], parts[1], float(self.stored.shape[0]), product)
 
-    def _forth(self, factor: Any) -> Any:
-        return self._product(factor, transposed=self.turned)
+    def _forth(self, factor: Any, rough: bool = False) -> Any:
+        return self._product(factor, transposed=self.turned, rough=rough)
 
-    def _back(self, factor: Any) -> Any:
-        return self._product(factor, transposed=not self.turned)
+    def _back(self, factor: Any, rough: bool = False) -> Any:
+        return self._product(factor, transposed=not self.turned, rough=rough)
 
-    def _product(self, factor: Any, *, transposed: bool) -> Any:
+    def _product(self, factor: Any, *, transposed: bool, rough: bool) -> Any:
         """S Q or S^T Y in pieces; the factor may come in pieces as well."""
         arranged = cuda_skinny.arrange(factor)
         if transposed:
-            return cuda_skinny.multiply_transposed(self.stored, self.shift, arranged)[0]
-        return cuda_skinny.multiply(self.stored, self.shift, arranged)
+            return cuda_skinny.multiply_transposed(self.stored, self.shift, arranged, rough=rough)[0]
+        return cuda_skinny.multiply(self.stored, self.shift, arranged, rough=rough)
 
     def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Any:
         """product(tile) for as many columns as a launch takes, side by side."""

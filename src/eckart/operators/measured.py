@@ -12,6 +12,8 @@ import numpy as np
 
 from eckart.array_api import Array, astype, namespace, to_numpy
 from eckart.operators.base import Operator
+from eckart.operators.device_rows import DeviceCsr
+from eckart.operators.gather import sums_about
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.transformed import Centered, Scaled
 
@@ -99,10 +101,15 @@ def _stored_squares(
     rows, columns = matrix.shape
     factor = np.ones(columns) if scale is None else 1.0 / to_numpy(scale) ** 2
     left_, right_ = (np.zeros(n) if v is None else to_numpy(v) for v, n in ((left, rows), (right, columns)))
-    data, places = matrix.data.astype(np.float64), matrix.indices
-    entries = data * (data - 2.0 * np.repeat(left_, np.diff(matrix.indptr)) * right_[places]) * factor[places]
+    if isinstance(matrix, DeviceCsr):
+        sums = sums_about(matrix, left_, right_, factor, across=across)
+    else:
+        data, places = matrix.data.astype(np.float64), matrix.indices
+        entries = data * (data - 2.0 * np.repeat(left_, np.diff(matrix.indptr)) * right_[places]) * factor[places]
+        if across:
+            sums = np.bincount(places, weights=entries, minlength=columns)
+        else:
+            sums = sparse.csr_array((entries, places, matrix.indptr), shape=matrix.shape).sum(axis=1)
     if across:
-        sums = np.bincount(places, weights=entries, minlength=columns)
         return np.asarray(np.maximum(sums + float(left_ @ left_) * right_**2 * factor, 0.0))
-    sums = sparse.csr_array((entries, places, matrix.indptr), shape=matrix.shape).sum(axis=1)
     return np.asarray(np.maximum(sums + left_**2 * float(right_**2 @ factor), 0.0))

@@ -205,6 +205,15 @@ class RowBlocks:
         )
 
     @within_memory
+    def rough(self, right: Array) -> Array | None:
+        """About A^T (A Q), for first directions only; None where that costs as much as the thing itself."""
+        skinny = None if self.sparse else skinny_products(self, right.shape[1])
+        if skinny is None:
+            return None
+        self.counter.reads += 1
+        return skinny.rough(right)
+
+    @within_memory
     def gram(self, right: Array | None = None) -> Array:
         """A^T A, or (A Q)^T (A Q)."""
         self.counter.reads += 1

@@ -176,6 +176,14 @@ class Standardized:
             operator = Scaled(operator, from_numpy(moments.scale, self.like))
         return operator, 0.0
 
+    def rough(self, right: Array) -> Array | None:
+        """About B^T B Q, up to the means: which way to begin, where that is cheaper than a read; else None."""
+        if not isinstance(self._given, RowBlocks) or self.scale:
+            return None
+        base = self._given if self._shift is None or self._given.sparse else self._given.shifted(self._shift)
+        found: Array | None = (base.transposed() if self.turned and not base.sparse else base).rough(right)
+        return found
+
     def materialize(self) -> np.ndarray:
         """B itself, centred twice, for small matrices."""
         base = self._given.precise()

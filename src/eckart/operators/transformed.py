@@ -70,13 +70,10 @@ class Centered(Wrapped):
 
     def correct(self, right: Array, product: Array) -> Array:
         """B^T B Q from A^T A Q."""
-        along_right = self.right @ right
-        along_sums = self.sums @ right
-        return (
-            product
-            - _column(self.sums) @ _row(along_right)
-            + _column(self.right) @ _row(self.weight * along_right - along_sums)
-        )
+        xp = namespace(self.right)
+        both = xp.stack([self.sums, self.right])
+        along = both @ right
+        return product - both.T @ xp.stack([along[1, :], along[0, :] - self.weight * along[1, :]])
 
     def gram(self, right: Array | None = None) -> Array:
         return self.correct_gram(self.base.gram(right), right)

@@ -104,8 +104,10 @@ class Basis:
         near = self.rows[self.coupled : last, :].T
         coefficients = inner(near, image)
         rest = without(image, near, coefficients)
-        self._record(to_numpy(coefficients), first, last)
-        self.newest = to_numpy(inner(rest, rest))
+        # In one piece: beside a GPU each way to the host is a wait.
+        fetched = to_numpy(namespace(rest).concat([coefficients, inner(rest, rest)], axis=0))
+        self._record(fetched[: last - self.coupled], first, last)
+        self.newest = fetched[last - self.coupled :]
         self.coupled = first
         return rest
 
@@ -213,7 +215,7 @@ class _Run:
         """Assessing costs an eigenproblem of the size of the basis: do it when the answer may have changed."""
         full = self.basis.count + 2 * self.block > self.capacity
         # Beside a GPU an eigenproblem costs as much as several reads, and the first steps never are the last.
-        early = not is_host(self.matrix.like) and self.basis.count < 3 * (self.target.k or 0)
+        early = not is_host(self.matrix.like) and self.basis.count < 2 * (self.target.k or 0)
         due = self.steps >= self.next_look and not early
         return self.complete or full or due or self.steps >= self.target.max_reads
 
@@ -280,7 +282,7 @@ class _Run:
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         newest = self.basis.newest.shape[0]
         tail = coefficients[-newest:] if newest else coefficients[:0]
-        squares = np.einsum("ij,ik,kj->j", tail, self.basis.newest, tail, optimize=True)
+        squares = np.sum(tail * (self.basis.newest @ tail), axis=0)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0) + self.matrix.size * self.basis.noise**2))
 
     def _complement(self) -> float:
@@ -364,7 +366,8 @@ class _Run:
             probability = self.target.failure_probability / 2.0**self.probes
             coordinates = to_numpy(inner(fresh, omega))
             self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
-            self.next_look = self.steps + 2  # probes that have just joined have nothing to tell
+            if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
+                self.next_look = self.steps + 2  # probes that have just joined have nothing to tell
         return namespace(following).concat([following, fresh], axis=1)
 
     def prepare(self) -> None:

@@ -17,7 +17,7 @@ def solve_lanczos(
 ) -> Solution:
     """The wanted pairs, proved to the asked accuracy where the reads allow."""
     size = problem.shape[1]
-    start = orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like))
+    start = _start(problem, orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like)))
     image = problem.first(start)
     total = problem.moments.total
     check_finite(total)
@@ -45,6 +45,15 @@ def solve_lanczos(
     )
     pairs = block_lanczos(matrix, target, block=block, capacity=capacity, rng=rng, start=(start, image))
     return _solution(pairs, problem, shift, block, rounding)
+
+
+def _start(problem: Standardized, random: Array) -> Array:
+    """A block to begin with: the random one, or where it leads to, at the price of a rough read."""
+    ahead = problem.rough(random)
+    if ahead is None:
+        return random
+    block = orthogonal.orthonormalize(ahead)
+    return block if block.shape[1] == random.shape[1] else random
 
 
 def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rounding: float) -> Solution:

@@ -166,7 +166,6 @@ def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
 
     def move() -> None:
         mover.accept(mover.load(block))
-        mover.finish()
 
     moved, _ = timed(move)
     transfer.to_device = lambda *_: None  # as if the card were full

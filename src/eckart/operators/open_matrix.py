@@ -90,7 +90,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
 
 
-_DEVICE_BLOCK_BYTES = 2**28
+_DEVICE_BLOCK_BYTES = 2**29
 
 
 def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:

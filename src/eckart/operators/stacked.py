@@ -299,8 +299,6 @@ class StackedBlocks:
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
-            if mover is not None:
-                mover.finish()
         return [to_numpy(array) for array in total]
 
     def _read(self, span: tuple[int, int]) -> Any:

@@ -1,15 +1,14 @@
 """Blocks from the memory of the host to a GPU, copied while the card works on those before.
 
-Pageable memory crosses the bus slowly. There are two ways around it, each slower than the bus, so blocks take both,
-side by side: a block is copied by several threads into a page-locked buffer and sent from there, or, where it is part
-of an array in memory, its own pages are locked until it was sent.
+Pageable memory crosses the bus slowly. So several threads copy pieces of a block into page-locked buffers of their own,
+and send them from there, each on a stream of its own, while they fill the next.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,13 +16,21 @@ import numpy as np
 
 from eckart.array_api import is_sparse
 from eckart.errors import InputError, require
-from eckart.operators.executors import each
+from eckart.threads import threads
 
-_BUFFERS = 3
-_PIECES = 12
-_PAGE = 4096
-_WORTH_LOCKING = 2**24
-"""Bytes; smaller blocks are copied sooner than locked."""
+_WORKERS = 12
+_PIECE = 2**24
+"""Bytes of a piece: smaller ones are spent on calls, larger ones leave threads without work."""
+
+
+@dataclass
+class _Lane:
+    """What one thread sends through: a stream, and two page-locked buffers that take turns."""
+
+    stream: Any
+    buffers: list[Any]
+    sent: list[Any]
+    turn: int = 0
 
 
 @dataclass
@@ -31,10 +38,7 @@ class Mover:
     """Sends blocks to `device`; what it gives may be used on the card's current stream."""
 
     device: str
-    _slots: list[Any] = field(default_factory=list)
-    _turn: int = 0
-    _locked: list[tuple[Any, int]] = field(default_factory=list)
-    """Pages under way: (when they have arrived, where they begin)."""
+    _lanes: threading.local = field(default_factory=threading.local)
 
     def __post_init__(self) -> None:
         torch = require("torch", purpose="device='cuda'")
@@ -42,85 +46,53 @@ class Mover:
             raise InputError(f"device={self.device!r} is not there: PyTorch sees no GPU on this machine.")
         self._torch = torch
         self._stream = torch.cuda.Stream(self.device)
-        self._locking, self._staging = threading.Lock(), threading.Lock()
+        self._pool = ThreadPoolExecutor(max(1, min(_WORKERS, threads())), thread_name_prefix="eckart-send")
         self.like = torch.empty((0, 0), dtype=torch.float64, device=self.device)
 
     def load(self, block: Any) -> Any:
         """A block on the card. Runs in the threads that read; the caller's stream must `accept` it."""
         if is_sparse(block):
             return self._sparse(block)
-        if _part_of_an_array(block) and self._locking.acquire(blocking=False):
-            try:
-                return self._from_its_place(block)
-            finally:
-                self._locking.release()
-        with self._staging:
-            return self._from_a_buffer(block)
+        torch = self._torch
+        here = np.ascontiguousarray(block).reshape(-1).view(np.uint8)
+        with torch.cuda.stream(self._stream):
+            dtype = torch.float32 if block.dtype == np.float32 else torch.float64
+            there = torch.empty(block.shape, dtype=dtype, device=self.device)
+            ready = self._record(self._stream)  # what used this memory before is done by then
+        target = there.view(-1).view(torch.uint8)
+        edges = [*range(0, here.size, _PIECE), here.size]
 
-    def _from_a_buffer(self, block: np.ndarray) -> Any:
-        slot = self._slot(block)
-        slot["sent"].synchronize()  # the copy that used this buffer before
-        staged = slot["buffer"][: block.size].numpy().reshape(block.shape)
-        edges = np.linspace(0, len(block), _PIECES + 1).astype(int).tolist()
+        def send(span: tuple[int, int]) -> Any:
+            return self._send(here[slice(*span)], target[slice(*span)], ready)
 
-        def step(span: tuple[int, int]) -> None:
-            np.copyto(staged[span[0] : span[1]], block[span[0] : span[1]])
+        for event in self._pool.map(send, itertools.pairwise(edges)):
+            self._stream.wait_event(event)
+        return there, self._record(self._stream)
 
-        each(step, list(itertools.pairwise(edges)))
-        with self._torch.cuda.stream(self._stream):
-            there = self._room(block)
-            there.copy_(slot["buffer"][: block.size].view(block.shape), non_blocking=True)
-            slot["sent"].record(self._stream)
-            return there, self._sent()
+    def _send(self, here: np.ndarray, target: Any, ready: Any) -> Any:
+        lane = self._lane()
+        lane.turn ^= 1
+        buffer = lane.buffers[lane.turn]
+        lane.sent[lane.turn].synchronize()  # the piece that it held before
+        np.copyto(buffer.numpy()[: here.size], here)
+        with self._torch.cuda.stream(lane.stream):
+            lane.stream.wait_event(ready)
+            target.copy_(buffer[: here.size], non_blocking=True)
+        event = lane.sent[lane.turn] = self._record(lane.stream)
+        return event
 
-    def _from_its_place(self, block: np.ndarray) -> Any:
-        """Whole pages of the block are locked; its two ends, which may share theirs with others, are just copied."""
-        self._unlock(everything=False)
-        flat = block.reshape(-1).view(np.uint8)
-        begin = -flat.ctypes.data % _PAGE
-        end = begin + (flat.size - begin) // _PAGE * _PAGE
-        address = flat.ctypes.data + begin
-        if int(self._torch.cuda.cudart().cudaHostRegister(address, end - begin, 0)):
-            self._forget_the_error()
-            with self._staging:
-                return self._from_a_buffer(block)
-        with self._torch.cuda.stream(self._stream):
-            there = self._room(block)
-            bytes_there, here = there.view(-1).view(self._torch.uint8), self._torch.from_numpy(flat)
-            bytes_there[begin:end].copy_(here[begin:end], non_blocking=True)
-            for edge in (slice(0, begin), slice(end, flat.size)):
-                bytes_there[edge].copy_(here[edge])
-            event = self._sent()
-        self._locked.append((event, address))
-        return there, event
+    def _lane(self) -> _Lane:
+        lane: _Lane | None = getattr(self._lanes, "lane", None)
+        if lane is None:
+            torch = self._torch
+            buffers = [torch.empty(_PIECE, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
+            lane = _Lane(torch.cuda.Stream(self.device), buffers, [torch.cuda.Event(), torch.cuda.Event()])
+            self._lanes.lane = lane
+        return lane
 
-    def _forget_the_error(self) -> None:
-        """CUDA keeps an error until it is asked for, and PyTorch would take it for its own."""
-        with contextlib.suppress(RuntimeError):
-            self._torch.zeros(1, device=self.device)
-
-    def _unlock(self, *, everything: bool) -> None:
-        kept = []
-        for event, address in self._locked:
-            if everything:
-                event.synchronize()
-            if everything or event.query():
-                self._torch.cuda.cudart().cudaHostUnregister(address)
-            else:
-                kept.append((event, address))
-        self._locked = kept
-
-    def finish(self) -> None:
-        """All blocks of a read were sent: no page stays locked."""
-        self._unlock(everything=True)
-
-    def _room(self, block: np.ndarray) -> Any:
-        dtype = self._torch.float32 if block.dtype == np.float32 else self._torch.float64
-        return self._torch.empty(block.shape, dtype=dtype, device=self.device)
-
-    def _sent(self) -> Any:
+    def _record(self, stream: Any) -> Any:
         event = self._torch.cuda.Event()
-        event.record(self._stream)
+        event.record(stream)
         return event
 
     def accept(self, loaded: Any) -> Any:
@@ -132,18 +104,6 @@ class Mover:
         current.wait_event(arrived)
         there.record_stream(current)
         return there
-
-    def _slot(self, block: np.ndarray) -> dict[str, Any]:
-        torch = self._torch
-        dtype = torch.float32 if block.dtype == np.float32 else torch.float64
-        if not self._slots or self._slots[0]["buffer"].numel() < block.size or self._slots[0]["buffer"].dtype != dtype:
-            self._slots = [
-                {"buffer": torch.empty(block.size, dtype=dtype, pin_memory=True), "sent": torch.cuda.Event()}
-                for _ in range(_BUFFERS)
-            ]
-        self._turn = (self._turn + 1) % _BUFFERS
-        slot: dict[str, Any] = self._slots[self._turn]
-        return slot
 
     def _sparse(self, block: Any) -> Any:
         cupy = require("cupy", purpose="sparse matrices on a GPU")
@@ -169,17 +129,4 @@ def to_device(data: Any, mover: Mover) -> Any:
         return sparse.csr_matrix(parts, shape=csr.shape)
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
-    loaded = mover.accept(mover.load(np.ascontiguousarray(data)))
-    mover.finish()
-    return loaded
-
-
-def _part_of_an_array(block: np.ndarray) -> bool:
-    """Whether the block is a piece of an array in memory, without gaps: not of a file, and not read for the purpose."""
-    owner: Any = block
-    while isinstance(getattr(owner, "base", None), np.ndarray):
-        owner = owner.base
-        if isinstance(owner, np.memmap):
-            return False
-    whole = owner is not block and block.flags.c_contiguous and block.flags.writeable
-    return bool(whole and block.nbytes >= _WORTH_LOCKING and block.dtype in (np.float32, np.float64))
+    return mover.accept(mover.load(data))

@@ -130,14 +130,16 @@ def departure(basis: Array, rng: np.random.Generator) -> float:
 def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
     """A block of independent standard normal numbers beside `like`.
 
-    A GPU makes them of random bits: sqrt(-2 log u) cos(2 pi v), Box and Muller.
+    A GPU makes them of random bits, two and two: sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v).
     """
     if is_host(like):
         return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
     xp = namespace(like)
-    bits = from_numpy(np.frombuffer(rng.bytes(8 * rows * columns), np.int32).reshape(2, rows, columns), like)
+    half = -(-rows // 2)
+    bits = from_numpy(rng.integers(-(2**31), 2**31, (2, half, columns), dtype=np.int32), like)
     uniform = (astype(bits, xp.float64) + (2.0**31 + 0.5)) / 2.0**32
-    return xp.sqrt(-2.0 * xp.log(uniform[0])) * xp.cos((2.0 * np.pi) * uniform[1])
+    length, angle = xp.sqrt(-2.0 * xp.log(uniform[0, :, :])), (2.0 * np.pi) * uniform[1, :, :]
+    return xp.concat([length * xp.cos(angle), length * xp.sin(angle)], axis=0)[:rows, :]
 
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:

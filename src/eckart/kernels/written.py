@@ -56,6 +56,8 @@ def put_product(first: Array, second: Array, place: Array) -> Array:
     if library(place) == "torch":
         xp: Any = namespace(place)
         return xp.matmul(first, second, out=place)
+    if library(place) == "cupy" and place.flags.c_contiguous:
+        return first.dot(second, out=place)
     product = first @ second
     place[...] = product
     return product

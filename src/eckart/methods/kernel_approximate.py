@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from eckart.array_api import Array, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, device, from_numpy, is_numpy, namespace
 from eckart.assembly import word
 from eckart.decomposition import Certificate, Decomposition, Plan
 from eckart.errors import InputError
@@ -59,7 +59,7 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
     signs = flip_signs(scores)
     axes, scores = replace(axes, directions=axes.directions * signs), scores * from_numpy(signs, scores)
     missing = made.error / made.trace if made.trace else 0.0
-    triangle = triangle_of(to_numpy(matrix.block(from_numpy(made.pivots, scores))))
+    triangle = triangle_of(matrix.block(from_numpy(made.pivots, scores)))
     parts = {
         **named_parts(kernel, chosen_rows(rows, made.pivots)), **moved(through(triangle, axes), scores),
         "shift": kernel.shift(rows), "pivots": made.pivots, "approximation_error": missing,
@@ -112,18 +112,31 @@ def certified(solution: Solution, made: Factor, total: float, settings: KernelSe
     return replace(certificate, explained=(low, high), word=sentence, proved=proved)
 
 
-def triangle_of(block: np.ndarray) -> np.ndarray:
+def triangle_of(block: Array) -> Array:
     """L with L L^T = K[pivots, pivots], which rounding may have left a little indefinite."""
-    block[np.diag_indices_from(block)] += 8 * np.finfo(np.float64).eps * float(np.trace(block))
-    return np.linalg.cholesky(block)
+    xp = namespace(block)
+    more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
+    if is_numpy(block):
+        block[np.diag_indices_from(block)] += more
+        return np.linalg.cholesky(block)
+    try:
+        found = xp.linalg.cholesky(block + more * xp.eye(block.shape[0], dtype=block.dtype, device=device(block)))
+    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+        raise np.linalg.LinAlgError(str(error)) from error
+    if not np.isfinite(float(found[-1, -1])):  # and CuPy's
+        raise np.linalg.LinAlgError("the kernel of the pivots is not positive definite")
+    return found
 
 
-def through(triangle: np.ndarray, axes: FactorAxes) -> dict[str, Any]:
+def through(triangle: Array, axes: FactorAxes) -> dict[str, Any]:
     """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
-    together = np.hstack([axes.directions, axes.mean[:, None]])
-    weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")
-    features = triangle - axes.mean
+    together = from_numpy(np.hstack([axes.directions, axes.mean[:, None]]), triangle)
+    if is_numpy(triangle):
+        weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")
+    else:  # elimination finds nothing below the diagonal of L^T, and is the solution of a triangle
+        weights = namespace(triangle).linalg.solve(triangle.T, together)
+    directions, mean = from_numpy(axes.directions, triangle), from_numpy(axes.mean, triangle)
     return {
-        "support_scores": features @ axes.directions, "dual": weights[:, :-1], "base": weights[:, -1],
-        "means": triangle @ axes.mean, "grand": float(axes.mean @ axes.mean), "offset": axes.mean @ axes.directions,
+        "support_scores": (triangle - mean) @ directions, "dual": weights[:, :-1], "base": weights[:, -1],
+        "means": triangle @ mean, "grand": float(axes.mean @ axes.mean), "offset": axes.mean @ axes.directions,
     }  # fmt: skip

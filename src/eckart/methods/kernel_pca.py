@@ -237,7 +237,8 @@ def _kernel_scores(d: Decomposition, rows: Any) -> Array:
         points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"], precision)
         total = xp.zeros((stop - start, dual.shape[1]), dtype=xp.float64, device=device(dual))
         for first in range(0, support.count, tile):
-            total += kernel.tile(points, support.part(first, first + tile)) @ dual[first : first + tile, :]
+            made = kernel.tile(points, support.part(first, first + tile))
+            total += made @ astype(dual[first : first + tile, :], made.dtype)
         result[start:stop, :] = total - parts["offset"]
 
     each(step, list(range(0, rows.shape[0], height)), workers=None if is_numpy(dual) else 1)

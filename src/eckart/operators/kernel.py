@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, device, is_numpy, is_sparse, namespace
+from eckart.array_api import Array, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
 from eckart.errors import InputError
+from eckart.kernels import cuda_tiles
 from eckart.kernels.written import applied, exponentials
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
@@ -34,6 +35,8 @@ class Points:
     left: Any
     right: Any
     offset: Array | None = None
+    apart: bool = False
+    """Left and right are the rows times sqrt(2 gamma) alone: an rbf that is made of their differences."""
 
     @property
     def count(self) -> int:
@@ -44,7 +47,8 @@ class Points:
 
     def chosen(self, index: Any) -> Points:
         offset = None if self.offset is None else self.offset[index]
-        return Points(chosen_rows(self.left, index), chosen_rows(self.right, index), offset)
+        left = chosen_rows(self.left, index)
+        return Points(left, left if self.apart else chosen_rows(self.right, index), offset, self.apart)
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,14 @@ class Kernel:
         ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))
         if self.name == "rbf":
             half = -self.gamma * squared_lengths(rows)[:, None]
-            if precision == "float32" and rows.shape[0] and -float(xp.min(half)) > _SINGLE:
-                precision = "float64"
+            apart = cuda_tiles.has(rows) and 1 <= rows.shape[1] <= cuda_tiles.MOST_COLUMNS
+            if precision == "float32" and rows.shape[0]:
+                # Rounded rows are off by the root of what their rounded squares are off by.
+                precision = "float64" if -float(xp.min(half)) > (_SINGLE**2 if apart else _SINGLE) else precision
             scaled = float(np.sqrt(2.0 * self.gamma)) * rows
+            if apart:
+                scaled = cuda_tiles.row_major(astype(scaled, getattr(xp, precision)))
+                return Points(scaled, scaled, apart=True)
             left, right = xp.concat([scaled, half, ones], axis=1), xp.concat([scaled, ones, half], axis=1)
         elif self.name in ("poly", "sigmoid"):
             left = xp.concat([self.gamma * rows, self.coef0 * ones], axis=1)
@@ -118,8 +127,23 @@ class Kernel:
         rows = unit_rows(rows) if self.name == "cosine" else rows
         return Points(rows, rows)
 
-    def tile(self, first: Points, second: Points) -> Array:
-        """k(x, y) for all x of the first and y of the second."""
+    def tile(self, first: Points, second: Points, out: Array | None = None) -> Array:
+        """k(x, y) for all x of the first and y of the second; in `out`, where there is one."""
+        if first.apart:
+            return self._rbf(first.left, second.right, out)
+        return put(self._made(first, second), out)
+
+    def _rbf(self, first: Array, second: Array, out: Array | None) -> Array:
+        """From differences."""
+        first, second = _one_precision(first, second)
+        if out is None or out.dtype != first.dtype:
+            made = empty_rows(first.shape[0], second.shape[0], first, dtype_name(first))
+            cuda_tiles.rbf(first, second, made, lowered=self.lowered)
+            return put(made, out)
+        cuda_tiles.rbf(first, second, out, lowered=self.lowered)
+        return out
+
+    def _made(self, first: Points, second: Points) -> Array:
         if self.name == "precomputed":
             raise InputError("A precomputed kernel knows the points that it was computed for, and no others.")
         if self.name == "function":
@@ -129,7 +153,8 @@ class Kernel:
         if is_sparse(first.left) or is_sparse(second.right):
             argument = _dense(first.left @ second.right.T)
         else:
-            argument = first.left @ second.right.T
+            left, right = _one_precision(first.left, second.right)
+            argument = left @ right.T
         if first.offset is not None and second.offset is not None:
             argument += first.offset[:, None]
             argument += second.offset
@@ -191,6 +216,19 @@ def alike(rows: Any, support: Any) -> Any:
 
         return sparse.csr_array(rows)
     return rows.toarray() if is_sparse(rows) and not is_sparse(support) else rows
+
+
+def _one_precision(first: Array, second: Array) -> tuple[Array, Array]:
+    """Rows of two precisions meet in float64."""
+    return (first, second) if first.dtype == second.dtype else (doubles(first), doubles(second))
+
+
+def put(made: Array, out: Array | None) -> Array:
+    """What was made, in `out` where there is one."""
+    if out is None:
+        return made
+    out[...] = astype(made, out.dtype)
+    return out
 
 
 def power(base: Array, exponent: float) -> Array:

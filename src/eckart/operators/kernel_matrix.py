@@ -13,7 +13,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.operators.executors import fold
-from eckart.operators.kernel import Kernel, Points, chosen_rows, doubles
+from eckart.operators.kernel import Kernel, Points, chosen_rows, doubles, put
 
 Pair = tuple[int, int]
 Parts = tuple[int, int, Array | None, Array | None, Any]
@@ -104,14 +104,14 @@ class KernelMatrix:
         self.reads += 1
         return result
 
-    def rows(self, index: Array, start: int, stop: int) -> Array:
-        """K[index, start:stop], in the precision of the tiles."""
-        if self._given is not None:
-            if is_numpy(self._given):
-                return self._given[index, start:stop]
-            return chosen_rows(self._given[:, start:stop], index)
-        assert self._points is not None
-        return self.kernel.tile(self._points.chosen(index), self._points.part(start, stop))
+    def rows(self, index: Array, start: int, stop: int, out: Array | None = None) -> Array:
+        """K[index, start:stop], in the precision of the tiles; in `out`, where there is one."""
+        if self._given is None:
+            assert self._points is not None
+            return self.kernel.tile(self._points.chosen(index), self._points.part(start, stop), out)
+        if is_numpy(self._given):
+            return put(self._given[index, start:stop], out)
+        return put(chosen_rows(self._given[:, start:stop], index), out)
 
     def block(self, index: Array) -> Array:
         """K[index, index] in float64."""

@@ -34,6 +34,10 @@ _COLUMNS = 4096
 _DEVICE_BYTES = 2**30
 """On a GPU a strip of columns is as wide as this allows."""
 _PROPOSALS = 128
+"""As many are proposed, and accepted, at a time: on a GPU a product of 128 rows does nothing in vain."""
+_DEVICE_SIZE = 2**17
+_DEVICE_PROPOSALS = 160
+"""For so many points or more on a GPU, where rows that were proposed in vain cost nothing beside the products."""
 
 
 class RowsOnDemand(Protocol):
@@ -42,7 +46,7 @@ class RowsOnDemand(Protocol):
     size: int
     diagonal: Array
 
-    def rows(self, index: Array, start: int, stop: int) -> Array: ...
+    def rows(self, index: Array, start: int, stop: int, out: Array | None = None) -> Array: ...
     def block(self, index: Array) -> Array: ...
 
 
@@ -83,25 +87,39 @@ def pivoted_cholesky(
     left = matrix.diagonal + 0.0
     xp = namespace(left)
     trace = missing = float(xp.sum(left))
-    factor = empty_rows(min(most, size), size, left, precision)
+    most = min(most, size)
+    # Beside NumPy's, F has room above it for rows of K: see _extend_at_once.
+    above = 0 if is_numpy(left) else min(_PROPOSALS, most)
+    whole = empty_rows(above + most, size, left, precision)
+    factor = whole[above:, :]
     pivots = np.empty(0, np.intp)
     lowest = 0.0
     nothing = 64 * float(np.finfo(precision).eps) * trace
-    while len(pivots) < factor.shape[0] and missing > (nothing if len(pivots) < least else error * trace):
+    while len(pivots) < most and missing > (nothing if len(pivots) < least else error * trace):
         rank = len(pivots)
-        proposals = _propose(left, rng.random(min(_PROPOSALS, max(16, rank // 2))))
+        proposals = _propose(left, rng.random(_count(left, rank)))
         known = astype(_columns(factor[:rank, :], proposals), xp.float64)
         block = to_numpy(matrix.block(proposals) - known.T @ known)
-        accepted, triangle = _accept(block, to_numpy(proposals), rng, factor.shape[0] - rank)
+        chosen, triangle = _accept(block, rng, min(_PROPOSALS, most - rank))
+        accepted = to_numpy(proposals)[chosen]
         if not len(accepted):
             break
-        _extend(matrix, factor, rank, accepted, triangle, left)
+        if is_numpy(left):
+            _extend(matrix, factor, rank, accepted, triangle, left)
+        else:
+            _extend_at_once(matrix, whole, above, rank, accepted, triangle, left)
         pivots = np.append(pivots, accepted)
         left[from_numpy(pivots, left)] = 0.0
         least_left, left = xp.min(left), _not_negative(left)
         below, missing = to_numpy(xp.stack([least_left, xp.sum(left)])).tolist()
         lowest = min(lowest, below)
     return Factor(factor[: len(pivots), :], pivots, trace, missing, lowest)
+
+
+def _count(left: Array, rank: int) -> int:
+    """How many to propose: few at first, when they are much alike, unless a GPU has room for all of them."""
+    large = not is_host(left) and left.shape[0] >= _DEVICE_SIZE
+    return _DEVICE_PROPOSALS if large else min(_PROPOSALS, max(16, rank // 2))
 
 
 def _propose(left: Array, draws: np.ndarray) -> Array:
@@ -123,22 +141,16 @@ def _not_negative(left: Array) -> Array:
     return xp.where(left > 0.0, left, xp.zeros_like(left))
 
 
-def _accept(
-    block: np.ndarray, proposals: np.ndarray, rng: np.random.Generator, room: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(accepted proposals, Cholesky factor of what is left of K on them); `block` is that of all of them."""
-    before = np.diagonal(block).copy()
-    floor = 1e-12 * float(before.max(initial=0.0))
-    lower = np.zeros_like(block)
-    chosen: list[int] = []
-    for j, draw in enumerate(rng.uniform(size=len(proposals))):
-        if len(chosen) < room and before[j] > floor and block[j, j] > max(draw * before[j], floor):
-            column = block[j:, j] / np.sqrt(block[j, j])
-            lower[j:, len(chosen)] = column
-            # Of proposals that were decided on nothing is asked any more.
-            block[j + 1 :, j + 1 :] -= np.outer(column[1:], column[1:])
-            chosen.append(j)
-    return proposals[chosen], np.tril(lower[chosen, : len(chosen)])
+def _accept(block: np.ndarray, rng: np.random.Generator, room: int) -> tuple[np.ndarray, np.ndarray]:
+    """(numbers of the accepted proposals, Cholesky factor of what is left of K on them); `block` is that of all."""
+    from eckart.kernels.pivots import accept
+
+    size = len(block)
+    floor = 1e-12 * float(np.diagonal(block).max(initial=0.0))
+    lower, chosen = np.zeros((size, size)), np.empty(size, np.intp)
+    count = accept(np.ascontiguousarray(block), rng.uniform(size=size), floor, room, lower, chosen)
+    chosen = chosen[:count]
+    return chosen, np.tril(lower[chosen, :count])
 
 
 def _extend(
@@ -160,6 +172,28 @@ def _extend(
         subtract_squares(left[strip], new)
 
     each(step, _strips(factor, len(accepted)), workers=_workers(factor))
+
+
+def _extend_at_once(
+    matrix: RowsOnDemand, whole: Array, above: int, rank: int, accepted: np.ndarray, triangle: np.ndarray, left: Array
+) -> None:
+    """The same as one product, F_new = (L^-1, -L^-1 W^T) (K[accepted, :]; F): on a GPU each pass over rows counts.
+
+    The rows of K are written just above F, which starts at row `above`, and the new rows of F just below it.
+    """
+    from eckart.kernels.pivots import inverse_of_triangle
+
+    xp, stop, count = namespace(left), above + rank, len(accepted)
+    index = from_numpy(accepted, left)
+    inverse = from_numpy(inverse_of_triangle(triangle), left).T
+    weights = astype(_columns(whole[above:stop, :], index), xp.float64)
+    # Its transpose is what is in one piece in memory: cuBLAS is a tenth faster with it.
+    turn = astype(xp.concat([inverse, -(weights @ inverse)], axis=0), whole.dtype)
+
+    for strip in _strips(whole, count):
+        matrix.rows(index, strip.start, strip.stop, out=whole[above - count : above, strip])
+        new = put_product(turn.T, whole[above - count : stop, strip], whole[stop : stop + count, strip])
+        subtract_squares(left[strip], new)
 
 
 def _strips(factor: Array, rows: int) -> list[slice]:

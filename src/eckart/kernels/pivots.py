@@ -1,0 +1,52 @@
+"""The small triangles of pivoted Cholesky, compiled on first use.
+
+Every product is rounded before it is added, as NumPy does it: which pivots are accepted depends on no compiler.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def accept(block, draws, floor, room, lower, chosen):  # type: ignore[no-untyped-def]
+    """How many proposals are accepted, at most `room`: their numbers in `chosen`, L in the first columns of `lower`.
+
+    `block` is what is left of K on the proposals; below its diagonal it is gone. Proposal j is accepted if those before
+    it left more than draws[j] of its diagonal.
+    """
+    size = block.shape[0]
+    before = np.diag(block).copy()
+    column = np.empty(size)
+    count = 0
+    for j in range(size):
+        if count == room:
+            break
+        if before[j] > floor and block[j, j] > max(draws[j] * before[j], floor):
+            root = np.sqrt(block[j, j])
+            for i in range(j, size):
+                column[i] = block[i, j] / root
+                lower[i, count] = column[i]
+            # Of proposals that were decided on nothing is asked any more.
+            for i in range(j + 1, size):
+                for k in range(j + 1, i + 1):
+                    block[i, k] -= column[i] * column[k]
+            chosen[count] = j
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def inverse_of_triangle(lower):  # type: ignore[no-untyped-def]
+    """L^-1, row after row."""
+    size = lower.shape[0]
+    result = np.zeros((size, size))
+    for i in range(size):
+        result[i, i] = 1.0
+        for k in range(i):
+            for j in range(k + 1):
+                result[i, j] -= lower[i, k] * result[k, j]
+        for j in range(i + 1):
+            result[i, j] /= lower[i, i]
+    return result

@@ -1,6 +1,6 @@
 """python -m benchmarks.gpu [row ...]: checks and times what runs on a GPU, each row beside its counted floor.
 
-Rows: tall, large, square, sparse, host. Times are medians of warm calls; errors are against a float64 answer.
+Rows: tall, large, square, sparse, host, nmf, kernel. Times are medians of warm calls, errors against a float64 answer.
 """
 
 from __future__ import annotations
@@ -184,12 +184,98 @@ def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
     )  # fmt: skip
 
 
+def scattered(rows: int, columns: int, per_row: int, seed: int = 0) -> Any:
+    """CSR on the card: about as many entries in every row and in every column."""
+    import cupy
+    from cupyx.scipy import sparse
+
+    cupy.random.seed(seed)
+    indices = cupy.sort(cupy.random.randint(0, columns, (rows, per_row), dtype=cupy.int32), axis=1)
+    data = 1 + cupy.random.random(rows * per_row, dtype=cupy.float32)
+    indptr = cupy.arange(0, rows * per_row + 1, per_row, dtype=cupy.int32)
+    result = sparse.csr_matrix((data, indices.ravel(), indptr), shape=(rows, columns))
+    result.sum_duplicates()
+    return result
+
+
+def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 50, k: int = 32) -> None:
+    """Kullback-Leibler: one step of W and one of H, beside reading the entries and gathering the factors once each."""
+    import cupy
+
+    from eckart.methods.nmf_entries_of import stored_entries
+    from eckart.methods.nmf_table import open_table
+    from eckart.solvers.nmf_device import DeviceEntries
+    from eckart.solvers.nmf_problem import Penalties
+
+    data = scattered(rows, columns, per_row)
+    left = cupy.random.random((rows, k), dtype=cupy.float32)
+    right = cupy.random.random((columns, k), dtype=cupy.float32)
+    entries = stored_entries(open_table(data, missing="error"))
+    problem = DeviceEntries(*entries, Penalties(), divergence=True, observed=False, sweeps=2)
+    for _ in range(3):  # as it is after the first iterations
+        left = problem.rows(left, right, left, 0.0).new
+        right = problem.columns(right, left, right, 0.0).new
+    of_rows, _ = timed(lambda: problem.rows(left, right, left, 0.3))
+    of_columns, _ = timed(lambda: problem.columns(right, left, right, 0.3))
+    floor = 2 * data.nnz * (8 + 4 * k) / BANDWIDTH
+    report(
+        f"NMF, Kullback-Leibler, {data.nnz:.1e} entries, k={k}, one iteration", of_rows + of_columns, 5 * floor, floor,
+        rows=f"{of_rows * 1e3:.1f} ms", columns=f"{of_columns * 1e3:.1f} ms", sweeps=problem.sweeps,
+    )  # fmt: skip
+
+
+def kernel_tiles(size: int = 1_000_000, columns: int = 20, rank: int = 1000) -> None:
+    """Kernel PCA by pivoted Cholesky: the rate of the products that make the factor, waiting after each."""
+    import torch
+
+    import eckart as ek
+    from eckart.solvers import cholesky
+
+    torch.manual_seed(0)
+    data = torch.randn(size, columns, device="cuda")
+    data[:, 4:] *= 0.3
+    work, waited = [0.0], [0.0]
+    plain = {name: getattr(cholesky, name) for name in ("less_product", "put_product")}
+
+    def counted(name: str) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            first, second = arguments[1:3] if name == "less_product" else arguments[:2]
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            result = plain[name](*arguments)
+            torch.cuda.synchronize()
+            waited[0] += time.perf_counter() - start
+            work[0] += 2.0 * first.shape[0] * first.shape[1] * second.shape[1]
+            return result
+
+        return run
+
+    def fit() -> Any:
+        return ek.decompose(
+            data, "kernel_pca", k=20, kernel="rbf", solver="cholesky", max_rank=rank, approximation_error=1e-6, rng=0
+        )
+
+    seconds, d = timed(fit, repeats=3)
+    for name in plain:
+        setattr(cholesky, name, counted(name))
+    fit()
+    for name, function in plain.items():
+        setattr(cholesky, name, function)
+    floor = work[0] / FLOATS
+    report(
+        f"kernel PCA rbf, n={size:,}, d={columns}, rank {rank}: products of the factor", waited[0], 2 * floor, floor,
+        rate=f"{work[0] / waited[0] / 1e12:.1f} TFLOP/s", whole_fit=f"{seconds:.3f} s", missing=f"{d.certificate.word}",
+    )  # fmt: skip
+
+
 ROWS: dict[str, Callable[[], None]] = {
     "tall": lambda: fit_dense("dense 2M x 1024 f32, k=50", 2_000_000, 1024, 0.11),
     "large": lambda: fit_dense("dense 200k x 10k f32, k=50", 200_000, 10_000, 0.07),
     "square": lambda: fit_dense("dense 20k x 20k f32, k=50", 20_000, 20_000, 0.025),
     "sparse": fit_sparse,
     "host": fit_host,
+    "nmf": nmf_iteration,
+    "kernel": kernel_tiles,
 }
 
 

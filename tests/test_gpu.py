@@ -87,3 +87,95 @@ def test_estimators_stay_on_the_device(library):
     assert type(scores).__module__.partition(".")[0] == library
     back = pca.inverse_transform(scores)
     assert tuple(back.shape) == (20_000, 300)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "columns", "width"), [(5001, 1004, 40), (3000, 3000, 64), (70_001, 516, 8), (9000, 260, 72)]
+)
+def test_products_with_few_columns(library, turned, shape):
+    """Our kernels against float64: as near as a product in float32, without a bias that bounds would not know."""
+    from eckart.array_api import namespace
+    from eckart.operators.device_dense import skinny_products
+    from eckart.operators.prepare import Convert
+    from eckart.operators.row_blocks import RowBlocks
+
+    rows, columns, width = shape
+    data = dense(rows, columns)
+    shift = data.mean(axis=0)
+    there = on_gpu(data, library)
+    float32 = namespace(there).float32
+    op = RowBlocks(there, precision="float32", steps=(Convert(float32),)).shifted(on_gpu(shift, library))
+    exact = data.astype(float) - shift
+    if turned:
+        op, exact = op.transposed(), exact.T
+    if skinny_products(op, width) is None:
+        pytest.skip("the kernels are for Hopper")
+    factor = np.random.default_rng(1).standard_normal((exact.shape[1], width)).astype("f4")
+    product, truth = host(op.normal(on_gpu(factor, library))), exact.T @ (exact @ factor)
+    assert np.linalg.norm(product - truth) <= 2e-6 * np.linalg.norm(truth)
+    assert abs(np.vdot(product, truth) / np.vdot(truth, truth) - 1) <= 2e-7
+    image = host(op.matmat(on_gpu(factor, library)))
+    assert np.linalg.norm(image - exact @ factor) <= 1e-6 * np.linalg.norm(image)
+    if not turned:
+        survey = op.survey(on_gpu(factor, library))
+        np.testing.assert_allclose(host(survey.squares), (exact**2).sum(axis=0), rtol=1e-6)
+        np.testing.assert_allclose(host(survey.product), product, rtol=1e-12, atol=1e-9 * np.abs(product).max())
+
+
+@pytest.mark.parametrize("method", ["pca", "svd"])
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_host_data_are_moved_over_whole_or_in_blocks(method, solver, kind, monkeypatch):
+    from eckart.operators import open_matrix
+
+    data = dense() if kind == "dense" else sparse()
+    here = ek.decompose(data, method, k=5, solver=solver)
+    whole = ek.decompose(data, method, k=5, solver=solver, device="cuda")
+    np.testing.assert_allclose(host(whole.values), here.values, rtol=1e-5)
+    monkeypatch.setattr(open_matrix, "to_device", lambda *_: None)  # as if it did not fit
+    monkeypatch.setattr(open_matrix, "_DEVICE_BLOCK_BYTES", 2**22)
+    blocks = ek.decompose(data, method, k=5, solver=solver, device="cuda")
+    np.testing.assert_allclose(host(blocks.values), here.values, rtol=1e-5)
+    np.testing.assert_allclose(host(blocks.right), here.right, atol=2e-3)
+
+
+def test_a_card_without_room_takes_smaller_blocks():
+    import torch
+
+    data = on_gpu(dense(200_000, 1000), "torch")
+    plenty = ek.decompose(data, "pca", k=5, solver="gram")
+    torch.cuda.empty_cache()
+    used, total = torch.cuda.memory_allocated(), torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((used + 3e8) / total)
+    try:
+        little = ek.decompose(data, "pca", k=5, solver="gram")
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    np.testing.assert_allclose(host(little.values), host(plenty.values), rtol=1e-6)
+    assert any("ran out" in note for note in little.notes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_certificate_is_true_on_the_card(seed):
+    """Float32, a slow spectrum with near ties: the bounds hold the values of float64 LAPACK."""
+    rng = np.random.default_rng(seed)
+    values = np.sort(np.r_[np.full(6, 3.0) * (1 + 1e-3 * rng.random(6)), rng.random(1194) * 2.5])[::-1]
+    left = np.linalg.qr(rng.standard_normal((4000, 1200)))[0]
+    data = ((left * values) @ np.linalg.qr(rng.standard_normal((1200, 1200)))[0].T).astype("f4")
+    d = ek.decompose(on_gpu(data, "torch"), "svd", k=8, solver="lanczos", rng=seed)
+    truth = np.linalg.svd(data.astype(float), compute_uv=False)
+    share = np.sum(truth[:8] ** 2) / np.sum(truth**2)
+    low, high = d.certificate.explained
+    assert low - 1e-9 <= share <= high + 1e-9
+    assert np.all(host(d.certificate.lower) <= truth[:8] * (1 + 1e-9))
+    assert np.all(truth[:8] * (1 - 1e-9) <= host(d.certificate.upper))
+
+
+def test_data_of_another_device_are_refused():
+    data = dense(2000, 50)
+    there = ek.PCA(3).fit(on_gpu(data, "torch"))
+    with pytest.raises(ValueError, match=r"cuda:0.*numpy|numpy.*cuda:0"):
+        there.transform(data)

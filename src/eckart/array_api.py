@@ -82,14 +82,6 @@ def device(array: Array) -> Any:
     return None if isinstance(array, np.ndarray) else array.device
 
 
-def place(array: Array) -> str:
-    """Where the array lives, in words: "numpy on the host", "torch on cuda:0", "cupy on cuda:1"."""
-    library = type(array).__module__.partition(".")[0]
-    if is_host(array):
-        return f"{library} on the host"
-    return f"{library} on {array.device}" if _is_torch(array) else f"{library} on cuda:{array.device.id}"
-
-
 def to_numpy(array: Array) -> np.ndarray:
     """The same numbers on the host."""
     if isinstance(array, np.ndarray):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_host, is_sparse, namespace, place, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_host, is_sparse, namespace, to_numpy
 from eckart.assembly import as_plan, assemble
 from eckart.decomposition import Decomposition, Plan, Which
 from eckart.errors import AccuracyWarning, DataWarning, InputError
@@ -25,6 +25,7 @@ from eckart.operators.open_matrix import Opened, open_matrix, open_on_device
 from eckart.operators.reading import Watch
 from eckart.operators.standardized import Standardized
 from eckart.parameters import check_choice, memory_bytes, near_match
+from eckart.places import place_of, refuse_other_place
 from eckart.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
 from eckart.solvers.choose import Choice, Shape, choose
 from eckart.solvers.direct import solve_direct
@@ -329,9 +330,5 @@ def _beside(array: Array, like: Array) -> Array:
     """`array` in the library and on the device of `like`: moved there from NumPy; anything else is a mix, refused."""
     if isinstance(array, np.ndarray):
         return from_numpy(array, like)
-    if place(array) == place(like):
-        return array
-    raise InputError(
-        f"The decomposition is of {place(array)} and the data are of {place(like)}: move the data there first, or fit "
-        "where they are."
-    )
+    refuse_other_place(place_of(array), place_of(like), "The decomposition")
+    return array

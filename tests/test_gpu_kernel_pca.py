@@ -71,6 +71,37 @@ def test_precomputed(library, solver):
 
 
 @pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("columns", [1, 3, 16, 20, 33, 64])
+@pytest.mark.parametrize("lowered", [False, True])
+def test_tiles_of_rbf(library, dtype, columns, lowered):
+    pytest.importorskip("cupy")
+    from eckart.kernels import cuda_tiles
+
+    rng = np.random.default_rng(0)
+    for rows, others, start in ((1, 1, 0), (128, 1000, 0), (131, 517, 3), (65, 260, 4)):
+        x, y = (rng.standard_normal((n, columns)).astype(dtype) / columns**0.5 for n in (rows, others))
+        whole = on_gpu(np.full((rows + 2, others + 9), 7.0, dtype), library)
+        part = whole[1 : rows + 1, start : start + others]
+        cuda_tiles.rbf(on_gpu(x, library), on_gpu(y, library), part, lowered=lowered)
+        squares = ((x[:, None].astype("f8") - y[None]) ** 2).sum(axis=2)
+        wanted = np.full((rows + 2, others + 9), 7.0)
+        wanted[1 : rows + 1, start : start + others] = np.expm1(-squares / 2) if lowered else np.exp(-squares / 2)
+        np.testing.assert_allclose(to_numpy(whole), wanted, rtol=0, atol=1e-6 if dtype == "f4" else 1e-14)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_many_points_are_approximated_as_well_as_was_asked(library):
+    X = smooth(150_000).astype("f4")
+    options = {"k": 4, "gamma": 2.0, "solver": "cholesky", "approximation_error": 0.01}
+    here, there = ek.decompose(X, "kernel_pca", **options), ek.decompose(on_gpu(X, library), "kernel_pca", **options)
+    assert there.parts["approximation_error"] <= 0.01
+    np.testing.assert_allclose(to_numpy(there.values), here.values, rtol=0.02)
+    rows = on_gpu(X[:50], library)
+    np.testing.assert_allclose(to_numpy(ek.project(there, rows)), ek.project(here, X[:50]), atol=0.02)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_the_error_of_the_approximation_is_the_trace_of_what_is_missing(library):
     from eckart.operators.kernel import Kernel
     from eckart.operators.kernel_matrix import KernelMatrix

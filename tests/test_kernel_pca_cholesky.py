@@ -1,5 +1,7 @@
 """Randomly pivoted Cholesky: the error is exact, the bounds hold, the scores agree."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -175,3 +177,93 @@ def test_a_card_allows_more():
     assert choose((100_000, 20), Kernel("rbf"), card).settings["keep"]
     assert choose((2_000_000, 20), Kernel("rbf"), card).solver == "cholesky"
     assert rank_limit(1_000_000, settings) < 1000 < rank_limit(1_000_000, card)
+
+
+def one_by_one(block, rng, room):
+    """Proposals accepted as the text says it, a rank-one change after each."""
+    before = np.diagonal(block).copy()
+    floor = 1e-12 * float(before.max(initial=0.0))
+    lower, chosen = np.zeros_like(block), []
+    for j, draw in enumerate(rng.uniform(size=len(block))):
+        if len(chosen) < room and before[j] > floor and block[j, j] > max(draw * before[j], floor):
+            column = block[:, j] / np.sqrt(block[j, j])
+            lower[j:, len(chosen)] = column[j:]
+            block = block - np.outer(column, column)
+            chosen.append(j)
+    return chosen, np.tril(lower[chosen, : len(chosen)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_compiled_triangles_have_the_bits_of_numpy(seed):
+    from eckart.kernels.pivots import inverse_of_triangle
+    from eckart.solvers.cholesky import _accept
+
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 90))
+    X = rng.standard_normal((size, 3))
+    X[-1] = X[0]  # a proposal that comes twice
+    block = pairwise_kernels(X, metric="rbf", gamma=float(rng.uniform(0.05, 3.0)))
+    room = int(rng.integers(1, size + 1))
+    wanted, triangle = one_by_one(block.copy(), np.random.default_rng(seed), room)
+    chosen, found = _accept(block.copy(), np.random.default_rng(seed), room)
+    np.testing.assert_array_equal(chosen, wanted)
+    np.testing.assert_array_equal(found, triangle)
+    np.testing.assert_allclose(inverse_of_triangle(found) @ found, np.eye(len(found)), atol=1e-9)
+
+
+@pytest.mark.parametrize(("kernel", "solver"), [("poly", "cholesky"), ("laplacian", "cholesky"), ("rbf", "lanczos")])
+def test_tensors_give_the_same_components(kernel, solver):
+    torch = pytest.importorskip("torch")
+    X = smooth(1100)
+    options = {"k": 4, "kernel": kernel, "solver": solver, "approximation_error": 1e-5, "max_rank": 300, "left": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        here = ek.decompose(X, "kernel_pca", **options)
+        there = ek.decompose(torch.from_numpy(X), "kernel_pca", **options)
+    np.testing.assert_allclose(there.values.numpy(), here.values, rtol=1e-8)
+    np.testing.assert_allclose(there.left.numpy(), here.left, atol=1e-7)
+    for name in ("dual", "support_scores", "means", "base", "offset"):
+        np.testing.assert_allclose(there.parts[name].numpy(), here.parts[name], rtol=1e-5, atol=1e-6)
+
+
+def test_a_row_far_out_among_tensors_of_float32():
+    # Its exponents need float64, those of the others do not: tiles of both kinds meet.
+    torch = pytest.importorskip("torch")
+    X = np.random.default_rng(0).standard_normal((1500, 3)).astype(np.float32)
+    X[0] *= 30
+    options = {"k": 3, "gamma": 0.5, "solver": "cholesky", "approximation_error": 0.05}
+    here, there = (ek.decompose(data, "kernel_pca", **options) for data in (X, torch.from_numpy(X)))
+    for rows in (slice(0, 40), slice(1, 40)):
+        scores = ek.project(there, torch.from_numpy(X[rows]))
+        np.testing.assert_allclose(scores.numpy(), ek.project(here, X[rows]), atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["direct", "lanczos", "cholesky"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_tiles_from_differences(solver, dtype, monkeypatch):
+    """The way of a GPU's tiles, with PyTorch in the place of the CUDA kernel."""
+    torch = pytest.importorskip("torch")
+    from eckart.kernels import cuda_tiles
+
+    made = []
+
+    def rbf(first, second, out, *, lowered):
+        assert first.dtype == second.dtype == out.dtype
+        argument = -0.5 * ((first[:, None, :] - second[None, :, :]) ** 2).sum(2)
+        out[...] = torch.expm1(argument) if lowered else torch.exp(argument)
+        made.append(lowered)
+
+    X = smooth(600).astype(dtype)
+    X[0] += 40.0  # beyond float32
+    options = {"k": 4, "kernel": "rbf", "gamma": 0.3, "solver": solver, "approximation_error": 1e-3}
+    here = ek.decompose(X, "kernel_pca", **options)
+    monkeypatch.setattr(cuda_tiles, "has", lambda array: not isinstance(array, np.ndarray))
+    monkeypatch.setattr(cuda_tiles, "usable", lambda array: False)
+    monkeypatch.setattr(cuda_tiles, "row_major", lambda array: array.contiguous())
+    monkeypatch.setattr(cuda_tiles, "rbf", rbf)
+    there = ek.decompose(torch.from_numpy(X), "kernel_pca", **options)
+    assert made
+    exact = 1e-4 if dtype == "f4" or solver == "cholesky" else 1e-9
+    np.testing.assert_allclose(there.values.numpy(), here.values, rtol=exact)
+    scores = ek.project(there, torch.from_numpy(X[:50]))
+    np.testing.assert_allclose(scores.numpy(), ek.project(here, X[:50]), atol=10 * exact)

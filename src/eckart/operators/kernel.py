@@ -99,18 +99,15 @@ class Kernel:
 
     def _dense_points(self, rows: Array, precision: str) -> Points:
         """Offsets become columns of the factors, so that one product gives the whole argument."""
+        if self.name == "rbf" and cuda_tiles.has(rows) and 1 <= rows.shape[1] <= cuda_tiles.MOST_COLUMNS:
+            return self._points_apart(rows, precision)
         xp = namespace(rows)
         ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))
         if self.name == "rbf":
             half = -self.gamma * squared_lengths(rows)[:, None]
-            apart = cuda_tiles.has(rows) and 1 <= rows.shape[1] <= cuda_tiles.MOST_COLUMNS
-            if precision == "float32" and rows.shape[0]:
-                # Rounded rows are off by the root of what their rounded squares are off by.
-                precision = "float64" if -float(xp.min(half)) > (_SINGLE**2 if apart else _SINGLE) else precision
+            if precision == "float32" and rows.shape[0] and -float(xp.min(half)) > _SINGLE:
+                precision = "float64"
             scaled = float(np.sqrt(2.0 * self.gamma)) * rows
-            if apart:
-                scaled = cuda_tiles.row_major(astype(scaled, getattr(xp, precision)))
-                return Points(scaled, scaled, apart=True)
             left, right = xp.concat([scaled, half, ones], axis=1), xp.concat([scaled, ones, half], axis=1)
         elif self.name in ("poly", "sigmoid"):
             left = xp.concat([self.gamma * rows, self.coef0 * ones], axis=1)
@@ -118,6 +115,16 @@ class Kernel:
         else:
             left = right = unit_rows(rows) if self.name == "cosine" else rows
         return Points(astype(left, getattr(xp, precision)), astype(right, getattr(xp, precision)))
+
+    def _points_apart(self, rows: Array, precision: str) -> Points:
+        """Rows that a GPU compares by their differences: rounding costs the root of what it costs in squares."""
+        xp = namespace(rows)
+        if precision == "float32" and rows.shape[0]:
+            largest = float(xp.max(squared_lengths(rows)))
+            precision = "float64" if self.gamma * largest > _SINGLE**2 else precision
+        scaled = astype(float(np.sqrt(2.0 * self.gamma)) * rows, getattr(xp, precision))
+        scaled = cuda_tiles.row_major(scaled)
+        return Points(scaled, scaled, apart=True)
 
     def _sparse_points(self, rows: Any) -> Points:
         if self.name == "rbf":

@@ -33,6 +33,8 @@ from eckart.solvers.symmetric import leading_pairs
 _COLUMNS = 4096
 _DEVICE_BYTES = 2**30
 """On a GPU a strip of columns is as wide as this allows."""
+_GROUP = 64
+"""Numbers that are added up before their sum becomes float64."""
 _PROPOSALS = 128
 """As many are proposed, and accepted, at a time: on a GPU a product of 128 rows does nothing in vain."""
 _DEVICE_SIZE = 2**17
@@ -232,9 +234,16 @@ def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Arr
 def _row_means(factor: Array, strips: list[slice]) -> Array:
     if is_numpy(factor):
         return factor.mean(axis=1, dtype=np.float64)
-    xp = namespace(factor)
-    total = sum(xp.sum(astype(factor[:, strip], xp.float64), axis=1) for strip in strips)
-    return total / factor.shape[1]
+    return sum(_row_sums(factor[:, strip]) for strip in strips) / factor.shape[1]
+
+
+def _row_sums(part: Array) -> Array:
+    """In float64, over sums of a few in the precision of the numbers: half of the way to memory is saved."""
+    xp, (rows, width) = namespace(part), part.shape
+    whole = width - width % _GROUP
+    groups = xp.sum(xp.reshape(part[:, :whole], (rows, whole // _GROUP, _GROUP)), axis=2)
+    total = xp.sum(astype(groups, xp.float64), axis=1)
+    return total + xp.sum(astype(part[:, whole:], xp.float64), axis=1)
 
 
 def factor_scores(factor: Array, axes: FactorAxes) -> Array:

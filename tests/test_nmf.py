@@ -458,10 +458,11 @@ def test_rows_find_a_team_that_can_hold_them():
                 assert ends == sorted(ends)
                 assert ends[-1] >= longest
                 for team, entries, place, end in found:
-                    size, area = cuda_nmf._layout(team, min(end, longest), k, itemsize, most)
-                    assert size * max(1, 32 // team) <= most
+                    size, area = cuda_nmf._layout(team, place, min(end, longest), k, itemsize, most)
+                    assert size * max(1, 32 // team) + cuda_nmf.padded(k, itemsize) * itemsize * (place == 0) <= most
                     assert place == 2 or end <= team * entries
-                    assert place > 0 or area >= k * (min(end, longest) | 1)
+                    assert place > 0 or area >= k * min(end, longest)
+                    assert size % 16 == 0 or place > 0
 
 
 def test_groups_on_a_gpu_are_those_of_the_processor():

@@ -1,9 +1,10 @@
 """The row steps of NMF on a GPU: the mathematics of `nmf_entries` and `nmf_frobenius`, a row in the hands of a team.
 
-`entry_rows`: a team of 16 lanes up to 512 threads, by the number of entries, gathers the parts that a row needs once,
-coordinate by coordinate, into shared memory (what does not fit, into a slice that stays in the L2 cache), and sweeps
-over the coordinates with x, the model and its inverse in registers. `given_rows`: a warp holds some rows of a group of
-64, a coordinate or more in each lane; groups are those of the processor, since a group decides when it has enough.
+`entry_rows`: rows go by their number of entries to a team of 8 lanes up to 512 threads, which gathers the parts that a
+row needs once and sweeps over the coordinates with x, the model and its inverse in registers: `near_rows` (in
+`cuda_nmf_near`) where all parts fit into shared memory, else `far_rows`, which keeps the rest in a slice that stays in
+the L2 cache. `given_rows`: a warp holds some rows of a group of 64, a coordinate or more in each lane; groups are those
+of the processor, since a group decides when it has enough.
 Arithmetic over entries is in the precision of the data, sums over rows are in double precision and in a fixed order.
 CUDA C++ for CuPy's RawModule, compiled when first used, one form at a time.
 """
@@ -18,31 +19,55 @@ from typing import Any
 import numpy as np
 
 from eckart.errors import require
+from eckart.kernels.cuda_nmf_near import NEAR
 
-TEAMS: tuple[tuple[int, int], ...] = ((16, 2), (16, 4), (32, 4), (32, 8), (128, 4), (256, 8))
-"""(threads of a team, entries of each thread): a row goes to the first team that can hold it."""
+NEAR_TEAMS: tuple[tuple[int, int], ...] = (
+    (8, 4), (8, 6), (8, 7), (8, 8), (16, 8), (32, 8), (128, 4), (128, 8), (256, 7), (256, 8)
+)  # fmt: skip
+"""(threads of a team, entries of each thread): a row goes to the first team that can hold it and its parts."""
+FAR_TEAM = (256, 8)
+"""The team of rows whose parts are too many for shared memory."""
 LONGEST = (512, 4)
 """The team of rows that no team can hold in registers: its entries are in memory."""
-_THREADS = 64
-"""Of a block of small teams."""
 _WARP_BYTES = 100_000
 """A warp whose teams keep more than this would be nearly alone on its multiprocessor: a whole block does better."""
 _SCRATCH_BYTES = 2**31
 _GROUP = 64
 _PIECES = 8
 
-_ENTRIES = r"""
+_STEPS = r"""
 // Within two units of the last place, in one instruction or two.
 __device__ __forceinline__ float quotient(float a, float b) { return __fdividef(a, b); }
 __device__ __forceinline__ double quotient(double a, double b) { return a / b; }
-template <typename T> __device__ __forceinline__ T inverse_of(T v) { return quotient(T(1), v); }
+__device__ __forceinline__ float inverse_of(float v) {
+#ifdef __CUDA_ARCH__
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+#else
+  return 1.0f / v;
+#endif
+}
+__device__ __forceinline__ double inverse_of(double v) { return 1.0 / v; }
+__device__ __forceinline__ float root(float v) {
+#ifdef __CUDA_ARCH__
+  float r;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+#else
+  return sqrtf(v);
+#endif
+}
+__device__ __forceinline__ double root(double v) { return sqrt(v); }
 __device__ __forceinline__ float logarithm(float v) { return logf(v); }
 __device__ __forceinline__ double logarithm(double v) { return log(v); }
-__device__ __forceinline__ float root(float v) { return sqrtf(v); }
-__device__ __forceinline__ double root(double v) { return sqrt(v); }
-template <typename T> __device__ __forceinline__ T larger(T a, T b) { return a > b ? a : b; }
-template <typename T> __device__ __forceinline__ T smaller(T a, T b) { return a < b ? a : b; }
-template <typename T> __device__ __forceinline__ T modulus(T a) { return a < T(0) ? -a : a; }
+__device__ __forceinline__ float larger(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double larger(double a, double b) { return fmax(a, b); }
+__device__ __forceinline__ float smaller(float a, float b) { return fminf(a, b); }
+__device__ __forceinline__ double smaller(double a, double b) { return fmin(a, b); }
+__device__ __forceinline__ int smaller(int a, int b) { return a < b ? a : b; }
+__device__ __forceinline__ float modulus(float a) { return fabsf(a); }
+__device__ __forceinline__ double modulus(double a) { return fabs(a); }
 
 // Some numbers of a row of the other factor at once.
 template <typename T> struct Several;
@@ -79,34 +104,34 @@ __device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridg
     move = curve > T(0) ? quotient(slope, curve) : T(0);
     return;
   }
-  if (!(curve > T(0))) { move = slope < T(0) ? -weight : T(0); return; }
-  move = quotient(slope, curve);
+  // Straight on, since the rows of a warp seldom agree on a way.
+  const bool curved = curve > T(0);
+  move = curved ? slope * inverse_of(curve) : slope < T(0) ? -weight : T(0);
   // Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021): its
   // square is move^2 curve / least = slope move / least, with the smallest positive entry of the row.
-  if (move < T(0) && slope * move > T(0.683802 * 0.683802) * least) {
+  if (curved && move < T(0) && slope * move > T(0.683802 * 0.683802) * least) {
     // A multiplicative update never raises the objective either: the longer of the two safe steps.
     const T taught = weight * (quotient(pull, cost + ridge * weight) - T(1));
-    const T damped = quotient(T(-1), quotient(T(-1), move) + root(quotient(curve, least)));
+    const T damped = quotient(move, T(1) - move * root(quotient(curve, least)));
     move = smaller(damped, taught);
   }
 }
+"""
 
-// PLACE 0: the entries of a row are in registers, E in each thread, and all of its parts in shared memory;
-// 1: what does not fit there is in `scratch`; 2: the entries are there too.
+_FAR = r"""
+// A block a row. PLACE 1: the entries of a row are in registers, E in each thread, and those of its parts that do not
+// fit into shared memory are in `scratch`; 2: the entries are there too.
 template <typename T, int TEAM, int E, int PLACE, bool DIVERGENCE>
-__global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
+__global__ void __launch_bounds__(TEAM, 1) far_rows(
     const int* __restrict__ order, int count, const long long* __restrict__ indptr, const int* __restrict__ indices,
     const T* __restrict__ data, const T* __restrict__ other, const T* __restrict__ begin, const T* __restrict__ old,
-    const double* __restrict__ sums, int k, int observed, double lasso, double ridge_, double floor_, int sweeps,
-    double share_, double push, int score, T* fresh, T* ahead, double* values, double* violations,
-    T* scratch, long long slice, int team_bytes, int area, int widest) {
-  constexpr bool ONE = PLACE < 2;
-  constexpr int LANES = TEAM < 32 ? TEAM : 32, WARPS = TEAM / LANES;
-  constexpr unsigned ALL = 0xffffffffu, TEAM_BITS = LANES == 32 ? ALL : (1u << (LANES % 32)) - 1u;
+    const double* __restrict__ sums, int k, int observed, double lasso, T ridge, T floor, int sweeps, T share, T push,
+    int score, T* fresh, T* ahead, double* values, double* violations, T* scratch, long long slice, int area) {
+  constexpr bool ONE = PLACE == 1;
+  constexpr int LANES = 32, WARPS = TEAM / LANES, SEVERAL = Several<T>::count;
   extern __shared__ __align__(16) unsigned char memory[];
-  const int member = threadIdx.x % TEAM, lane = member % LANES, warp = member / LANES;
-  const int teams = blockDim.x / TEAM, team = threadIdx.x / TEAM, shift = threadIdx.x % 32 - lane;
-  double* sums_of_warps = reinterpret_cast<double*>(memory + (long long)team * team_bytes);  // 2 WARPS
+  const int member = threadIdx.x, lane = member % LANES, warp = member / LANES;
+  double* sums_of_warps = reinterpret_cast<double*>(memory);  // 2 WARPS
   T* slots = reinterpret_cast<T*>(sums_of_warps + 2 * WARPS);  // 4 WARPS: pull and curve, two turns
   T* own = slots + 4 * WARPS;
   T* costs = own + k;
@@ -115,54 +140,32 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
   int* active = reinterpret_cast<int*>(totals + WARPS * k);  // k + 1, the last their number
   T* near_parts = reinterpret_cast<T*>(active + (k + 2) / 2 * 2);  // area
   T* far_parts = scratch + (long long)blockIdx.x * slice;
-  const T ridge = T(ridge_), floor = T(floor_), share = T(share_);
 
-  // All teams of a warp go through the loop together.
-  for (long long first_row = (long long)blockIdx.x * teams; first_row < count;
-       first_row += (long long)gridDim.x * teams) {
-    const bool given = first_row + team < count;
-    const long long row = given ? order[first_row + team] : 0;
-    const long long start = given ? indptr[row] : 0;
-    const int size = given ? int(indptr[row + 1] - start) : 0;
-    const int stride = TEAM > 32 ? size | 1 : widest;
-    const int fit = PLACE ? smaller(k, area / stride) : k;
+  for (long long turn_of = blockIdx.x; turn_of < count; turn_of += gridDim.x) {
+    const long long row = order[turn_of], start = indptr[row];
+    const int size = int(indptr[row + 1] - start), stride = size | 1, fit = smaller(k, area / stride);
     auto part_of = [&](int t) -> T* {
-      if constexpr (PLACE == 0) return near_parts + t * stride;
-      else return t < fit ? near_parts + t * stride : far_parts + (long long)(t - fit) * stride;
+      return t < fit ? near_parts + t * stride : far_parts + (long long)(t - fit) * stride;
     };
     T* far_x = far_parts + (long long)(k - fit) * stride;
     T* far_model = far_x + stride;
     T* far_inverse = far_model + stride;
     T x[E], model[E], inverse[E];
 
-    for (int t = member; t < k; t += TEAM) own[t] = given ? begin[row * k + t] : T(0);
+    for (int t = member; t < k; t += TEAM) own[t] = begin[row * k + t];
 
     // Gather
-    constexpr int SEVERAL = Several<T>::count;
-    if (k % SEVERAL == 0 && size < (1 << 24)) {
-      const unsigned chunks = k / SEVERAL, all = size * chunks;
-      #pragma unroll 4
-      for (unsigned i = member; i < all; i += TEAM) {
-        const unsigned q = i / chunks, c = (i - q * chunks) * SEVERAL;
-        const auto v = __ldg(reinterpret_cast<const typename Several<T>::type*>(
-            other + (long long)__ldg(indices + start + q) * k + c));
-        if (PLACE == 0 || c + SEVERAL <= fit) {
-          spread(v, near_parts + c * stride + q, stride);
-        } else {
-          T few[SEVERAL];
-          spread(v, few, 1);
-          #pragma unroll
-          for (int s = 0; s < SEVERAL; ++s) part_of(c + s)[q] = few[s];
-        }
-      }
-    } else {
-      const unsigned long long all = (unsigned long long)size * k;
-      for (unsigned long long i = member; i < all; i += TEAM) {
-        const unsigned q = unsigned(i / k), t = unsigned(i - (unsigned long long)q * k);
-        part_of(t)[q] = __ldg(other + (long long)__ldg(indices + start + q) * k + t);
-      }
+    const unsigned chunks = k / SEVERAL;
+    #pragma unroll 4
+    for (unsigned long long i = member; i < (unsigned long long)size * chunks; i += TEAM) {
+      const unsigned q = unsigned(i / chunks), c = unsigned(i - (unsigned long long)q * chunks) * SEVERAL;
+      T few[SEVERAL];
+      spread(__ldg(reinterpret_cast<const typename Several<T>::type*>(
+          other + (long long)__ldg(indices + start + q) * k + c)), few, 1);
+      #pragma unroll
+      for (int s = 0; s < SEVERAL; ++s) part_of(c + s)[q] = few[s];
     }
-    meet<TEAM>();
+    __syncthreads();
 
     // Model, and the smallest positive entry
     T least = T(__int_as_float(0x7f800000));
@@ -224,10 +227,10 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
     }
     if constexpr (DIVERGENCE) {
       least = least_over<LANES>(least);
-      if (TEAM > 32 && lane == 0) slots[warp] = least;
+      if (lane == 0) slots[warp] = least;
     }
-    meet<TEAM>();
-    if constexpr (DIVERGENCE && TEAM > 32) {
+    __syncthreads();
+    if constexpr (DIVERGENCE) {
       for (int w = 0; w < WARPS; ++w) least = smaller(least, slots[w]);
     }
 
@@ -247,33 +250,26 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
           violation += weight > T(0) ? modulus(slope) : larger(slope, T(0));
           moves = weight > T(0) || slope > T(0);
         }
-        const unsigned bits = (__ballot_sync(ALL, moves) >> shift) & TEAM_BITS;
+        const unsigned bits = __ballot_sync(0xffffffffu, moves);
         if (moves) active[number + __popc(bits & ((1u << lane) - 1u))] = t;
         number += __popc(bits);
       }
       violation = sum_over<LANES>(violation);
       if (lane == 0) {
         active[k] = number;
-        if (given) violations[row] = violation;
+        violations[row] = violation;
       }
     }
-    meet<TEAM>();
-    if constexpr (TEAM > 32) number = active[k];
+    __syncthreads();
+    number = active[k];
 
     // Sweeps
-    int most = number;
-    if constexpr (TEAM < 32) {
-      #pragma unroll
-      for (int o = LANES; o < 32; o *= 2) most = larger(most, __shfl_xor_sync(ALL, most, o));
-    }
-    bool live = number > 0;
     T first = 0;
     int turn = 0;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
       T change = 0;
-      for (int a = 0; a < most; ++a) {
-        const bool on = TEAM >= 32 || (live && a < number);
-        const int t = on ? active[a] : 0;
+      for (int a = 0; a < number; ++a) {
+        const int t = active[a];
         const T* part = part_of(t);
         const T weight = own[t];
         T pull = 0, curve = 0, held[E];
@@ -308,23 +304,20 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
         }
         pull = sum_over<LANES>(pull);
         curve = sum_over<LANES>(curve);
-        if constexpr (TEAM > 32) {
-          // Two turns: who is ahead writes where nobody reads any more.
-          T* slot = slots + turn * 2 * WARPS;
-          if (lane == 0) { slot[2 * warp] = pull; slot[2 * warp + 1] = curve; }
-          __syncthreads();
-          pull = curve = 0;
-          #pragma unroll
-          for (int w = 0; w < WARPS; ++w) { pull += slot[2 * w]; curve += slot[2 * w + 1]; }
-          turn ^= 1;
-        }
+        // Two turns: who is ahead writes where nobody reads any more.
+        T* slot = slots + turn * 2 * WARPS;
+        if (lane == 0) { slot[2 * warp] = pull; slot[2 * warp + 1] = curve; }
+        __syncthreads();
+        pull = curve = 0;
+        #pragma unroll
+        for (int w = 0; w < WARPS; ++w) { pull += slot[2 * w]; curve += slot[2 * w + 1]; }
+        turn ^= 1;
         T slope, move;
         newton<T, DIVERGENCE>(pull, curve, weight, costs[t], ridge, least, slope, move);
-        move = on ? larger(move, -weight) : T(0);
+        move = larger(move, -weight);
         const T next = weight + move;
-        if (next == weight) move = 0;  // below rounding
-        if (TEAM < 32 ? !__any_sync(ALL, move != T(0)) : move == T(0)) continue;
-        if (move != T(0)) own[t] = next;  // by all threads, so that each sees it without a meeting
+        if (next == weight) continue;  // below rounding
+        own[t] = next;  // by all threads, so that each sees it without a meeting
         change += modulus(slope * move);
         if constexpr (ONE) {
           #pragma unroll
@@ -341,10 +334,9 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
         }
       }
       if (sweep == 0) first = change;
-      live = live && change > share * first;
-      if (TEAM < 32 ? !__any_sync(ALL, live) : !live) break;
+      if (!(change > share * first)) break;
     }
-    meet<TEAM>();
+    __syncthreads();
 
     if (score) {
       double value = 0;
@@ -365,24 +357,22 @@ __global__ void __launch_bounds__(TEAM > 128 ? TEAM : 128, 1) entry_rows(
       for (int t = member; t < k; t += TEAM) {
         const double weight = own[t];
         const double cost = DIVERGENCE && !observed ? lasso + sums[t] : double(costs[t]);
-        value += weight * (cost + 0.5 * ridge_ * weight);
+        value += weight * (cost + 0.5 * double(ridge) * weight);
       }
       value = sum_over<LANES>(value);
-      if constexpr (TEAM > 32) {
-        if (lane == 0) sums_of_warps[warp] = value;
-        __syncthreads();
-        if (member == 0) for (int w = 1; w < WARPS; ++w) value += sums_of_warps[w];
-      }
-      if (member == 0 && given) values[row] = value;
-    }
-    if (given) {
-      for (int t = member; t < k; t += TEAM) {
-        const T weight = own[t];
-        fresh[row * k + t] = weight;
-        ahead[row * k + t] = larger(weight + T(push) * (weight - old[row * k + t]), T(0));
+      if (lane == 0) sums_of_warps[warp] = value;
+      __syncthreads();
+      if (member == 0) {
+        for (int w = 1; w < WARPS; ++w) value += sums_of_warps[w];
+        values[row] = value;
       }
     }
-    meet<TEAM>();
+    for (int t = member; t < k; t += TEAM) {
+      const T weight = own[t];
+      fresh[row * k + t] = weight;
+      ahead[row * k + t] = larger(weight + push * (weight - old[row * k + t]), T(0));
+    }
+    __syncthreads();
   }
 }
 """
@@ -518,6 +508,12 @@ class Class:
     """Numbers of shared memory for parts."""
 
 
+def padded(k: int, itemsize: int) -> int:
+    """Columns of a factor whose rows are read 16 bytes at a time."""
+    several = 16 // itemsize
+    return -(-k // several) * several
+
+
 def classes_of(indptr: Any, k: int, itemsize: int) -> list[Class]:
     """The rows of a CSR matrix by their lengths, for factors with k columns; made once for all steps."""
     cupy = require("cupy", purpose="NMF on a GPU")
@@ -533,26 +529,23 @@ def classes_of(indptr: Any, k: int, itemsize: int) -> list[Class]:
             if team > 32:
                 order = order[cupy.argsort(-lengths[order])]
             longest = int(lengths[order].max())
-            size, area = _layout(team, longest, k, itemsize, most)
+            size, area = _layout(team, place, longest, k, itemsize, most)
             found.append(Class(order.astype(cupy.int32), longest, team, entries, place, size, area))
     return found
 
 
 def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, int, int, int]]:
     """(threads, entries of each, place, longest row) of the teams that the rows need, shortest rows first."""
+    part = padded(k, itemsize) * itemsize
     result = []
-    for team, entries in TEAMS:
+    for team, entries in NEAR_TEAMS:
         whole = team * entries
-        if team <= 32:
-            if _layout(team, whole, k, itemsize, most)[0] * (32 // team) <= _WARP_BYTES:
-                result.append((team, entries, 0, whole))
+        if team > 32:
+            whole = min(whole, (most - part - _near_bytes(team, k, itemsize)) // part)
+        elif _layout(team, 0, whole, k, itemsize, most)[0] * (32 // team) > _WARP_BYTES:
             continue
-        near = ((most - _fixed(team, k, itemsize)) // itemsize // k - 1) // 2 * 2 + 1
-        if near > 0:
-            result.append((team, entries, 0, min(whole, near)))
-        if near < whole:
-            result.append((team, entries, 1, whole))
-    result.append((*LONGEST, 2, max(longest, 1)))
+        result.append((team, entries, 0, whole))
+    result += [(*FAR_TEAM, 1, FAR_TEAM[0] * FAR_TEAM[1]), (*LONGEST, 2, max(longest, 1))]
     needed: list[tuple[int, int, int, int]] = []
     for limit in result:
         low = needed[-1][3] if needed else -1
@@ -561,21 +554,26 @@ def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, in
     return needed
 
 
-def _fixed(team: int, k: int, itemsize: int) -> int:
-    """Bytes of shared memory of a team beside its parts."""
-    warps = max(1, team // 32)
+def _near_bytes(team: int, k: int, itemsize: int) -> int:
+    """Bytes of shared memory of a team of `near_rows` beside its parts."""
+    warps, k = max(1, team // 32), padded(k, itemsize)
+    return warps * (16 + 4 * itemsize) + itemsize * k * (3 + 2 * warps) + -(-k * itemsize // 256) * 16
+
+
+def _far_bytes(team: int, k: int, itemsize: int) -> int:
+    """Bytes of shared memory of a team of `far_rows` beside its parts."""
+    warps, k = team // 32, padded(k, itemsize)
     return 16 * warps + itemsize * (4 * warps + k * (2 + 2 * warps)) + 4 * ((k + 2) // 2 * 2)
 
 
-def _layout(team: int, longest: int, k: int, itemsize: int, most: int) -> tuple[int, int]:
+def _layout(team: int, place: int, longest: int, k: int, itemsize: int, most: int) -> tuple[int, int]:
     """(bytes of a team, numbers for its parts)."""
-    fixed = _fixed(team, k, itemsize)
-    area = min(k * (longest | 1), (most - fixed) // itemsize) if team > 32 else k * (longest | 1)
-    size = fixed + itemsize * area
-    if team <= 32:
-        # Teams of one warp read from different banks.
-        size = -(-(size - 4 * team) // 128) * 128 + 4 * team
-    return size, area
+    if place == 0:
+        area = padded(k, itemsize) * longest
+        return _near_bytes(team, k, itemsize) + itemsize * area, area
+    fixed = _far_bytes(team, k, itemsize)
+    area = min(padded(k, itemsize) * (longest | 1), (most - fixed) // itemsize)
+    return fixed + itemsize * area, area
 
 
 def entry_rows(
@@ -588,49 +586,52 @@ def entry_rows(
     float64: what the entries that are not stored cost.
     """
     cupy = require("cupy", purpose="NMF on a GPU")
-    rows, k = begin.shape
+    rows, given = begin.shape
+    itemsize, real = csr.data.dtype.itemsize, csr.data.dtype.type
+    k = padded(given, itemsize)
+    if divergence and itemsize == 4:
+        floor = max(floor, 2.0**-126)  # smaller numbers are nothing to the kernels
     with csr.data.device:
+        if k != given:
+            # Coordinates of zeros: nothing pulls at them, they stay where they are.
+            other, begin, old = (cupy.pad(factor, ((0, 0), (0, k - given))) for factor in (other, begin, old))
+            sums = cupy.pad(sums, (0, k - given))
         new, ahead = cupy.empty_like(begin), cupy.empty_like(begin)
         found = cupy.zeros((2, rows))
         processors = _about(int(csr.data.device.id))[0]
+        options = (
+            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share), real(push),
+            np.int32(score), new, ahead, found[0], found[1],
+        )  # fmt: skip
         for kind in classes:
-            kernel = _entry_kernel(csr.data.dtype.itemsize, kind.team, kind.entries, kind.place, divergence)
-            threads, blocks, scratch, slice_ = _launch(kind, k, csr.data.dtype, processors)
-            shared = kind.team_bytes * (threads // kind.team)
+            data = kind.order, np.int32(kind.order.size), csr.indptr, csr.indices, csr.data, other, begin, old, sums
+            threads = max(32, kind.team)
+            shared = kind.team_bytes * (threads // kind.team) + (k * itemsize if kind.place == 0 else 0)
+            blocks = -(-int(kind.order.size) * kind.team // threads)
+            blocks = min(blocks, processors * max(1, min(32, 2048 // threads, 228 * 1024 // (shared + 1024))))
+            if kind.place == 0:
+                kernel = _near_kernel(itemsize, kind.team, kind.entries, k, divergence)
+                arguments: tuple[Any, ...] = (*data, *options, np.int32(kind.team_bytes))
+            else:
+                kernel = _far_kernel(itemsize, kind.team, kind.entries, kind.place, divergence)
+                slice_ = _slice(kind, k)
+                blocks = max(1, min(blocks, _SCRATCH_BYTES // (slice_ * itemsize)))
+                scratch = cupy.empty(blocks * slice_, csr.data.dtype)
+                arguments = (*data, np.int32(k), *options, scratch, np.int64(slice_), np.int32(kind.area))
             if shared > 48 * 1024:
                 kernel.max_dynamic_shared_size_bytes = shared
             kernel.preferred_shared_memory_carveout = 100
-            kernel(
-                (blocks,), (threads,),
-                (
-                    kind.order, np.int32(kind.order.size), csr.indptr, csr.indices, csr.data, other, begin, old, sums,
-                    np.int32(k), np.int32(observed), np.float64(lasso), np.float64(ridge), np.float64(floor),
-                    np.int32(sweeps), np.float64(share), np.float64(push), np.int32(score), new, ahead, found[0],
-                    found[1], scratch, np.int64(slice_), np.int32(kind.team_bytes), np.int32(kind.area),
-                    np.int32(kind.longest | 1),
-                ),
-                shared_mem=shared,
-            )  # fmt: skip
+            kernel((blocks,), (threads,), arguments, shared_mem=shared)
+        if k != given:
+            new, ahead = (cupy.ascontiguousarray(factor[:, :given]) for factor in (new, ahead))
         return new, ahead, found.sum(axis=1)
 
 
-def _launch(kind: Class, k: int, dtype: Any, processors: int) -> tuple[int, int, Any, int]:
-    """(threads of a block, blocks, scratch, numbers of it for each block)."""
-    cupy = require("cupy", purpose="NMF on a GPU")
-    count = int(kind.order.size)
-    if kind.team <= 32:
-        # Few teams a block, so that what is left of the shared memory is small.
-        teams = max(32 // kind.team, min(_THREADS // kind.team, 48 * 1024 // kind.team_bytes))
-        teams = teams // (32 // kind.team) * (32 // kind.team)
-        return teams * kind.team, -(-count // teams), cupy.empty(1, dtype), 0
-    blocks = min(count, processors * max(1, min(2048 // kind.team, 228 * 1024 // (kind.team_bytes + 1024))))
-    if kind.place == 0:
-        return kind.team, blocks, cupy.empty(1, dtype), 0
+def _slice(kind: Class, k: int) -> int:
+    """Numbers that a block keeps elsewhere."""
     stride = kind.longest | 1
     # Of shorter rows more coordinates fit, rounded down: one more than the longest needs.
-    slice_ = (k - min(k, kind.area // stride) + 1 + (3 if kind.place == 2 else 0)) * stride
-    blocks = max(1, min(blocks, _SCRATCH_BYTES // (slice_ * np.dtype(dtype).itemsize)))
-    return kind.team, blocks, cupy.empty(blocks * slice_, dtype), slice_
+    return (k - min(k, kind.area // stride) + 1 + (3 if kind.place == 2 else 0)) * stride
 
 
 def given_rows(
@@ -678,9 +679,16 @@ def _groups(rows: int, device: int) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _entry_kernel(itemsize: int, team: int, entries: int, place: int, divergence: bool) -> Any:
+def _near_kernel(itemsize: int, team: int, entries: int, k: int, divergence: bool) -> Any:
+    real, chunks = ("float", k // 4) if itemsize == 4 else ("double", k // 2)
+    name = f"near_rows<{real}, {team}, {entries}, {chunks}, {str(divergence).lower()}>"
+    return _compiled(_STEPS + NEAR, name)
+
+
+@lru_cache(maxsize=64)
+def _far_kernel(itemsize: int, team: int, entries: int, place: int, divergence: bool) -> Any:
     real = "float" if itemsize == 4 else "double"
-    return _compiled(_ENTRIES, f"entry_rows<{real}, {team}, {entries}, {place}, {str(divergence).lower()}>")
+    return _compiled(_STEPS + _FAR, f"far_rows<{real}, {team}, {entries}, {place}, {str(divergence).lower()}>")
 
 
 @lru_cache(maxsize=16)
@@ -691,4 +699,4 @@ def _given_kernel(itemsize: int, products: int, places: int) -> Any:
 
 def _compiled(source: str, name: str) -> Any:
     cupy = require("cupy", purpose="NMF on a GPU")
-    return cupy.RawModule(code=source, options=("-std=c++17",), name_expressions=[name]).get_function(name)
+    return cupy.RawModule(code=source, options=("-std=c++17", "--ftz=true"), name_expressions=[name]).get_function(name)

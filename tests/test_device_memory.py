@@ -1,4 +1,4 @@
-"""A GPU without room: smaller blocks, the same answer, and a word about it. Played with arrays that claim to be there."""
+"""A GPU without room: smaller blocks, the same answer, a word about it. Played with arrays that claim to be there."""
 
 from __future__ import annotations
 

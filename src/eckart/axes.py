@@ -87,7 +87,8 @@ def find_axes(
     if journal is not None:
         journal.close()
     _speak_up(result, solution)
-    return result if filled is None else _remembering(result, filled)
+    result = result if filled is None else _remembering(result, filled)
+    return result if device is None else result.on_host()
 
 
 def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:

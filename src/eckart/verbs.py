@@ -65,7 +65,8 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
         Let the workers of a cluster read and multiply the blocks. Dask's own arrays and frames do so by themselves
         where a client is active.
     device : str, optional
-        "cuda" takes host data to a GPU, whole where they fit, else block by block while it works.
+        "cuda" takes host data to a GPU, whole where they fit, else block by block while it works; the result is on the
+        host. Arrays on a GPU are worked on there without it, and give arrays there.
     missing : "error", "mean" or "em"
         Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
         themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).

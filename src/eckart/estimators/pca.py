@@ -62,6 +62,9 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
     missing : {"error", "mean", "em"}
         Missing values: refused; filled with column means; or foretold from the other values of their row by the axes
         themselves. `transform` fills gaps in new rows the same way.
+    device : str or None
+        "cuda" has data of the host worked on by a GPU; what comes out is on the host again. Arrays that are on a device
+        stay there without it.
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "which": [StrOptions({"largest", "smallest"})],
         "memory": allowed.MEMORY,
         "missing": [StrOptions({"error", "mean", "em"})],
+        "device": [str, None],
     }
 
     certificate_: Certificate | None
@@ -129,6 +133,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         which: Any = "largest",
         memory: str | int | None = None,
         missing: Any = "error",
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -144,6 +149,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.which = which
         self.memory = memory
         self.missing = missing
+        self.device = device
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
@@ -209,6 +215,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             rng=self.random_state,
             memory=self.memory,
             missing=self.missing,
+            device=self.device,
         )
         if self.n_components == "mle":
             d = cut(d, minka_rank(to_numpy(explained_share(d)), shape[0]))

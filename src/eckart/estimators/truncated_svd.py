@@ -44,6 +44,9 @@ class TruncatedSVD(OnDevices, Projection):
         Accuracy of the squared singular values relative to the smallest wanted one; 0 means 1e-9, or 1e-5 for float32.
     memory : str, int or None
         Working memory allowed beside the data, such as "2GB".
+    device : str or None
+        "cuda" has data of the host worked on by a GPU; what comes out is on the host again. Arrays that are on a device
+        stay there without it.
 
     Attributes
     ----------
@@ -77,6 +80,7 @@ class TruncatedSVD(OnDevices, Projection):
         "random_state": allowed.RANDOM_STATE,
         "tol": [allowed.NOT_NEGATIVE],
         "memory": allowed.MEMORY,
+        "device": [str, None],
     }
 
     certificate_: Certificate | None
@@ -93,6 +97,7 @@ class TruncatedSVD(OnDevices, Projection):
         random_state: Any = None,
         tol: float = 0.0,
         memory: str | int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -102,6 +107,7 @@ class TruncatedSVD(OnDevices, Projection):
         self.random_state = random_state
         self.tol = tol
         self.memory = memory
+        self.device = device
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TruncatedSVD:
@@ -156,6 +162,7 @@ class TruncatedSVD(OnDevices, Projection):
             tol=allowed.accuracy(self.tol),
             rng=self.random_state,
             memory=self.memory,
+            device=self.device,
         )
         d = settle(d, k)
         self.decomposition_ = d

@@ -121,18 +121,32 @@ __global__ void __launch_bounds__(256, 2) rbf(
   }
 }
 
-// left[j] -= sum over i of rows[i, j]^2, summed in float64; rows are `stride` entries apart
-template <typename T>
+// left[j] -= sum over i of rows[i, j]^2, summed in float64; rows are `stride` entries apart.
+// A thread has WIDTH columns, which are 16 bytes or one: a row far away is worth more than 4 bytes.
+template <typename T, int WIDTH>
 __global__ void subtract_squares(const T* rows, double* left, int count, long long size, long long stride) {
-  long long j = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  struct alignas(WIDTH * sizeof(T)) Few { T at[WIDTH]; };
+  long long j = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * WIDTH;
   if (j >= size) return;
-  double s = 0.0;
-  #pragma unroll 8
-  for (int i = 0; i < count; ++i) {
-    double a = rows[i * stride + j];
-    s += a * a;
+  bool whole = j + WIDTH <= size;
+  int width = whole ? WIDTH : int(size - j);
+  double s[WIDTH] = {};
+  if (whole) {
+    #pragma unroll 8
+    for (int i = 0; i < count; ++i) {
+      Few a = *reinterpret_cast<const Few*>(rows + i * stride + j);
+      #pragma unroll
+      for (int k = 0; k < WIDTH; ++k) s[k] += double(a.at[k]) * double(a.at[k]);
+    }
+  } else {
+    for (int i = 0; i < count; ++i)
+      #pragma unroll
+      for (int k = 0; k < WIDTH; ++k)
+        if (k < width) s[k] += double(rows[i * stride + j + k]) * double(rows[i * stride + j + k]);
   }
-  left[j] -= s;
+  #pragma unroll
+  for (int k = 0; k < WIDTH; ++k)
+    if (k < width) left[j + k] -= s[k];
 }
 """
 
@@ -193,8 +207,10 @@ def subtract_squares(left: Array, rows: Array) -> None:
     with _seen(rows, left) as (x, target):
         count, size = x.shape
         stride = x.strides[0] // x.itemsize
+        packed = x.data.ptr % 16 == 0 and x.strides[0] % 16 == 0
+        blocks = -(-size // (_THREADS * (16 // x.itemsize if packed else 1)))
         arguments = (x, target, np.int32(count), np.int64(size), np.int64(stride))
-        _kernel("subtract_squares", x)((-(-size // _THREADS),), (_THREADS,), arguments)
+        _kernel("subtract_squares packed" if packed else "subtract_squares", x)((blocks,), (_THREADS,), arguments)
 
 
 @contextmanager
@@ -218,15 +234,18 @@ def _module() -> Any:
 
 def names() -> list[str]:
     """The kernels as C++ calls them."""
-    kernels = ("exponentials", "rbf", "rbf lowered", "subtract_squares")
+    kernels = ("exponentials", "rbf", "rbf lowered", "subtract_squares", "subtract_squares packed")
     return [_name(kernel, item) for kernel in kernels for item in (4, 8)]
 
 
 def _name(kernel: str, item: int) -> str:
+    name, _, kind = kernel.partition(" ")
     real = "float" if item == 4 else "double"
-    if kernel.startswith("rbf"):
-        return f"rbf<{real}, {_HIGH[item] // 16}, {int(kernel.endswith('lowered'))}>"
-    return f"{kernel}<{real}>"
+    if name == "rbf":
+        return f"rbf<{real}, {_HIGH[item] // 16}, {int(kind == 'lowered')}>"
+    if name == "subtract_squares":
+        return f"subtract_squares<{real}, {16 // item if kind == 'packed' else 1}>"
+    return f"{name}<{real}>"
 
 
 def _kernel(name: str, array: Any) -> Any:

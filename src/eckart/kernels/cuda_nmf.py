@@ -97,7 +97,7 @@ template <int TEAM> __device__ __forceinline__ void meet() {
 
 // The step of one coordinate; `cost` holds all that pulls down but the ridge.
 template <typename T, bool DIVERGENCE>
-__device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridge, T least, T& slope, T& move) {
+__device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridge, T concord, T& slope, T& move) {
   slope = pull - cost - ridge * weight;
   curve += ridge;
   if constexpr (!DIVERGENCE) {
@@ -108,11 +108,11 @@ __device__ __forceinline__ void newton(T pull, T curve, T weight, T cost, T ridg
   const bool curved = curve > T(0);
   move = curved ? slope * inverse_of(curve) : slope < T(0) ? -weight : T(0);
   // Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021): its
-  // square is move^2 curve / least = slope move / least, with the smallest positive entry of the row.
-  if (curved && move < T(0) && slope * move > T(0.683802 * 0.683802) * least) {
+  // square is concord move^2 curve = concord slope move, where 1 / concord is the smallest positive entry of the row.
+  if (curved && move < T(0) && concord * (slope * move) > T(0.683802 * 0.683802)) {
     // A multiplicative update never raises the objective either: the longer of the two safe steps.
     const T taught = weight * (quotient(pull, cost + ridge * weight) - T(1));
-    const T damped = quotient(move, T(1) - move * root(quotient(curve, least)));
+    const T damped = quotient(move, T(1) - move * root(concord * curve));
     move = smaller(damped, taught);
   }
 }
@@ -233,6 +233,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
     if constexpr (DIVERGENCE) {
       for (int w = 0; w < WARPS; ++w) least = smaller(least, slots[w]);
     }
+    const T concord = DIVERGENCE ? inverse_of(least) : T(0);
 
     // Those that can move
     int number = 0;
@@ -313,7 +314,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
         for (int w = 0; w < WARPS; ++w) { pull += slot[2 * w]; curve += slot[2 * w + 1]; }
         turn ^= 1;
         T slope, move;
-        newton<T, DIVERGENCE>(pull, curve, weight, costs[t], ridge, least, slope, move);
+        newton<T, DIVERGENCE>(pull, curve, weight, costs[t], ridge, concord, slope, move);
         move = larger(move, -weight);
         const T next = weight + move;
         if (next == weight) continue;  // below rounding
@@ -542,7 +543,7 @@ def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, in
         whole = team * entries
         if team > 32:
             whole = min(whole, (most - part - _near_bytes(team, k, itemsize)) // part)
-        elif _layout(team, 0, whole, k, itemsize, most)[0] * (32 // team) > _WARP_BYTES:
+        elif _layout(team, 0, whole, k, itemsize, most)[0] * (32 // team) > min(_WARP_BYTES, most - part):
             continue
         result.append((team, entries, 0, whole))
     result += [(*FAR_TEAM, 1, FAR_TEAM[0] * FAR_TEAM[1]), (*LONGEST, 2, max(longest, 1))]

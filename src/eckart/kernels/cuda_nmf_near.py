@@ -193,6 +193,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
       #pragma unroll
       for (int w = 0; w < WARPS; ++w) least = smaller(least, slots[w]);
     }
+    const T concord = DIVERGENCE ? inverse_of(least) : T(0);
 
     // Those that can move
     if (warp == 0) {
@@ -242,18 +243,19 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
         #pragma unroll
         for (int s = 0; s < SEVERAL; ++s) {
           if (!(code >> (4 + s) & 1u)) continue;
-          T pull = 0, curve = 0;
+          T pulls_of[2] = {T(0), T(0)}, curves_of[2] = {T(0), T(0)};  // two chains of sums are quicker than one
           #pragma unroll
           for (int e = 0; e < E; ++e) {
             if constexpr (DIVERGENCE) {
               const T ratio = part[e][s] * inverse[e], scaled = x[e] * ratio;
-              pull += scaled;
-              curve += scaled * ratio;
+              pulls_of[e % 2] += scaled;
+              curves_of[e % 2] += scaled * ratio;
             } else {
-              pull += (x[e] - model[e]) * part[e][s];
-              curve += part[e][s] * part[e][s];
+              pulls_of[e % 2] += (x[e] - model[e]) * part[e][s];
+              curves_of[e % 2] += part[e][s] * part[e][s];
             }
           }
+          T pull = pulls_of[0] + pulls_of[1], curve = curves_of[0] + curves_of[1];
           if constexpr (TEAM > 32) {
             // Two turns: who is ahead writes where nobody reads any more.
             T* slot = slots + turn * 2 * WARPS;
@@ -269,7 +271,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
           }
           const T weight = weights[s];
           T slope, move;
-          newton<T, DIVERGENCE>(pull, curve, weight, prices[s], ridge, least, slope, move);
+          newton<T, DIVERGENCE>(pull, curve, weight, prices[s], ridge, concord, slope, move);
           move = moving >> s & 1u ? larger(move, -weight) : T(0);
           weights[s] = weight + move;
           if (weights[s] == weight) move = 0;  // below rounding

@@ -128,13 +128,21 @@ def triangle_of(block: Array) -> Array:
     return found
 
 
+def _solved(upper: Array, right: Array) -> Array:
+    """U^-1 B. Elimination finds nothing below the diagonal, so the array API's `solve` loses nothing but time."""
+    solvers = namespace(upper).linalg
+    if hasattr(solvers, "solve_triangular"):  # PyTorch's
+        return solvers.solve_triangular(upper, right, upper=True)
+    return solvers.solve(upper, right)
+
+
 def through(triangle: Array, axes: FactorAxes) -> dict[str, Any]:
     """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
     together = from_numpy(np.hstack([axes.directions, axes.mean[:, None]]), triangle)
     if is_numpy(triangle):
         weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")
-    else:  # elimination finds nothing below the diagonal of L^T, and is the solution of a triangle
-        weights = namespace(triangle).linalg.solve(triangle.T, together)
+    else:
+        weights = _solved(triangle.T, together)
     directions, mean = from_numpy(axes.directions, triangle), from_numpy(axes.mean, triangle)
     return {
         "support_scores": (triangle - mean) @ directions, "dual": weights[:, :-1], "base": weights[:, -1],

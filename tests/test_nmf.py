@@ -471,3 +471,15 @@ def test_groups_on_a_gpu_are_those_of_the_processor():
             (i, min(i + 64, stop)) for first, stop in segments(rows, 8) for i in range(first, stop, 64)
         ]  # fmt: skip
         assert cuda_nmf.groups(rows).tolist() == [list(pair) for pair in wanted]
+
+
+@pytest.mark.parametrize("solver", ["mu", "cd"])
+def test_other_solvers_in_other_libraries(solver):
+    torch = pytest.importorskip("torch")
+    X = table(60, 31, 4, zeros=0.2)
+    W, H = start(X.shape, 3)
+    ours, theirs = (ek.NMF(3, init="custom", solver=solver, max_iter=20, tol=0.0) for _ in range(2))
+    wanted = quietly(ours, X, W=W, H=H)
+    assert np.allclose(quietly(theirs, torch.as_tensor(X), W=W, H=H).numpy(), wanted, rtol=1e-9, atol=1e-12)
+    # Where updates have not arrived, W is not what `transform` finds: that goes on to the end, in both.
+    assert np.allclose(theirs.transform(torch.as_tensor(X)).numpy(), ours.transform(X), rtol=1e-9, atol=1e-12)

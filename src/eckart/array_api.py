@@ -19,8 +19,9 @@ Namespace: TypeAlias = Any
 
 def is_sparse(data: object) -> bool:
     """Whether `data` is a scipy.sparse matrix or array, without importing scipy.sparse for it."""
-    sparse = sys.modules.get("scipy.sparse")
-    return bool(sparse is not None and sparse.issparse(data))
+    # While another thread is still importing it, nobody can hold a sparse matrix.
+    known = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
+    return bool(known is not None and known(data))
 
 
 def is_array(data: object) -> bool:

@@ -16,15 +16,22 @@ _INDEPENDENT = 1e-3
 _NEARLY_ORTHOGONAL = 0.7
 """Least pivots of the first and of the second round."""
 _REPRODUCED = 1e-10
+"""How far L L^T may be from what it was made of."""
 
 
-def round_of(block: Array) -> tuple[Array, Array]:
-    """(Q, the least pivot), both on the device; the pivot is zero or no number where the columns are dependent."""
+def round_of(block: Array, *, scaled: bool = False) -> tuple[Array, Array]:
+    """(Q, the least pivot), both on the device; the pivot is not above zero, or no number, where columns are dependent.
+
+    `scaled`: the columns have unit length already, as after a first round.
+    """
     xp = namespace(block)
     gram = inner(block, block)
-    lengths = xp.sqrt(xp.linalg.diagonal(gram))
-    root, pivot = _root(gram / (lengths[:, None] * lengths[None, :]))
-    return times(block, _inverse(root).T / lengths[:, None]), pivot
+    if scaled:
+        root, pivot = _root(gram)
+        return times(block, _inverse(root).T), pivot
+    shorter = 1.0 / xp.sqrt(xp.linalg.diagonal(gram))
+    root, pivot = _root(gram * shorter[:, None] * shorter)
+    return times(block, _inverse(root).T * shorter[:, None]), pivot
 
 
 def is_good(first: Array, second: Array) -> bool:
@@ -34,16 +41,14 @@ def is_good(first: Array, second: Array) -> bool:
 
 
 def _root(matrix: Array) -> tuple[Array, Array]:
-    """Cholesky factor and its least pivot, which is 0 where there is none; no error, and no wait for one."""
+    """Cholesky factor and its least pivot, which is not above zero where there is none; no error, no wait for one."""
     xp = namespace(matrix)
     if hasattr(xp.linalg, "cholesky_ex"):  # PyTorch
         root, failed = xp.linalg.cholesky_ex(matrix)
-        least = xp.min(xp.linalg.diagonal(root))
-        return root, xp.where(failed == 0, least, xp.zeros_like(least))
+        return root, xp.min(xp.linalg.diagonal(root)) - 2.0 * (failed != 0)
     root = xp.linalg.cholesky(matrix)  # CuPy stops in silence where there is none, and leaves the rest as it was
     missed = xp.max(xp.abs(root @ root.T - matrix))
-    least = xp.min(xp.linalg.diagonal(root))
-    return root, xp.where(missed < _REPRODUCED, least, xp.zeros_like(least))
+    return root, xp.min(xp.linalg.diagonal(root)) - missed / _REPRODUCED
 
 
 def _inverse(root: Array) -> Array:

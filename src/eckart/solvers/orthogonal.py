@@ -23,7 +23,7 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     """
     if not is_host(block) and not floor:
         once, first = device_cholesky.round_of(block)
-        twice, second = device_cholesky.round_of(once)
+        twice, second = device_cholesky.round_of(once, scaled=True)
         if device_cholesky.is_good(first, second):
             return twice
     for least in (floor, 0.0):

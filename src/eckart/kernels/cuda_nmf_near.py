@@ -25,13 +25,6 @@ __device__ __forceinline__ void copied() {
 #endif
 }
 
-// Into the L2 cache; a hint, so it may come to nothing.
-__device__ __forceinline__ void announce(const void* far, int bytes) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(far), "r"(bytes) : "memory");
-#endif
-}
-
 template <typename T> __device__ __forceinline__ void fetch(const T* source, T* few) {
   spread(*reinterpret_cast<const typename Several<T>::type*>(source), few, 1);
 }
@@ -86,7 +79,6 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
   constexpr int LANES = TEAM < 32 ? TEAM : 32, WARPS = TEAM / LANES;
   constexpr unsigned ALL = 0xffffffffu, TEAM_BITS = LANES == 32 ? ALL : (1u << (LANES % 32)) - 1u;
   constexpr unsigned CHUNK_BITS = (1u << SEVERAL) - 1u;
-  constexpr bool EARLY = TEAM > 32;  // a block is alone with its row: the next one comes nearer while it sweeps
   extern __shared__ __align__(16) unsigned char memory[];
   const int member = threadIdx.x % TEAM, lane = member % LANES, warp = member / LANES;
   const int teams = blockDim.x / TEAM, team = threadIdx.x / TEAM, shift = threadIdx.x % 32 - lane;
@@ -232,12 +224,6 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
       if (lane == 0 && given_now) violations[row_now] = violation;
     }
     meet<TEAM>();
-
-    if constexpr (EARLY) {
-      #pragma unroll
-      for (int e = 0; e < E; ++e)
-        if (member + e * TEAM < size) announce(other + (long long)places[e] * K, K * sizeof(T));
-    }
 
     // Sweeps
     bool live = true;

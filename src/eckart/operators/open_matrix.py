@@ -19,7 +19,7 @@ from eckart.operators.device_rows import DeviceCsr, as_device_csr
 from eckart.operators.prepare import Convert
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
-from eckart.operators.transfer import Mover, to_device
+from eckart.operators.transfer import mover_for, to_device
 from eckart.sources.base import About, MemorySource, RowSource, Source
 from eckart.sources.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.sources.limits import free_memory
@@ -99,7 +99,7 @@ def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) 
         raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
     if is_array(data) and not is_host(data):
         raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
-    mover = Mover(device)
+    mover = mover_for(device)
     opened = open_matrix(data, memory=memory, stream=stream)
     if opened.matrix.resident:
         moved = to_device(opened.matrix.matrix, mover)

@@ -10,6 +10,7 @@ import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,14 @@ from eckart.errors import InputError, require
 from eckart.threads import threads
 
 _WORKERS = 12
-_PIECE = 2**24
+_PIECE = 2**23
 """Bytes of a piece: smaller ones are spent on calls, larger ones leave threads without work."""
+
+
+@lru_cache(maxsize=2)
+def mover_for(device: str) -> Mover:
+    """The Mover of a device: its buffers take longer to lock than a small table takes to send."""
+    return Mover(device)
 
 
 @dataclass

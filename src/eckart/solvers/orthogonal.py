@@ -6,7 +6,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eckart.array_api import Array, astype, float64, from_numpy, is_host, namespace, to_numpy
-from eckart.solvers import device_cholesky
 from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -21,11 +20,6 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
 
     Q = Z W with W^T Z^T Z W = I; a second round mends what rounding did to the first, unless Z was nearly orthogonal.
     """
-    if not is_host(block) and not floor:
-        once, first = device_cholesky.round_of(block)
-        twice, second = device_cholesky.round_of(once, scaled=True)
-        if device_cholesky.is_good(first, second):
-            return twice
     for least in (floor, 0.0):
         whitening, nearly = _whiten(to_numpy(inner(block, block)), least)
         block = times(block, from_numpy(whitening, block))
@@ -48,11 +42,6 @@ def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tup
     left, length = rest, _longest(gram)
     floor = max(floor, 1e3 * _UNIT * length)
     room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
-    if not is_host(rest) and length > floor and room == rest.shape[1]:
-        once, first = device_cholesky.round_of(rest)
-        twice, second = device_cholesky.round_of(project_out(once, known))
-        if device_cholesky.is_good(first, second):
-            return twice, 0.0
     while length > floor and room > 0:
         piece = times(left, from_numpy(_whiten(gram, floor)[0], left))
         # Of a unit column that was rounding only, little is left.

@@ -91,9 +91,7 @@ def test_estimators_stay_on_the_device(library):
 
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(
-    ("rows", "columns", "width"), [(5001, 1004, 40), (3000, 3000, 64), (70_001, 516, 8), (9000, 260, 72)]
-)
+@pytest.mark.parametrize("shape", [(5001, 1004, 40), (3000, 3000, 64), (70_001, 516, 8), (9000, 260, 72)])
 def test_products_with_few_columns(library, turned, shape):
     """Our kernels against float64: as near as a product in float32, without a bias that bounds would not know."""
     from eckart.array_api import namespace

@@ -54,7 +54,7 @@ def assemble(
         right=astype(right * signs, dtype),
         rows=rows,
         columns=columns,
-        norm=float(unit(np.sqrt(np.float64(moments.total)))),
+        norm=float(unit(np.sqrt(np.float64(problem.total)))),
         weight=moments.weight,
         left=None if left is None else astype(left * signs, dtype),
         mean=device(None if moments.mean is None else restore(moments.mean)),
@@ -100,7 +100,7 @@ def certify(
     dtype: object,
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
-    k, total = len(solution.values), problem.moments.total
+    k, total = len(solution.values), problem.total
     largest = float(solution.values.max(initial=0.0))
     low, high = explained(solution, total, problem.sum_error(problem.raw_trace(total)))
     return Certificate(

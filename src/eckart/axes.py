@@ -258,7 +258,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
     loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
     """
-    sample = opened.matrix.sample(min(64, max(4, 1_000_000 // opened.matrix.shape[1])))
+    sample = opened.matrix.sample(min(64, max(8, 400_000 // opened.matrix.shape[1])))
     xp = namespace(sample)
     mean = xp.mean(sample, axis=0)
     squares, spread = to_numpy(mean * mean), to_numpy(xp.var(sample, axis=0))
@@ -279,7 +279,7 @@ def _solve(
             solution = solve_gram(problem, request)
         else:
             solution = solve_lanczos(problem, request, block=choice.block, capacity=choice.capacity, rng=rng)
-        finite = np.isfinite(problem.moments.total) and np.isfinite(solution.values).all()
+        finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
     except (np.linalg.LinAlgError, ValueError):
         # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
         if np.isfinite(_total(opened)):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,11 @@ def fold(
 def each(step: Callable[[Segment], None], segments: Sequence[Segment], *, workers: int | None = None) -> None:
     """Run a step that writes its own part of a result over all segments."""
     fold(step, segments, lambda _first, _second: None, workers=workers)
+
+
+def together(*works: Callable[[], Any], workers: int | None = None) -> list[Any]:
+    """The results of several pieces of work, done side by side."""
+    return fold(lambda work: [work()], works, lambda first, second: [*first, *second], workers=workers)
 
 
 def _reduce(results: Iterator[Result] | map[Result], add: Callable[[Result, Result], Result]) -> Result:

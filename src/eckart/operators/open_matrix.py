@@ -258,9 +258,10 @@ def _largest(data: Any) -> float:
         largest = float(xp.max(xp.abs(data[::stride, :])))
         low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
         return largest if low < largest < high else float(xp.max(xp.abs(data)))
-    sample = np.abs(to_numpy(data[::stride, :]).astype(np.float64, copy=False))
+    sample = to_numpy(data[::stride, :])
+    sample = sample if sample.dtype == np.float32 else sample.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
-        largest = float(np.fmax.reduce(sample, axis=None, initial=0.0))
+        largest = float(np.fmax.reduce(np.abs(sample), axis=None, initial=0.0))
     low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
     if low < largest < high:
         return largest

@@ -292,7 +292,7 @@ class RowBlocks:
     @property
     def rows_per_gram(self) -> int:
         """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little beside."""
-        return max(self.rows_per_block, min(4 * self.shape[1], 8192)) if is_host(self.like) else self.rows_per_block
+        return max(self.rows_per_block, min(6 * self.shape[1], 8192)) if is_host(self.like) else self.rows_per_block
 
     @property
     def rows_per_block(self) -> int:

@@ -59,6 +59,9 @@ class Standardized:
         self._amplification = 1.0
         self._offset: np.ndarray | None = None
         self._survey: Survey | None = None
+        self._total: float | None = None
+        self._unread: Centered | None = None
+        """A^T about means that are not known yet: those come with the next read."""
         self.row_squares: np.ndarray | None = None
         """Sum of squares of each row of A, as in B; there after `materialize`, or `image` with `measure`."""
 
@@ -70,17 +73,26 @@ class Standardized:
 
     @property
     def operator(self) -> Operator:
-        if self._operator is None:
+        if self._operator is None and self._unread is None:
             self.first()
+        if self._unread is not None:
+            self._read_columns()
         assert self._operator is not None
         return self._operator
 
     @property
     def moments(self) -> Moments:
-        if self._moments is None:
+        if self._moments is None and self._unread is None:
             self.first()
+        if self._unread is not None:
+            self._read_columns()
         assert self._moments is not None
         return self._moments
+
+    @property
+    def total(self) -> float:
+        """||B||_F^2; known before the moments are, where a Gram matrix came first."""
+        return self.moments.total if self._total is None else self._total
 
     @property
     def _in_memory(self) -> RowBlocks:
@@ -111,6 +123,10 @@ class Standardized:
 
     def image(self, right: Array, *, measure: bool) -> Array:
         """B Q; with `measure` the same read gives `row_squares` too."""
+        if self._unread is not None and not measure:
+            image = self._read_columns(right)
+            assert image is not None
+            return image
         if not measure or (self.turned and not self._given.resident):
             return self.operator.matmat(right)
         if not self._given.resident:
@@ -140,7 +156,7 @@ class Standardized:
     def sharpen(self) -> None:
         """From here on form products in float64; the first read is to come (again)."""
         self._given = self._given.precise()
-        self._operator = self._moments = None
+        self._operator = self._moments = self._total = self._unread = None
 
     def sample_blocks(self) -> tuple[list[Array], int]:
         """The first and the last block that a Gram matrix is made of, and how many there are."""
@@ -287,18 +303,37 @@ class Standardized:
         return product
 
     def _first_wide_gram(self) -> Array:
-        """A A^T of data whose means are not far beyond their spread: centred afterwards, which saves a pass."""
+        """A A^T of data whose means are not far beyond their spread: centred afterwards, H A A^T H.
+
+        That needs no means. They, and the sums of squares, come with the read that makes the long vectors.
+        """
         base = self._in_memory.transposed()
         count = base.shape[1]
-        means, raw = np.zeros(base.shape[0]), np.zeros(base.shape[0])
-        gram = replace(base, steps=(*base.steps, RecordRows(means, raw))).gram()
-        self._moments = self._describe(means, np.maximum(raw - count * means**2, 0.0), float(count))
-        self._amplification = self._amplify(raw)
-        ones, left = _ones(count, base.like), from_numpy(means, base.like)
+        gram = base.gram()
+        xp, ones = namespace(gram), _ones(count, base.like)
         sums = gram @ ones / count
-        centred = Centered(base, left, ones, sums, float(means @ means))
-        self._operator = centred
-        return centred.correct_gram(gram)
+        self._unread = Centered(base, base.like, ones, sums, float(ones @ sums) / count)
+        centred = self._unread.correct_gram(gram)
+        raw, self._total = (float(xp.linalg.trace(g)) for g in (gram, centred))
+        self._amplification = raw / max(self._total, 1e-300)
+        return centred
+
+    def _read_columns(self, right: Array | None = None) -> Array | None:
+        """Means and sums of squares of A's columns, and B Q if asked for, in one read."""
+        assert self._unread is not None
+        base, ones = self._unread.base, self._unread.right
+        assert isinstance(base, RowBlocks)
+        rows, count = base.shape
+        means, raw = np.zeros(rows), np.zeros(rows)
+        recording = replace(base, steps=(*base.steps, RecordRows(means, raw)))
+        product = recording.matmat(ones[:, None] if right is None else right)
+        self._operator = replace(self._unread, left=from_numpy(means, base.like))
+        self._unread = None
+        self._moments = self._describe(means, np.maximum(raw - count * means**2, 0.0), float(count))
+        if right is None:
+            return None
+        left, along = (astype(a, product.dtype) for a in (from_numpy(means, product), ones @ right))
+        return product - left[:, None] * along
 
     def _with_known_steps(self) -> RowBlocks:
         """A^T with its rows standardised by means and scales that are known: cheaper than finding them again.

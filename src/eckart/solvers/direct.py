@@ -15,10 +15,10 @@ _UNIT = float(np.finfo(np.float64).eps)
 def solve_direct(problem: Standardized, request: Request) -> Solution:
     """All singular triplets, the wanted ones kept. Errors are a few units of rounding times the largest value."""
     matrix = problem.materialize()
-    check_finite(problem.moments.total)
+    check_finite(problem.total)
     left, values, right = singular_triplets(matrix)
     spectrum = values**2
-    k = count_for(spectrum, problem.moments.total, request)
+    k = count_for(spectrum, problem.total, request)
     chosen = pick(spectrum, k, smallest=request.smallest)
     largest = float(values[0]) if len(values) else 0.0
     slack = 4 * _UNIT * max(matrix.shape) ** 0.5 * largest

@@ -11,11 +11,12 @@ import itertools
 
 import numpy as np
 
-from eckart.array_api import Array, astype, fast_float64, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, fast_float64, from_numpy, is_host, namespace, to_numpy
+from eckart.operators.executors import together
 from eckart.operators.standardized import Standardized
 from eckart.solvers.direct import check_finite, singular_triplets
 from eckart.solvers.solution import Request, Solution, count_for, pick
-from eckart.solvers.symmetric import leading_pairs
+from eckart.solvers.symmetric import ONE_THREAD, leading_pairs
 from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -34,26 +35,29 @@ def solve_gram(problem: Standardized, request: Request, *, full: bool = False) -
         problem.sharpen()
     gram = to_numpy(problem.first(gram=True))
     check_finite(float(np.sum(gram)))
-    error = _rounding(problem, gram)
-    solution = _solve(problem, gram, request, error)
+    solution = _solve(problem, gram, request)
     if problem.precision != "float64" and not _good(solution, request):
         problem.sharpen()
         gram = to_numpy(problem.first(gram=True))
-        error = _rounding(problem, gram)
-        solution = _solve(problem, gram, request, error)
-    if not _good(solution, request) and problem.moments.total > 0.0:
+        solution = _solve(problem, gram, request)
+    if not _good(solution, request) and problem.total > 0.0:
         return refine(problem, gram, request)
     return solution
 
 
-def _solve(problem: Standardized, gram: np.ndarray, request: Request, error: float) -> Solution:
+def _solve(problem: Standardized, gram: np.ndarray, request: Request) -> Solution:
     size = gram.shape[0]
     whole = request.k is None or 4 * request.k >= size or size <= 128
     count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
     smallest = request.smallest and not whole
-    values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
+    # Two threads' work where BLAS would not use a second one.
+    (values, vectors), error = together(
+        lambda: leading_pairs(gram, count, smallest=smallest, like=problem.workbench),
+        lambda: _rounding(problem, gram),
+        workers=None if size <= ONE_THREAD and is_host(problem.workbench) else 1,
+    )
     values = np.maximum(values, 0.0)
-    k = count_for(values, problem.moments.total, request)
+    k = count_for(values, problem.total, request)
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
     beyond = np.arange(min(k + 1, len(values))) if not request.smallest else chosen
     return Solution(
@@ -117,7 +121,7 @@ def refine(problem: Standardized, gram: np.ndarray, request: Request) -> Solutio
     half = np.sqrt(np.maximum(inner, 0.0))[:, None] * rotation.T
     _, singular, turn = singular_triplets(half * roots)
     spectrum = singular**2
-    k = count_for(spectrum, problem.moments.total, request)
+    k = count_for(spectrum, problem.total, request)
     chosen = pick(spectrum, k, smallest=request.smallest)
     slack = 16 * _UNIT * gram.shape[0] ** 0.5 * float(singular[0])
     basis: Array = from_numpy(np.ascontiguousarray(vectors @ turn[chosen].T), problem.like)

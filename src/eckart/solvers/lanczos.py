@@ -19,7 +19,7 @@ def solve_lanczos(
     size = problem.shape[1]
     start = _start(problem, orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like)))
     image = problem.first(start)
-    total = problem.moments.total
+    total = problem.total
     check_finite(total)
     if total == 0.0:
         return _zero(problem, request, start)

@@ -12,7 +12,7 @@ from eckart.threads import one_blas_thread
 
 _SUBSET = {"pairs": 320, "values": 1024}
 """From this size on, computing a few is cheaper than computing all."""
-_ONE_THREAD = 640
+ONE_THREAD = 640
 """Up to this size a second BLAS thread gains nothing."""
 _ON_DEVICE = 96
 """From this size on a GPU at hand is faster than the host, the ways there and back included."""
@@ -74,7 +74,7 @@ def _there(matrix: np.ndarray, like: Array, chosen: slice | None) -> tuple[np.nd
 
 
 def _here(solve: Any, matrix: np.ndarray) -> Any:
-    if matrix.shape[0] > _ONE_THREAD:
+    if matrix.shape[0] > ONE_THREAD:
         return solve(matrix)
     with one_blas_thread():
         return solve(matrix)

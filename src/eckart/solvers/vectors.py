@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.operators.standardized import Standardized
 from eckart.solvers.solution import Solution
 from eckart.solvers.tall import inner, times
@@ -31,7 +31,8 @@ def _long_vectors(problem: Standardized, short: Array, values: np.ndarray, *, me
     """B v / ||B v||. Where s is small, B v carries rounding along the leading vectors: QR takes it out."""
     xp = namespace(short)
     image = astype(problem.image(short, measure=measure), xp.float64)
-    lengths = xp.sqrt(xp.sum(image * image, axis=0))
+    squares = np.einsum("ij,ij->j", image, image) if is_numpy(image) else xp.sum(image * image, axis=0)
+    lengths = xp.sqrt(squares)
     largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest
     image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))

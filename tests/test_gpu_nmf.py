@@ -14,7 +14,10 @@ from eckart.array_api import to_numpy
 from eckart.errors import InputError
 from tests.test_gpu import _has_gpu, on_gpu
 
-pytestmark = pytest.mark.skipif(not _has_gpu(), reason="no GPU here, or no PyTorch that sees it")
+pytestmark = [
+    pytest.mark.skipif(not _has_gpu(), reason="no GPU here, or no PyTorch that sees it"),
+    pytest.mark.filterwarnings("ignore:Sparse"),  # PyTorch calls its sparse tensors a trial, once
+]
 LOSSES = ("frobenius", "kullback-leibler")
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from eckart.errors import require
 from eckart.kernels.cuda_nmf_near import NEAR
+from eckart.kernels.device_arrays import seen_by_cupy
 
 NEAR_TEAMS: tuple[tuple[int, int], ...] = (
     (8, 4), (8, 6), (8, 7), (8, 8), (16, 8), (32, 8), (128, 4), (128, 8), (256, 7), (256, 8)
@@ -481,15 +482,7 @@ __global__ void __launch_bounds__(32 * WARPS) given_rows(
 
 def seen(array: Any) -> Any:
     """The array as CuPy sees it, C-ordered."""
-    cupy = require("cupy", purpose="NMF on a GPU")
-    return cupy.ascontiguousarray(cupy.asarray(array))
-
-
-def given_back(array: Any, like: Any) -> Any:
-    """A CuPy array in the library of `like`."""
-    if type(like).__module__.partition(".")[0] == "cupy":
-        return array
-    return require("torch").as_tensor(array, device=like.device)
+    return require("cupy", purpose="NMF on a GPU").ascontiguousarray(seen_by_cupy(array))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from the differences themselves, which keep the digits that |x|^2 - 2 x.y + |y|^
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,6 +17,7 @@ import numpy as np
 
 from eckart.array_api import Array, is_host
 from eckart.errors import require
+from eckart.kernels.device_arrays import on_device_of, seen_by_cupy
 
 _THREADS = 256
 _MOST_BLOCKS = 2**16
@@ -216,14 +216,8 @@ def subtract_squares(left: Array, rows: Array) -> None:
 @contextmanager
 def _seen(*arrays: Array) -> Iterator[tuple[Any, ...]]:
     """The arrays as CuPy's, without a copy, on their device and on the stream that their library works on."""
-    cupy = require("cupy", purpose="kernel tiles on a GPU")
-    if not _is_torch(arrays[0]):
-        with arrays[0].device:
-            yield arrays
-        return
-    stream = sys.modules["torch"].cuda.current_stream(arrays[0].device).cuda_stream
-    with cupy.cuda.Device(arrays[0].device.index), cupy.cuda.ExternalStream(stream):
-        yield tuple(cupy.asarray(array) for array in arrays)
+    with on_device_of(arrays[0]):
+        yield tuple(seen_by_cupy(array) for array in arrays)
 
 
 @lru_cache(maxsize=1)

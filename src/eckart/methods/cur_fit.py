@@ -14,7 +14,7 @@ from eckart.array_api import Array, astype, from_numpy, is_sparse, namespace, to
 from eckart.axes import find_axes, plan_axes
 from eckart.decomposition import Decomposition
 from eckart.errors import MemoryBudgetError
-from eckart.operators.device_arrays import on_device_of
+from eckart.kernels.device_arrays import on_device_of
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.gather import dense, take_columns, take_rows
 from eckart.operators.open_matrix import Opened

@@ -10,9 +10,9 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.decomposition import Certificate, Decomposition
 from eckart.errors import NotFiniteError
+from eckart.kernels.device_arrays import on_device_of
 from eckart.methods.cur_fit import Axes, Found, Wanted, unscaled, working_bytes
 from eckart.operators import device_rows
-from eckart.operators.device_arrays import on_device_of
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.gather import as_sparse, dense, take_columns, take_rows
 from eckart.operators.open_matrix import Opened

@@ -15,11 +15,11 @@ import numpy as np
 from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.decomposition import Decomposition, Plan, SolveInfo
 from eckart.errors import AccuracyWarning, InputError
+from eckart.kernels.device_arrays import on_device_of
 from eckart.methods.nmf_blocks_result import blocks_of, factorise_blocks
 from eckart.methods.nmf_fit import Fitted, Watch, certificate_of, fit, rows_for, turned
 from eckart.methods.nmf_settings import Settings, check_settings
 from eckart.methods.nmf_table import Table, open_table
-from eckart.operators.device_arrays import on_device_of
 from eckart.settings import generator
 from eckart.threads import one_blas_thread, threads
 

@@ -13,7 +13,7 @@ from eckart.array_api import Array, astype, device, from_numpy, is_host, is_nump
 from eckart.axes import find_axes
 from eckart.decomposition import Certificate, Decomposition
 from eckart.errors import AccuracyWarning, DataWarning, InputError
-from eckart.kernels.cuda_nmf import given_back
+from eckart.kernels.device_arrays import given_back
 from eckart.methods.nmf_settings import Settings, check_factor
 from eckart.methods.nmf_table import Table
 from eckart.operators.device_rows import DeviceCsr

@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, dtype_name, is_array, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.errors import InputError
-from eckart.kernels.cuda_nmf import given_back
+from eckart.kernels.device_arrays import given_back
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.open_matrix import open_matrix

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from eckart.array_api import Array, is_host, namespace
 from eckart.kernels import cuda_skinny
+from eckart.kernels.device_arrays import cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.operators.base import Survey
-from eckart.operators.device_arrays import cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.operators.prepare import Convert, ShiftColumns, ShiftRows
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.array_api import Array
+from eckart.kernels.device_arrays import cupy as _cupy
+from eckart.kernels.device_arrays import given_back as _given_back
+from eckart.kernels.device_arrays import on_device_of
+from eckart.kernels.device_arrays import seen_by_cupy as _seen
 from eckart.operators.base import Survey
-from eckart.operators.device_arrays import cupy as _cupy
-from eckart.operators.device_arrays import given_back as _given_back
-from eckart.operators.device_arrays import on_device_of
-from eckart.operators.device_arrays import seen_by_cupy as _seen
 
 if TYPE_CHECKING:
     from eckart.operators.row_blocks import RowBlocks

@@ -9,8 +9,8 @@ import numpy as np
 
 from eckart.array_api import Array, from_numpy, is_numpy, is_sparse, namespace
 from eckart.errors import require
-from eckart.operators.device_arrays import cupy as _cupy
-from eckart.operators.device_arrays import given_back, on_device_of
+from eckart.kernels.device_arrays import cupy as _cupy
+from eckart.kernels.device_arrays import given_back, on_device_of
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.powers import times_power_of_two
 

@@ -20,7 +20,7 @@ from eckart.errors import InputError, require
 from eckart.threads import threads
 
 _WORKERS = 12
-_PIECE = 2**23
+_PIECE = 2**24
 """Bytes of a piece: smaller ones are spent on calls, larger ones leave threads without work."""
 
 

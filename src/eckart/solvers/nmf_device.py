@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from eckart.array_api import Array, namespace
+from eckart.array_api import Array, astype, namespace
 from eckart.errors import require
 from eckart.kernels import cuda_nmf
+from eckart.kernels.device_arrays import given_back
 from eckart.solvers.nmf_entries import FLOOR, SHARE, Entries
 from eckart.solvers.nmf_problem import Half, Penalties, Penalty, rounding_of
 from eckart.solvers.nmf_squares import END
@@ -36,7 +37,8 @@ class DeviceEntries(Entries):
         itemsize = matrix.data.dtype.itemsize
         effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
         xp = namespace(other)
-        sums = xp.sum(other, axis=0, dtype=xp.float64)
+        # CuPy's own sum down tall columns takes longer than the step itself.
+        sums = xp.ones(other.shape[0], dtype=xp.float64, device=other.device) @ astype(other, xp.float64)
         new, ahead, found = cuda_nmf.entry_rows(
             self._classes_of(matrix, begin.shape[1]), matrix,
             *(cuda_nmf.seen(array) for array in (other, begin, old, sums)),
@@ -44,7 +46,7 @@ class DeviceEntries(Entries):
             floor=self.floor, sweeps=effort[0], share=effort[1], push=push, score=score,
         )  # fmt: skip
         value, violation = found.tolist()
-        return Half(cuda_nmf.given_back(new, begin), cuda_nmf.given_back(ahead, begin), value, violation)
+        return Half(given_back(new, begin), given_back(ahead, begin), value, violation)
 
     def _classes_of(self, matrix: Any, k: int) -> list[cuda_nmf.Class]:
         key = (id(matrix), k)

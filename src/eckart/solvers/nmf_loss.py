@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eckart.array_api import Array, astype, is_array, is_host, namespace
-from eckart.kernels.cuda_nmf import given_back
+from eckart.kernels.device_arrays import given_back
 from eckart.operators.executors import fold
 from eckart.solvers.nmf_problem import segments
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eckart.array_api import Array, astype, device, from_numpy, is_host, namespace, to_numpy
+from eckart.kernels.device_arrays import given_back
 from eckart.operators.executors import fold
 from eckart.solvers.nmf_problem import Half, Penalties, Penalty, entry_segments, rounding_of, segments, total
 from eckart.solvers.tall import inner
@@ -139,7 +140,7 @@ def _solve_on_device(
     seen = (cuda_nmf.seen(array) for array in (products, begin, old, gram, inverse))
     new, ahead, found = cuda_nmf.given_rows(*seen, lasso=penalty.lasso, sweeps=sweeps, share=share, push=push)
     value, violation = found.tolist()
-    return Half(cuda_nmf.given_back(new, begin), cuda_nmf.given_back(ahead, begin), value, violation)
+    return Half(given_back(new, begin), given_back(ahead, begin), value, violation)
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:

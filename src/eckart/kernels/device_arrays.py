@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -49,5 +50,11 @@ def on_device_of(like: Array) -> Iterator[None]:
 
 
 def _external(stream: Any) -> Any:
-    known = getattr(cupy().cuda.Stream, "from_external", None)
-    return cupy().cuda.ExternalStream(stream.cuda_stream) if known is None else known(stream)
+    """PyTorch's stream as CuPy's; the way depends on the age of both."""
+    streams = cupy().cuda
+    try:
+        return streams.Stream.from_external(stream)
+    except (AttributeError, TypeError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return streams.ExternalStream(stream.cuda_stream)

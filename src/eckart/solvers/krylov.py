@@ -21,8 +21,8 @@ from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
 _PROBES = 8
-_SETTLED = 0.5
-"""Probes join when every wanted residual is below this share of the last wanted value."""
+_SETTLED = {"host": 0.1, "device": 0.5}
+"""Probes join when every wanted residual is below this share of the last wanted value: late where each column costs."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +229,10 @@ class _Run:
         self.last_look = (self.steps, worst)
 
     @property
+    def settled(self) -> float:
+        return _SETTLED["host" if is_host(self.matrix.like) else "device"]
+
+    @property
     def complete(self) -> bool:
         return self.basis.count == self.matrix.size
 
@@ -250,7 +254,7 @@ class _Run:
         if settled and self.settled_since is None:
             self.settled_since = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), tolerance / k, 1e-300)
-        self._schedule(worst, _SETTLED if self.probe is None else self.target.tolerance**0.5)
+        self._schedule(worst, self.settled if self.probe is None else self.target.tolerance**0.5)
         upper = None
         done = proved = False
         negligible = complement <= 16 * self.matrix.rounding
@@ -385,7 +389,7 @@ class _Run:
         """Probe once the wanted pairs begin to settle; again when old probes see more than the last wanted value."""
         k = state.k
         worst = float(state.residuals[:k].max(initial=0.0))
-        if worst > _SETTLED * max(state.values[k - 1], self._rounding(1)):
+        if worst > self.settled * max(state.values[k - 1], self._rounding(1)):
             return False
         if self.probe is None:
             self.smallest_residual = worst

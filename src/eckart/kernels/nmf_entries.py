@@ -11,13 +11,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the grouping
+# is the same whether they were compiled a moment ago or loaded from the cache.
 _FAST = {"contract", "reassoc", "nsz"}
 _SAFE = 0.683802
 """Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021)."""
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, inline="always", fastmath=_FAST)
 def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: ignore[no-untyped-def]
     """(downhill slope, step of Newton's method, damped where it leads down so far that it could overshoot)."""
     pull = curve = 0.0
@@ -40,7 +41,7 @@ def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: i
     return slope, move
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, inline="always", fastmath=_FAST)
 def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyped-def]
     """(downhill slope, step to the minimum of the parabola)."""
     slope = -cost - ridge * weight
@@ -51,7 +52,7 @@ def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyp
     return slope, slope / curve if curve > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, inline="always", fastmath=_FAST)
 def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, floor, concord, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweeps over the active coordinates of one row until one brings less than `share` of the first."""
     first = 0.0
@@ -80,7 +81,7 @@ def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, fl
             break
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, inline="always", fastmath=_FAST)
 def _survey(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals):  # type: ignore[no-untyped-def]
     """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
     k = own.shape[0]
@@ -104,7 +105,7 @@ def _survey(divergence, observed, x, columns, other, own, floor, model, inverse,
                 totals[t] += source[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, inline="always", fastmath=_FAST)
 def _value(divergence, x, model, own, costs, ridge):  # type: ignore[no-untyped-def]
     """Objective of one row, without the part of x alone for divergences."""
     value = 0.0

@@ -5,34 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from test_gpu import on_gpu, pytestmark
 
 import eckart as ek
 from eckart.array_api import to_numpy
 from eckart.errors import InputError
 
 
-def _has_gpu():
-    try:
-        import torch
-    except ImportError:
-        return False
-    return torch.cuda.is_available()
-
-
-pytestmark = pytest.mark.skipif(not _has_gpu(), reason="no GPU here, or no PyTorch that sees it")
+__all__ = ["pytestmark"]
 
 
 def smooth(rows, columns=6, seed=0):
     rng = np.random.default_rng(seed)
     return np.sin(rng.uniform(-1, 1, (rows, 2)) @ rng.standard_normal((2, columns)) * 2.0)
-
-
-def on_gpu(data, library):
-    if library == "torch":
-        import torch
-
-        return torch.as_tensor(data).cuda()
-    return pytest.importorskip("cupy").asarray(data)
 
 
 def home(array):

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from test_gpu import on_gpu
+from test_gpu import pytestmark as needs_gpu
 
 import eckart as ek
 from eckart.array_api import to_numpy
 from eckart.errors import InputError
-from tests.test_gpu import _has_gpu, on_gpu
 
 pytestmark = [
-    pytest.mark.skipif(not _has_gpu(), reason="no GPU here, or no PyTorch that sees it"),
+    needs_gpu,
     pytest.mark.filterwarnings("ignore:Sparse"),  # PyTorch calls its sparse tensors a trial, once
 ]
 LOSSES = ("frobenius", "kullback-leibler")

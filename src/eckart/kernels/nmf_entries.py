@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the grouping
-# is the same whether they were compiled a moment ago or loaded from the cache.
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
+# grouping is the same whether they were compiled a moment ago or loaded from the cache.
 _FAST = {"contract", "reassoc", "nsz"}
 _SAFE = 0.683802
 """Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021)."""

@@ -91,6 +91,8 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
 
 
 _DEVICE_BLOCK_BYTES = 2**29
+_DEVICE_BLOCKS = 16
+"""A card has room for so many at least: four on their way, and what the one at work is turned into."""
 
 
 def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
@@ -105,7 +107,8 @@ def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) 
         moved = to_device(opened.matrix.matrix, mover)
         if moved is not None:
             return replace(open_matrix(moved), about=opened.about)
-        opened = open_blocks(MemoryRows(opened.matrix.matrix, opened.about), memory, size=_DEVICE_BLOCK_BYTES)
+        size = min(_DEVICE_BLOCK_BYTES, mover.free_bytes // _DEVICE_BLOCKS)
+        opened = open_blocks(MemoryRows(opened.matrix.matrix, opened.about), memory, size=size)
     opened.matrix.reading.mover = mover
     return opened
 

@@ -56,6 +56,11 @@ class Mover:
         self._pool = ThreadPoolExecutor(max(1, min(_WORKERS, threads())), thread_name_prefix="eckart-send")
         self.like = torch.empty((0, 0), dtype=torch.float64, device=self.device)
 
+    @property
+    def free_bytes(self) -> int:
+        """Memory that is free on the card."""
+        return int(self._torch.cuda.mem_get_info(self.device)[0])
+
     def load(self, block: Any) -> Any:
         """A block on the card. Runs in the threads that read; the caller's stream must `accept` it."""
         if is_sparse(block):
@@ -122,10 +127,8 @@ class Mover:
 
 def to_device(data: Any, mover: Mover) -> Any:
     """All of a host array on the card, where it takes at most half of what is free there; None where it does not."""
-    torch, device = mover._torch, mover.device
     size = data.data.nbytes * 2 if is_sparse(data) else data.nbytes
-    free, _ = torch.cuda.mem_get_info(device)
-    if size > free // 2:
+    if size > mover.free_bytes // 2:
         return None
     if is_sparse(data):
         cupy = require("cupy", purpose="sparse matrices on a GPU")

@@ -14,9 +14,10 @@ import numpy as np
 
 from eckart.array_api import Array, empty_rows, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import certificate, orthogonal
-from eckart.solvers.certificate import Compression, Probe
+from eckart.solvers.basis import Basis
+from eckart.solvers.certificate import Probe
 from eckart.solvers.symmetric import leading_pairs
-from eckart.solvers.tall import inner, times, without
+from eckart.solvers.tall import inner, times
 from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -71,78 +72,6 @@ class Pairs:
     history: tuple[tuple[int, float, float], ...]
 
 
-@dataclass
-class Basis:
-    """M (kept as rows), T = M^T G M, and R^T R of the newest block."""
-
-    rows: Array
-    matrix: np.ndarray
-    count: int = 0
-    coupled: int = 0
-    """G of the next block meets only the columns from here on; with all older ones its product is zero."""
-    newest: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    noise: float = 0.0
-
-    @property
-    def vectors(self) -> Array:
-        return self.rows[: self.count, :].T
-
-    @property
-    def compression(self) -> Compression:
-        size = self.count
-        spread = self.noise * float(self.rows.shape[1]) ** 0.5
-        return Compression(self.matrix[:size, :size], self.newest, spread, self.rows)
-
-    def add(self, block: Array, image: Array) -> Array:
-        """Append a block and G block; gives the part of G block outside the basis.
-
-        G block meets only its own columns and those of the block before; the rounding along all others is cleared
-        when the next block is made.
-        """
-        first, last = self.count, self.count + block.shape[1]
-        self._store(first, block)
-        near = self.rows[self.coupled : last, :].T
-        coefficients = inner(near, image)
-        rest = without(image, near, coefficients)
-        # In one piece: beside a GPU each way to the host is a wait.
-        fetched = to_numpy(namespace(rest).concat([coefficients, inner(rest, rest)], axis=0))
-        self._record(fetched[: last - self.coupled], first, last)
-        self.newest = fetched[last - self.coupled :]
-        self.coupled = first
-        return rest
-
-    def continue_from(self, rest: Array) -> Array:
-        """The next block; what it leaves out of Z counts as noise."""
-        floor = 10 * _UNIT * float(np.abs(self.matrix[: self.count, : self.count]).max(initial=0.0))
-        following, dropped = orthogonal.next_block(rest, self.newest, self.vectors, floor)
-        self.noise = max(self.noise, dropped / float(self.rows.shape[1]) ** 0.5)
-        return following
-
-    def _store(self, first: int, block: Array) -> None:
-        last = first + block.shape[1]
-        self.rows[first:last, :] = block.T
-        self.count = last
-
-    def _record(self, coefficients: np.ndarray, first: int, last: int) -> None:
-        older = first - self.coupled
-        self.matrix[self.coupled : first, first:last] = coefficients[:older]
-        self.matrix[first:last, self.coupled : first] = coefficients[:older].T
-        square = coefficients[older:]
-        # G is symmetric, so what is not symmetric in M^T G M is rounding, measured.
-        skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if last - first > 1 else 0.0
-        self.noise = max(self.noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
-        self.matrix[first:last, first:last] = (square + square.T) / 2.0
-
-    def compress(self, values: np.ndarray, coefficients: np.ndarray) -> None:
-        """Thick restart: keep the Ritz vectors M X; the next block meets them all."""
-        vectors = times(self.vectors, from_numpy(coefficients, self.rows))
-        self.matrix[:] = 0.0
-        self._store(0, vectors)
-        self.matrix[: self.count, : self.count] = np.diag(values)
-        self.newest = np.zeros((0, 0))
-        self.coupled = 0
-
-
 @dataclass(frozen=True)
 class Assessment:
     """Where a run stands after a step."""
@@ -189,6 +118,25 @@ def _block_lanczos(
 
 
 @dataclass
+class Looks:
+    """When to look at the basis, which costs an eigenproblem of its size."""
+
+    following: int = 0
+    """The step from which on the next look is due."""
+    last: tuple[int, float] | None = None
+    """Step and worst residual of the last one."""
+
+    def schedule(self, step: int, worst: float, goal: float) -> None:
+        """Look again before the step at which the residual, falling as it did, reaches its goal; skip one at most."""
+        self.following = step + 1
+        if self.last is not None and worst > goal > 0.0:
+            before_step, before = self.last
+            rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
+            self.following = step + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
+        self.last = (step, worst)
+
+
+@dataclass
 class _Run:
     matrix: Matrix
     target: Target
@@ -206,8 +154,7 @@ class _Run:
     settled_since: int | None = None
     smallest_residual: float = np.inf
     history: list[tuple[int, float, float]] = field(default_factory=list)
-    next_look: int = 0
-    last_look: tuple[int, float] | None = None
+    looks: Looks = field(default_factory=Looks)
     spare: Array | None = None
     """Random columns that were drawn beforehand."""
 
@@ -216,17 +163,8 @@ class _Run:
         full = self.basis.count + 2 * self.block > self.capacity
         # Beside a GPU an eigenproblem costs as much as several reads, and the first steps never are the last.
         early = not is_host(self.matrix.like) and self.basis.count < 2 * (self.target.k or 0)
-        due = self.steps >= self.next_look and not early
+        due = self.steps >= self.looks.following and not early
         return self.complete or full or due or self.steps >= self.target.max_reads
-
-    def _schedule(self, worst: float, goal: float) -> None:
-        """Look again before the step at which the residual, falling as it did, reaches its goal; skip one at most."""
-        self.next_look = self.steps + 1
-        if self.last_look is not None and worst > goal > 0.0:
-            step, before = self.last_look
-            rate = np.log(max(before / worst, 1.2)) / max(self.steps - step, 1)
-            self.next_look = self.steps + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
-        self.last_look = (self.steps, worst)
 
     @property
     def settled(self) -> float:
@@ -254,7 +192,7 @@ class _Run:
         if settled and self.settled_since is None:
             self.settled_since = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), tolerance / k, 1e-300)
-        self._schedule(worst, self.settled if self.probe is None else self.target.tolerance**0.5)
+        self.looks.schedule(self.steps, worst, self.settled if self.probe is None else self.target.tolerance**0.5)
         upper = None
         done = proved = False
         negligible = complement <= 16 * self.matrix.rounding
@@ -371,7 +309,7 @@ class _Run:
             coordinates = to_numpy(inner(fresh, omega))
             self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
             if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
-                self.next_look = self.steps + 2  # probes that have just joined have nothing to tell
+                self.looks.following = self.steps + 2  # probes that have just joined have nothing to tell
         return namespace(following).concat([following, fresh], axis=1)
 
     def prepare(self) -> None:

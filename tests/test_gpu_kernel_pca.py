@@ -11,7 +11,6 @@ import eckart as ek
 from eckart.array_api import to_numpy
 from eckart.errors import InputError
 
-
 __all__ = ["pytestmark"]
 
 

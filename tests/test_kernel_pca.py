@@ -387,7 +387,7 @@ def test_a_model_of_tensors_refuses_other_libraries():
     torch = pytest.importorskip("torch")
     X = np.random.default_rng(0).standard_normal((80, 4))
     d = ek.decompose(torch.from_numpy(X), "kernel_pca", k=2)
-    with pytest.raises(InputError, match="arrays of torch on cpu and the data are of numpy"):
+    with pytest.raises(InputError, match=r"data of torch \(cpu\) before, and these are of numpy"):
         ek.project(d, X)
 
 

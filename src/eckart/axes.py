@@ -22,6 +22,7 @@ from eckart.operators.cluster import find_cluster
 from eckart.operators.finite import refuse_not_finite
 from eckart.operators.journal import Journal, key_of
 from eckart.operators.open_matrix import Opened, open_matrix, open_on_device
+from eckart.operators.powers import times_power_of_two
 from eckart.operators.reading import Watch
 from eckart.operators.standardized import Standardized
 from eckart.parameters import check_choice, memory_bytes, near_match
@@ -134,9 +135,8 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
     with np.errstate(over="ignore", invalid="ignore"):
         scores = matrix.matmat(_beside(right, matrix.like))
         if opened.exponent:
-            scores = namespace(scores).astype(
-                _power(astype(scores, namespace(scores).float64), -opened.exponent), scores.dtype
-            )
+            exact = times_power_of_two(astype(scores, namespace(scores).float64), -opened.exponent)
+            scores = astype(exact, scores.dtype)
         if d.mean is not None and not shifted:
             offset = _beside(d.mean, scores) @ astype(_beside(right, scores), _beside(d.mean, scores).dtype)
             scores = scores - astype(offset, scores.dtype)
@@ -321,10 +321,6 @@ def _speak_up(result: Decomposition, solution: Solution) -> None:
         )
     if result.norm == 0.0 and result.method == "pca":
         warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
-
-
-def _power(array: Array, exponent: int) -> Array:
-    return from_numpy(np.ldexp(to_numpy(array), exponent), array)
 
 
 def _beside(array: Array, like: Array) -> Array:

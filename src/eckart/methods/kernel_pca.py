@@ -39,6 +39,7 @@ from eckart.operators.kernel import Kernel, alike, column_means, doubles
 from eckart.operators.open_matrix import Opened, open_matrix
 from eckart.operators.reading import Watch
 from eckart.parameters import memory_bytes
+from eckart.places import place_of, refuse_other_place
 from eckart.solvers.preimage import Expansion, preimages
 from eckart.sources.base import RowSource
 from eckart.sources.dask_rows import is_dask
@@ -200,18 +201,10 @@ def beside(d: Decomposition, rows: Any) -> Decomposition:
     if type(d.values) is type(like) and device(d.values) == device(like):
         return d
     if not is_numpy(d.values):
-        raise InputError(
-            f"The decomposition holds arrays of {_home(d.values)} and the data are of {_home(like)}: use data of the "
-            "library and device that it was fitted on."
-        )
+        refuse_other_place(place_of(d.values), place_of(like), "The decomposition")
     found = {name: d.parts[name] for name in _ARRAYS if isinstance(d.parts.get(name), np.ndarray)}
     parts = {**d.parts, **{name: from_numpy(array, like) for name, array in found.items()}}
     return replace(d, values=from_numpy(d.values, like), parts=parts)
-
-
-def _home(array: Array) -> str:
-    name = type(array).__module__.partition(".")[0]
-    return name if is_numpy(array) else f"{name} on {device(array)}"
 
 
 def _kernel_scores(d: Decomposition, rows: Any) -> Array:

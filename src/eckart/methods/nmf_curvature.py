@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.solvers.nmf_entries import entry_blocks, pieces_of
+from eckart.methods.nmf_stream import fitted_entries
 
 MOST_PARTS = 32
 """Beyond, the Hessians of all columns would take more room and time than the steps they save."""
@@ -20,23 +20,11 @@ _SHRINK = 1e-3
 
 def curvature(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """columns x k(k+1)/2: the upper triangles of the Hessians."""
-    from scipy import sparse
-
     first, second = np.triu_indices(parts.shape[0])
     total = np.zeros((parts.shape[1], len(first)))
-    least = 1e-12 * max(float(rows.mean() * parts.mean() * parts.shape[0]), np.finfo(float).tiny)
-    for piece in pieces_of(matrix):
-        for indptr, indices, data, start, stop, offset in entry_blocks(matrix, piece, observed=False):
-            columns = indices[indptr[start] : indptr[stop]]
-            x = data[indptr[start] : indptr[stop]].astype(np.float64)
-            index = np.repeat(np.arange(offset + start, offset + stop), np.diff(indptr[start : stop + 1]))
-            model = np.full(x.shape, least)
-            for t in range(parts.shape[0]):
-                model += rows[index, t] * parts[t, columns]
-            inside = indptr[start : stop + 1] - indptr[start]
-            weights = sparse.csr_array((x / model**2, columns, inside), shape=(stop - start, matrix.shape[1]))
-            here = rows[offset + start : offset + stop]
-            total += weights.T @ (here[:, first] * here[:, second])
+    for entries, model, own in fitted_entries(matrix, rows, parts):
+        entries.data = entries.data / model**2
+        total += entries.T @ (own[:, first] * own[:, second])
     return total
 
 

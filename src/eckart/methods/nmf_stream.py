@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,11 +79,10 @@ def updated_parts(seen: Seen, parts: np.ndarray, beta: float) -> np.ndarray:
     return np.where(sums > 0.0, seen.cross / np.where(sums > 0.0, sums, 1.0), parts)
 
 
-def _pulls(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
-    """(H * (W^T (X / W H)), sum of x log(w h)) over the stored entries, a piece of rows at a time."""
+def fitted_entries(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+    """(the stored entries as a CSR array of its own, w h at each, rows of W), a piece of rows at a time."""
     from scipy import sparse
 
-    total, fitted = np.zeros(parts.shape), 0.0
     least = 1e-12 * max(float(rows.mean() * parts.mean() * parts.shape[0]), np.finfo(float).tiny)
     for piece in pieces_of(matrix):
         for indptr, indices, data, start, stop, offset in entry_blocks(matrix, piece, observed=False):
@@ -92,9 +92,16 @@ def _pulls(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray
             model = np.full(x.shape, least)
             for t in range(parts.shape[0]):
                 model += rows[index, t] * parts[t, columns]
-            fitted += float(x @ np.log(model))
-            ratio = sparse.csr_array(
-                (x / model, columns, indptr[start : stop + 1] - indptr[start]), shape=(stop - start, matrix.shape[1])
-            )
-            total += (ratio.T @ rows[offset + start : offset + stop]).T
+            inside = indptr[start : stop + 1] - indptr[start]
+            entries = sparse.csr_array((x, columns, inside), shape=(stop - start, matrix.shape[1]))
+            yield entries, model, rows[offset + start : offset + stop]
+
+
+def _pulls(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
+    """(H * (W^T (X / W H)), sum of x log(w h)) over the stored entries."""
+    total, fitted = np.zeros(parts.shape), 0.0
+    for entries, model, own in fitted_entries(matrix, rows, parts):
+        fitted += float(entries.data @ np.log(model))
+        entries.data = entries.data / model
+        total += (entries.T @ own).T
     return parts * total, fitted

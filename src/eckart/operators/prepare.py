@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
+from eckart.operators.powers import times_power_of_two
 
 
 class Step(Protocol):
@@ -29,12 +30,7 @@ class Convert:
 
     def apply(self, start: int, block: Array) -> Array:
         block = astype(block, self.dtype)
-        if not self.exponent:
-            return block
-        if isinstance(block, np.ndarray):
-            return np.ldexp(block, self.exponent)
-        half = self.exponent // 2  # two factors: 2^exponent alone may be out of range
-        return block * 2.0**half * 2.0 ** (self.exponent - half)
+        return times_power_of_two(block, self.exponent) if self.exponent else block
 
     def transposed(self) -> Convert:
         return self

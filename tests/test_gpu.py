@@ -177,6 +177,52 @@ def test_the_certificate_is_true_on_the_card(seed):
     assert np.all(truth[:8] * (1 - 1e-9) <= host(d.certificate.upper))
 
 
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("size", [1, 2, 31, 32, 33, 56, 64])
+def test_small_whitening(library, size):
+    """The elimination of one block of threads gives the W of LAPACK's Cholesky factor, and what was seen on the way."""
+    from scipy import linalg
+
+    from eckart.kernels import cuda_whiten
+
+    rng = np.random.default_rng(size)
+    columns = (rng.standard_normal((300, size)) @ rng.standard_normal((size, size))) * np.geomspace(1e-6, 1e6, size)
+    gram = columns.T @ columns
+    lengths = np.sqrt(np.diagonal(gram))
+    scaled = gram / np.outer(lengths, lengths)
+    root = linalg.cholesky(scaled, lower=True)
+    expected = linalg.solve_triangular(root, np.eye(size), lower=True).T
+    whitening, facts = (host(array) for array in cuda_whiten.whiten(on_gpu(gram, library)))
+    condition = np.linalg.cond(scaled)
+    np.testing.assert_allclose(whitening * lengths[:, None], expected, atol=1e-14 * condition * np.abs(expected).max())
+    off_diagonal = np.abs(scaled).sum(axis=1).max() - 1.0
+    np.testing.assert_allclose(facts[0], [lengths.min(), np.diagonal(root).min(), off_diagonal], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("spoil", [np.nan, 0.0])
+def test_small_whitening_says_what_is_wrong(library, spoil):
+    from eckart.solvers import orthogonal, orthogonal_device
+
+    block = np.random.default_rng(0).standard_normal((500, 40))
+    block[:, 7] = spoil
+    assert not orthogonal_device.orthonormalized(on_gpu(block, library)).good(0.0)
+    block[:, 7] = block[:, 3]  # dependent: one direction is left out
+    basis = host(orthogonal.orthonormalize(on_gpu(block, library)))
+    assert basis.shape == (500, 39)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(39), atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_directions_that_run_out_on_the_card(library):
+    rng = np.random.default_rng(1)
+    data = (rng.standard_normal((3000, 4)) @ rng.standard_normal((4, 900))).astype("f4")
+    d = ek.decompose(on_gpu(data, library), "svd", k=6, solver="lanczos", rng=0)
+    truth = np.linalg.svd(data.astype(float), compute_uv=False)
+    np.testing.assert_allclose(host(d.values), truth[:6], atol=1e-5 * truth[0])
+    assert np.all(truth[:6] <= host(d.certificate.upper) * (1 + 1e-9) + 1e-9)
+
+
 def test_data_of_another_device_are_refused():
     data = dense(2000, 50)
     there = ek.PCA(3).fit(on_gpu(data, "torch"))

@@ -7,7 +7,6 @@ from the differences themselves, which keep the digits that |x|^2 - 2 x.y + |y|^
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -15,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, is_host
+from eckart.array_api import Array
 from eckart.errors import require
-from eckart.kernels.device_arrays import on_device_of, seen_by_cupy
+from eckart.kernels.device_arrays import can_compile, on_device_of, seen_by_cupy
 
 _THREADS = 256
 _MOST_BLOCKS = 2**16
@@ -151,19 +150,9 @@ __global__ void subtract_squares(const T* rows, double* left, int count, long lo
 """
 
 
-@lru_cache(maxsize=1)
-def _installed() -> bool:
-    return importlib.util.find_spec("cupy") is not None
-
-
-def has(array: Array) -> bool:
-    """Whether the array is on a GPU, and CuPy is there to compile."""
-    return not is_host(array) and _installed()
-
-
 def usable(array: Array) -> bool:
     """Whether the array is on such a GPU with each of its rows in one piece."""
-    if not has(array):
+    if not can_compile(array):
         return False
     return bool(array.stride()[-1] == 1 if _is_torch(array) else array.strides[-1] == array.itemsize)
 

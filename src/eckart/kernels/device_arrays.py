@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
-from eckart.array_api import Array
+import numpy as np
+
+from eckart.array_api import Array, is_host
 from eckart.errors import require
+
+
+@lru_cache(maxsize=1)
+def _installed() -> bool:
+    return importlib.util.find_spec("cupy") is not None
+
+
+def can_compile(array: Array) -> bool:
+    """Whether the array is on a GPU, and CuPy is there to compile kernels for it."""
+    return not is_host(array) and _installed()
 
 
 def cupy() -> Any:
@@ -19,6 +33,11 @@ def cupy() -> Any:
 def seen_by_cupy(array: Array) -> Any:
     """The array as CuPy sees it."""
     return cupy().asarray(array)
+
+
+def pointer(array: Array) -> np.uint64:
+    """Where the entries begin, as a kernel takes it: sooner than by way of CuPy's eyes."""
+    return np.uint64(array.data_ptr() if hasattr(array, "data_ptr") else array.data.ptr)
 
 
 def given_back(array: Any, like: Array) -> Array:

@@ -5,7 +5,6 @@ What does not suit them (other types and layouts, weights, many columns) takes t
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from eckart.array_api import Array, is_host, namespace
 from eckart.kernels import cuda_skinny
-from eckart.kernels.device_arrays import cupy, device_number, given_back, on_device_of, seen_by_cupy
+from eckart.kernels.device_arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.operators.base import Survey
 from eckart.operators.prepare import Convert, ShiftColumns, ShiftRows
 
@@ -96,7 +95,7 @@ def skinny_products(op: RowBlocks, width: int) -> SkinnyProducts | None:
     matrix = op.matrix
     if is_host(op.like) or op.precision != "float32" or width > _MOST_COLUMNS or op.weight_roots is not None:
         return None
-    if op.counter.frugal or op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _has_kernels(device_number(op.like)):
+    if op.counter.frugal or op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.like):
         return None
     shift, suits = _shift_of(op)
     if not suits:
@@ -141,9 +140,11 @@ def _padded(factor: Any) -> Any:
     return result
 
 
+def _suits(like: Array) -> bool:
+    return can_compile(like) and _has_instructions(device_number(like))
+
+
 @lru_cache(maxsize=8)
-def _has_kernels(number: int) -> bool:
-    """Whether CuPy is here and device `number` has the instructions that the kernels are written in."""
-    if importlib.util.find_spec("cupy") is None:
-        return False
+def _has_instructions(number: int) -> bool:
+    """Whether device `number` has the instructions that the kernels are written in."""
     return str(cupy().cuda.Device(number).compute_capability) == "90"

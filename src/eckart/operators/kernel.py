@@ -17,6 +17,7 @@ import numpy as np
 from eckart.array_api import Array, astype, device, dtype_name, empty_rows, is_numpy, is_sparse, namespace
 from eckart.errors import InputError
 from eckart.kernels import cuda_tiles
+from eckart.kernels.device_arrays import can_compile
 from eckart.kernels.written import applied, exponentials
 
 NAMES = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed")
@@ -99,7 +100,7 @@ class Kernel:
 
     def _dense_points(self, rows: Array, precision: str) -> Points:
         """Offsets become columns of the factors, so that one product gives the whole argument."""
-        if self.name == "rbf" and cuda_tiles.has(rows) and 1 <= rows.shape[1] <= cuda_tiles.MOST_COLUMNS:
+        if self.name == "rbf" and can_compile(rows) and 1 <= rows.shape[1] <= cuda_tiles.MOST_COLUMNS:
             return self._points_apart(rows, precision)
         xp = namespace(rows)
         ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))

@@ -242,20 +242,21 @@ class StackedBlocks:
         self._finish(number, task, [result] if keep else None)
         return result
 
-    def rmatmat(self, left: Array) -> np.ndarray:
+    def rmatmat(self, left: Array) -> Array:
         return self._sum(Task("rmatmat", np.ascontiguousarray(left), by_row=True))[0]
 
-    def normal(self, right: Array) -> np.ndarray:
+    def normal(self, right: Array) -> Array:
         return self._sum(Task("normal", np.ascontiguousarray(right)))[0]
 
-    def gram(self, right: Array | None = None) -> np.ndarray:
+    def gram(self, right: Array | None = None) -> Array:
         return self._sum(Task("gram", None if right is None else np.ascontiguousarray(right)))[0]
 
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
         task = Task("survey", None if right is None else np.ascontiguousarray(right), gram=gram)
-        sums, squares, weight, *rest = self._sum(task)
+        sums, squares, weight, *rest = self._sum(task, stay=gram)
+        sums, squares, weight = (to_numpy(array) for array in (sums, squares, weight))
         product = rest.pop(0) if gram or right is not None else None
-        return Survey(sums, squares, float(weight[0]), product, rest[0] if rest else None)
+        return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None)
 
     # Reading
 
@@ -263,12 +264,15 @@ class StackedBlocks:
         """The parts that `task` makes of the blocks, added up: one read."""
         return self._sum(task)
 
-    def _sum(self, task: BlockTask) -> list[np.ndarray]:
+    def _sum(self, task: BlockTask, *, stay: bool = False) -> list[Array]:
+        """The parts of all blocks, added up; with `stay` on the GPU that the blocks were taken to."""
         number = self._begin()
         known = self._known(number, task)
         if known is not None:
             return known
         total = self._each(number, task, _add)
+        if not stay or self.reading.journal is not None:
+            total = [to_numpy(array) for array in total]
         self._finish(number, task, total)
         return total
 
@@ -295,11 +299,11 @@ class StackedBlocks:
                     self.reading.tell(done, len(spans), self.shape[0])
                 except KeyboardInterrupt:  # told between two blocks, where the sums are whole
                     if journal is not None and summed:
-                        journal.keep(number, task.key, done, total)
+                        journal.keep(number, task.key, done, [to_numpy(array) for array in total])
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
-        return [to_numpy(array) for array in total]
+        return total
 
     def _read(self, span: tuple[int, int]) -> Any:
         return self.source.read(*span)

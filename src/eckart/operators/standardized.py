@@ -278,6 +278,8 @@ class Standardized:
 
     def _correct_gram(self, gram: Array, mean: Array, weight: float) -> Array:
         if self.center:
+            # Blocks that were taken to a GPU leave a large sum there, and small ones here.
+            mean = from_numpy(mean, gram) if isinstance(mean, np.ndarray) else mean
             gram = gram - weight * (mean[:, None] * mean[None, :])
         if self._moments is not None and self._moments.scale is not None:
             scale = from_numpy(self._moments.scale, gram)

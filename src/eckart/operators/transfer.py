@@ -6,8 +6,8 @@ and send them from there, each on a stream of its own, while they fill the next.
 
 from __future__ import annotations
 
-import itertools
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -36,6 +36,8 @@ class _Lane:
 
     stream: Any
     buffers: list[Any]
+    seen: list[np.ndarray]
+    """The buffers as NumPy's."""
     sent: list[Any]
     turn: int = 0
 
@@ -53,7 +55,8 @@ class Mover:
             raise InputError(f"device={self.device!r} is not there: PyTorch sees no GPU on this machine.")
         self._torch = torch
         self._stream = torch.cuda.Stream(self.device)
-        self._pool = ThreadPoolExecutor(max(1, min(_WORKERS, threads())), thread_name_prefix="eckart-send")
+        self._workers = max(1, min(_WORKERS, threads()))
+        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eckart-send")
         self.like = torch.empty((0, 0), dtype=torch.float64, device=self.device)
 
     @property
@@ -72,33 +75,34 @@ class Mover:
             there = torch.empty(block.shape, dtype=dtype, device=self.device)
             ready = self._record(self._stream)  # what used this memory before is done by then
         target = there.view(-1).view(torch.uint8)
-        edges = [*range(0, here.size, _PIECE), here.size]
-
-        def send(span: tuple[int, int]) -> Any:
-            return self._send(here[slice(*span)], target[slice(*span)], ready)
-
-        for event in self._pool.map(send, itertools.pairwise(edges)):
-            self._stream.wait_event(event)
+        starts = iter(range(0, here.size, _PIECE))  # the next piece goes to whichever thread is free
+        senders = min(self._workers, -(-here.size // _PIECE))
+        sent = [self._pool.submit(self._send, here, target, starts, ready) for _ in range(senders)]
+        for future in sent:
+            self._stream.wait_event(future.result())
         return there, self._record(self._stream)
 
-    def _send(self, here: np.ndarray, target: Any, ready: Any) -> Any:
+    def _send(self, here: np.ndarray, target: Any, starts: Iterator[int], ready: Any) -> Any:
+        """Pieces of a block, until there are none left: one call for many, because calls are what Python is slow at."""
         lane = self._lane()
-        lane.turn ^= 1
-        buffer = lane.buffers[lane.turn]
-        lane.sent[lane.turn].synchronize()  # the piece that it held before
-        np.copyto(buffer.numpy()[: here.size], here)
         with self._torch.cuda.stream(lane.stream):
             lane.stream.wait_event(ready)
-            target.copy_(buffer[: here.size], non_blocking=True)
-        event = lane.sent[lane.turn] = self._record(lane.stream)
-        return event
+            for start in starts:
+                piece = here[start : start + _PIECE]
+                lane.turn ^= 1
+                lane.sent[lane.turn].synchronize()  # the piece that it held before
+                np.copyto(lane.seen[lane.turn][: piece.size], piece)
+                target[start : start + _PIECE].copy_(lane.buffers[lane.turn][: piece.size], non_blocking=True)
+                lane.sent[lane.turn].record(lane.stream)
+            return self._record(lane.stream)
 
     def _lane(self) -> _Lane:
         lane: _Lane | None = getattr(self._lanes, "lane", None)
         if lane is None:
             torch = self._torch
             buffers = [torch.empty(_PIECE, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
-            lane = _Lane(torch.cuda.Stream(self.device), buffers, [torch.cuda.Event(), torch.cuda.Event()])
+            events = [torch.cuda.Event(), torch.cuda.Event()]
+            lane = _Lane(torch.cuda.Stream(self.device), buffers, [buffer.numpy() for buffer in buffers], events)
             self._lanes.lane = lane
         return lane
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy, namespace, to_numpy
-from eckart.solvers import orthogonal
+from eckart.array_api import Array, fetch_later, from_numpy, namespace
+from eckart.solvers import orthogonal, orthogonal_device
 from eckart.solvers.certificate import Compression
+from eckart.solvers.orthogonal_device import Made
 from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -16,15 +18,42 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 @dataclass
 class Basis:
-    """M (kept as rows), T = M^T G M, and R^T R of the newest block."""
+    """M (kept as rows), T = M^T G M, and R^T R of the newest block.
+
+    Beside a GPU nothing waits for the host within a step: what is recorded here arrives when it is asked for.
+    """
 
     rows: Array
-    matrix: np.ndarray
+    _matrix: np.ndarray
     count: int = 0
     coupled: int = 0
     """G of the next block meets only the columns from here on; with all older ones its product is zero."""
-    newest: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    noise: float = 0.0
+    _newest: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    _noise: float = 0.0
+    _arriving: list[tuple[Callable[[], np.ndarray], slice, slice]] = field(default_factory=list)
+    """Of each block that is not recorded yet: its coefficients and R^T R, the columns that it meets, and its own."""
+    _gram: Array | None = None
+    """R^T R of the newest block, where the block is."""
+    _made: Made | None = None
+    """A block that was made at once, not checked yet."""
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """T, in the corner of as many rows and columns as there are vectors."""
+        self._settle()
+        return self._matrix
+
+    @property
+    def newest(self) -> np.ndarray:
+        """R^T R of the newest block."""
+        self._settle()
+        return self._newest
+
+    @property
+    def noise(self) -> float:
+        """Rounding of an entry of T."""
+        self._settle()
+        return self._noise
 
     @property
     def vectors(self) -> Array:
@@ -47,40 +76,67 @@ class Basis:
         near = self.rows[self.coupled : last, :].T
         coefficients = inner(near, image)
         rest = without(image, near, coefficients)
-        # In one piece: beside a GPU each way to the host is a wait.
-        fetched = to_numpy(namespace(rest).concat([coefficients, inner(rest, rest)], axis=0))
-        self._record(fetched[: last - self.coupled], first, last)
-        self.newest = fetched[last - self.coupled :]
+        self._gram = inner(rest, rest)
+        fetched = fetch_later(namespace(rest).concat([coefficients, self._gram], axis=0))
+        self._arriving.append((fetched, slice(self.coupled, first), slice(first, last)))
         self.coupled = first
         return rest
 
+    def begin(self, rest: Array) -> None:
+        """Beside a GPU: make the next block, whatever the host will think of this one."""
+        room = self.rows.shape[1] - self.count >= rest.shape[1]
+        if room and orthogonal_device.usable(rest):
+            self._made = orthogonal_device.orthonormalized(rest, self._gram, self.vectors)
+
     def continue_from(self, rest: Array) -> Array:
+        """The next block; one that was made at once is good only when it is `confirmed`."""
+        return self.continue_with_care(rest) if self._made is None else self._made.block
+
+    def confirmed(self) -> bool:
+        """Whether the block that `continue_from` gave may be used."""
+        made, self._made = self._made, None
+        return made is None or made.good(self._floor, orthogonal.ROUNDING_ONLY)
+
+    def continue_with_care(self, rest: Array) -> Array:
         """The next block; what it leaves out of Z counts as noise."""
-        floor = 10 * _UNIT * float(np.abs(self.matrix[: self.count, : self.count]).max(initial=0.0))
-        following, dropped = orthogonal.next_block(rest, self.newest, self.vectors, floor)
-        self.noise = max(self.noise, dropped / float(self.rows.shape[1]) ** 0.5)
+        following, dropped = orthogonal.next_block(rest, self.newest, self.vectors, self._floor)
+        self._noise = max(self._noise, dropped / float(self.rows.shape[1]) ** 0.5)
         return following
+
+    @property
+    def _floor(self) -> float:
+        """Directions shorter than this are rounding."""
+        return 10 * _UNIT * float(np.abs(self.matrix[: self.count, : self.count]).max(initial=0.0))
 
     def _store(self, first: int, block: Array) -> None:
         last = first + block.shape[1]
         self.rows[first:last, :] = block.T
         self.count = last
 
-    def _record(self, coefficients: np.ndarray, first: int, last: int) -> None:
-        older = first - self.coupled
-        self.matrix[self.coupled : first, first:last] = coefficients[:older]
-        self.matrix[first:last, self.coupled : first] = coefficients[:older].T
+    def _settle(self) -> None:
+        """Record what is on its way."""
+        arriving, self._arriving = self._arriving, []
+        for fetched, met, own in arriving:
+            numbers, columns = fetched(), own.stop - met.start
+            self._record(numbers[:columns], met, own)
+            self._newest = numbers[columns:]
+
+    def _record(self, coefficients: np.ndarray, met: slice, own: slice) -> None:
+        older = met.stop - met.start
+        self._matrix[met, own] = coefficients[:older]
+        self._matrix[own, met] = coefficients[:older].T
         square = coefficients[older:]
         # G is symmetric, so what is not symmetric in M^T G M is rounding, measured.
-        skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if last - first > 1 else 0.0
-        self.noise = max(self.noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
-        self.matrix[first:last, first:last] = (square + square.T) / 2.0
+        skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if square.shape[0] > 1 else 0.0
+        self._noise = max(self._noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
+        self._matrix[own, own] = (square + square.T) / 2.0
 
     def compress(self, values: np.ndarray, coefficients: np.ndarray) -> None:
         """Thick restart: keep the Ritz vectors M X; the next block meets them all."""
+        self._settle()
         vectors = times(self.vectors, from_numpy(coefficients, self.rows))
-        self.matrix[:] = 0.0
+        self._matrix[:] = 0.0
         self._store(0, vectors)
-        self.matrix[: self.count, : self.count] = np.diag(values)
-        self.newest = np.zeros((0, 0))
+        self._matrix[: self.count, : self.count] = np.diag(values)
+        self._newest = np.zeros((0, 0))
         self.coupled = 0

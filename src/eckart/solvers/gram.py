@@ -33,19 +33,19 @@ def solve_gram(problem: Standardized, request: Request, *, full: bool = False) -
     cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.workbench)
     if problem.precision != "float64" and (full or cheap):
         problem.sharpen()
-    gram = to_numpy(problem.first(gram=True))
-    check_finite(float(np.sum(gram)))
+    gram = problem.first(gram=True)
+    check_finite(float(namespace(gram).sum(gram)))
     solution = _solve(problem, gram, request)
     if problem.precision != "float64" and not _good(solution, request):
         problem.sharpen()
-        gram = to_numpy(problem.first(gram=True))
+        gram = problem.first(gram=True)
         solution = _solve(problem, gram, request)
     if not _good(solution, request) and problem.total > 0.0:
-        return refine(problem, gram, request)
+        return refine(problem, to_numpy(gram), request)
     return solution
 
 
-def _solve(problem: Standardized, gram: np.ndarray, request: Request) -> Solution:
+def _solve(problem: Standardized, gram: Array, request: Request) -> Solution:
     size = gram.shape[0]
     whole = request.k is None or 4 * request.k >= size or size <= 128
     count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
@@ -79,9 +79,9 @@ def _good(solution: Solution, request: Request) -> bool:
     return solution.rounding <= max(request.tolerance, 1e-14) * least
 
 
-def _rounding(problem: Standardized, gram: np.ndarray) -> float:
+def _rounding(problem: Standardized, gram: Array) -> float:
     """Bound of ||G - B^T B||: a few units of float64; for products in float32, measured on one block."""
-    raw = problem.raw_trace(float(np.trace(gram)))
+    raw = problem.raw_trace(float(namespace(gram).linalg.trace(gram)))
     error = problem.sum_error(raw)
     if problem.precision != "float64":
         error += _measured(problem) * raw

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from eckart.array_api import Array, empty_rows, from_numpy, is_host, namespace, to_numpy
+from eckart.operators.executors import together
 from eckart.solvers import certificate, orthogonal
 from eckart.solvers.basis import Basis
 from eckart.solvers.certificate import Probe
@@ -104,6 +105,7 @@ def _block_lanczos(
     current, image = start
     while True:
         rest = basis.add(current, image)
+        basis.begin(rest)
         run.steps += 1
         state = run.assess() if run.worth_a_look() else None
         if state is not None and (state.done or run.exhausted(state)):
@@ -111,10 +113,16 @@ def _block_lanczos(
         if basis.count == matrix.size:
             msg = "block Lanczos filled the space without an answer"
             raise AssertionError(msg)
-        following = run.refresh(basis.continue_from(rest), state)
-        current = run.make_room(following, state)
+        following = basis.continue_from(rest)
+        if state is not None and not basis.confirmed():
+            following = basis.continue_with_care(rest)
+        current = run.make_room(run.refresh(following, state), state)
         image = matrix.apply(current)
         run.prepare()
+        # While a GPU multiplies; what was multiplied in vain is lost.
+        if not basis.confirmed():
+            current = run.make_room(run.refresh(basis.continue_with_care(rest), state), state)
+            image = matrix.apply(current)
 
 
 @dataclass
@@ -181,9 +189,13 @@ class _Run:
         if k is None or (size <= k and not self.complete):
             return None
         count = min(k + 1, size)
-        values, coefficients = leading_pairs(self.basis.matrix[:size, :size], count, like=self.matrix.like)
+        table = self.basis.matrix[:size, :size]
+        (values, coefficients), complement = together(
+            lambda: leading_pairs(table, count, like=self.matrix.like),
+            self._complement,
+            workers=1 if is_host(self.matrix.like) else 2,
+        )
         residuals = self._residuals(coefficients)
-        complement = self._complement()
         tolerance = self.target.tolerance * max(values[k - 1], 0.0) + self._rounding(k)
         gaps = values[:k] - complement
         estimate = float(np.sum(residuals[:k] ** 2 / gaps)) if gaps[-1] > 0 else np.inf

@@ -6,13 +6,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eckart.array_api import Array, astype, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.solvers import orthogonal_device
+from eckart.solvers.orthogonal_device import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.solvers.tall import inner, times, without
 
 _UNIT = float(np.finfo(np.float64).eps)
-_WELL_CONDITIONED = 1e-3
-"""The least pivot with which a Cholesky factor is trusted."""
-_NEARLY_ORTHOGONAL = 0.5
-"""Below this, one round leaves Q orthonormal to a few units of rounding."""
+ROUNDING_ONLY = 1e-3
+"""Of a unit column that was rounding only, no more than this is left when it is cleared of a basis."""
 
 
 def orthonormalize(block: Array, floor: float = 0.0) -> Array:
@@ -20,6 +20,10 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
 
     Q = Z W with W^T Z^T Z W = I; a second round mends what rounding did to the first, unless Z was nearly orthogonal.
     """
+    if orthogonal_device.usable(block):
+        made = orthogonal_device.orthonormalized(block)
+        if made.good(floor):
+            return made.block
     for least in (floor, 0.0):
         whitening, nearly = _whiten(to_numpy(inner(block, block)), least)
         block = times(block, from_numpy(whitening, block))
@@ -44,8 +48,7 @@ def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tup
     room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
     while length > floor and room > 0:
         piece = times(left, from_numpy(_whiten(gram, floor)[0], left))
-        # Of a unit column that was rounding only, little is left.
-        piece = orthonormalize(project_out(piece, known), 1e-3)
+        piece = orthonormalize(project_out(piece, known), ROUNDING_ONLY)
         if piece.shape[1] == 0:
             break
         piece = piece[:, : min(room, piece.shape[1])]
@@ -84,14 +87,14 @@ def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
     result[used] = inner_part / lengths[used, None]
     # Gershgorin: all eigenvalues of the scaled matrix lie within its largest row sum off the diagonal from 1.
     off_diagonal = float(np.abs(scaled).sum(axis=1).max()) - 1.0
-    return result, off_diagonal < _NEARLY_ORTHOGONAL
+    return result, off_diagonal < NEARLY_ORTHOGONAL
 
 
 def _inverse_root(scaled: np.ndarray) -> np.ndarray:
     """W with W^T S W = I for a matrix of unit diagonal."""
     # LAPACK itself: around a matrix this small, NumPy and SciPy take longer than it does.
     root, failed = lapack.dpotrf(scaled, lower=1, clean=1)
-    if not failed and float(np.diagonal(root).min()) > _WELL_CONDITIONED:
+    if not failed and float(np.diagonal(root).min()) > WELL_CONDITIONED:
         return np.ascontiguousarray(lapack.dtrtri(root, lower=1)[0].T)
     values, vectors = np.linalg.eigh(scaled)
     good = values > 100 * len(values) * _UNIT
@@ -105,9 +108,7 @@ def project_out(block: Array, *bases: Array) -> Array:
     """
     xp = namespace(block)
     if not is_host(block):
-        for basis in (*bases, *bases):
-            block = without(block, basis, inner(basis, block)) if basis.shape[1] else block
-        return block
+        return orthogonal_device.cleared(block, *bases)
     for _ in range(3 if block.shape[1] else 0):
         found = 0.0
         for basis in bases:

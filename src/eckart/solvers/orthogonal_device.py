@@ -1,0 +1,55 @@
+"""Orthonormal blocks on a GPU without waiting for the host: made first, checked when the host comes to it.
+
+They are good where no direction had to be left out, which is nearly always; else `orthogonal` does it carefully.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.array_api import Array, fetch_later, namespace
+from eckart.kernels import cuda_whiten
+from eckart.solvers.tall import inner, times, without
+
+WELL_CONDITIONED = 1e-3
+"""The least pivot with which a Cholesky factor is trusted."""
+NEARLY_ORTHOGONAL = 0.5
+"""Below this, one round leaves Q orthonormal to a few units of rounding."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A block of two rounds Z -> Z W, and what was seen of Z on the way."""
+
+    block: Array
+    facts: Callable[[], np.ndarray]
+
+    def good(self, floor: float, later_floor: float = 0.0) -> bool:
+        """Whether nothing had to be left out: lengths above the floors, no pivot too small, the second Z orthogonal."""
+        (shortest, pivot, _), (later_shortest, later_pivot, off_diagonal) = self.facts()
+        long_enough = shortest > floor and later_shortest > later_floor
+        return bool(long_enough and min(pivot, later_pivot) > WELL_CONDITIONED and off_diagonal < NEARLY_ORTHOGONAL)
+
+
+def usable(block: Array) -> bool:
+    return cuda_whiten.usable(block)
+
+
+def orthonormalized(block: Array, gram: Array | None = None, basis: Array | None = None) -> Made:
+    """Q with Q^T Q = I and span Q = span Z less what lies along `basis`, in two rounds; `gram` is Z^T Z if known."""
+    whitening, first = cuda_whiten.whiten(inner(block, block) if gram is None else gram)
+    block = times(block, whitening)
+    if basis is not None:
+        block = cleared(block, basis)
+    whitening, second = cuda_whiten.whiten(inner(block, block))
+    return Made(times(block, whitening), fetch_later(namespace(block).concat([first, second], axis=0)))
+
+
+def cleared(block: Array, *bases: Array) -> Array:
+    """Z less its parts along bases that are orthogonal to each other: twice, which is enough."""
+    for basis in (*bases, *bases):
+        block = without(block, basis, inner(basis, block)) if basis.shape[1] else block
+    return block

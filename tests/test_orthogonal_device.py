@@ -1,0 +1,100 @@
+"""Blocks that are made at once and checked later: the same answers, and care where directions have to be left out.
+
+The kernel itself is compared in test_gpu.py; here its work is done by LAPACK, so that all around it runs anywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+import eckart as ek
+from eckart.kernels import cuda_whiten
+from eckart.solvers import basis, orthogonal_device
+
+RNG = np.random.default_rng(7)
+
+
+def whiten_by_lapack(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.sqrt(np.diagonal(gram))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = gram / np.outer(lengths, lengths)
+    off_diagonal = np.abs(scaled - np.diag(np.diagonal(scaled))).sum(axis=1).max()
+    try:
+        root = linalg.cholesky(scaled, lower=True)
+    except (linalg.LinAlgError, ValueError):
+        return np.full_like(gram, np.nan), np.array([[lengths.min(), np.nan, off_diagonal]])
+    whitening = linalg.solve_triangular(root, np.eye(len(gram)), lower=True).T / lengths[:, None]
+    return whitening, np.array([[lengths.min(), np.diagonal(root).min(), off_diagonal]])
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Every block is made at once; gives the list of verdicts on them."""
+    verdicts: list[bool] = []
+    good = orthogonal_device.Made.good
+
+    def heard(made: orthogonal_device.Made, *floors: float) -> bool:
+        verdicts.append(good(made, *floors))
+        return verdicts[-1]
+
+    monkeypatch.setattr(cuda_whiten, "usable", lambda block: 0 < block.shape[1] <= cuda_whiten.LARGEST)
+    monkeypatch.setattr(cuda_whiten, "whiten", whiten_by_lapack)
+    monkeypatch.setattr(orthogonal_device.Made, "good", heard)
+    return verdicts
+
+
+def decaying(rows: int, columns: int, rank: int | None = None) -> np.ndarray:
+    short = min(rows, columns)
+    left, _ = np.linalg.qr(RNG.standard_normal((rows, short)))
+    right, _ = np.linalg.qr(RNG.standard_normal((columns, short)))
+    values = np.geomspace(1.0, 1e-3, short)
+    if rank is not None:
+        values[rank:] = 0.0
+    return (left * values) @ right.T
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(900, 400), (300, 700)])
+def test_same_answer_as_lapack(at_once: list[bool], rows: int, columns: int) -> None:
+    data = decaying(rows, columns)
+    found = ek.decompose(data, "svd", k=10, solver="lanczos", rng=0)
+    expected = np.linalg.svd(data, compute_uv=False)[:10]
+    np.testing.assert_allclose(found.values, expected, rtol=1e-9)
+    assert found.certificate.proved
+    assert any(at_once)
+
+
+@pytest.mark.parametrize("rank", [1, 5, 20])
+def test_directions_that_run_out_are_left_out_with_care(at_once: list[bool], rank: int) -> None:
+    data = decaying(500, 300, rank=rank)
+    found = ek.decompose(data, "svd", k=8, solver="lanczos", rng=0)
+    expected = np.linalg.svd(data, compute_uv=False)[:8]
+    np.testing.assert_allclose(found.values, expected, rtol=1e-9, atol=1e-12)
+    assert np.all(found.certificate.upper >= expected - 1e-12)
+    assert not all(at_once)
+
+
+def test_a_whole_run_gives_a_basis_that_is_orthonormal(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    add = basis.Basis.add
+
+    def watched(self: basis.Basis, block: np.ndarray, image: np.ndarray) -> np.ndarray:
+        rest: np.ndarray = add(self, block, image)
+        seen.append(np.array(self.vectors))
+        return rest
+
+    monkeypatch.setattr(basis.Basis, "add", watched)
+    ek.decompose(decaying(800, 500), "pca", k=6, solver="lanczos", rng=1)
+    assert len(seen) > 2
+    for vectors in seen:
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(vectors.shape[1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("spoil", [np.nan, 0.0])
+def test_what_is_not_a_number_or_has_no_length_is_not_good(at_once: list[bool], spoil: float) -> None:
+    block = RNG.standard_normal((50, 4))
+    block[:, 2] = spoil
+    with np.errstate(invalid="ignore", divide="ignore"):
+        made = orthogonal_device.orthonormalized(block)
+    assert not made.good(0.0)

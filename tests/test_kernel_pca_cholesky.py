@@ -248,6 +248,7 @@ def test_tiles_from_differences(solver, dtype, monkeypatch):
     """The way of a GPU's tiles, with PyTorch in the place of the CUDA kernel."""
     torch = pytest.importorskip("torch")
     from eckart.kernels import cuda_tiles
+    from eckart.operators import kernel
 
     made = []
 
@@ -261,7 +262,7 @@ def test_tiles_from_differences(solver, dtype, monkeypatch):
     X[0] += 40.0  # beyond float32
     options = {"k": 4, "kernel": "rbf", "gamma": 0.3, "solver": solver, "approximation_error": 1e-3}
     here = ek.decompose(X, "kernel_pca", **options)
-    monkeypatch.setattr(cuda_tiles, "has", lambda array: not isinstance(array, np.ndarray))
+    monkeypatch.setattr(kernel, "can_compile", lambda array: not isinstance(array, np.ndarray))
     monkeypatch.setattr(cuda_tiles, "usable", lambda array: False)
     monkeypatch.setattr(cuda_tiles, "row_major", lambda array: array.contiguous())
     monkeypatch.setattr(cuda_tiles, "rbf", rbf)

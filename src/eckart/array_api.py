@@ -38,9 +38,16 @@ def namespace(array: Array) -> Namespace:
     """The array-API namespace of `array`."""
     if isinstance(array, np.ndarray):
         return np
+    known = _namespaces.get(type(array))
+    if known is not None:
+        return known
     if _is_torch(array) or _is_cupy(array):
-        return _compat().array_namespace(array)
+        return _namespaces.setdefault(type(array), _compat().array_namespace(array))
     return array.__array_namespace__()
+
+
+_namespaces: dict[type, Namespace] = {}
+"""Of PyTorch's and CuPy's arrays: asked for a thousand times in a fit."""
 
 
 @lru_cache(maxsize=1)

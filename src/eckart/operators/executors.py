@@ -52,6 +52,22 @@ def together(*works: Callable[[], Any], workers: int | None = None) -> list[Any]
     return fold(lambda work: [work()], works, lambda first, second: [*first, *second], workers=workers)
 
 
+def both(work: Callable[[], Segment], other: Callable[[], Result]) -> tuple[Segment, Result]:
+    """(work(), other()), the other on a thread of its own."""
+    quiet = np.geterr()
+
+    def there() -> Result:
+        with np.errstate(**quiet):
+            return other()
+
+    future = _pool(2).submit(there)
+    try:
+        result = work()
+    finally:
+        future.exception()  # waits: nothing of ours runs on when this returns
+    return result, future.result()
+
+
 def _reduce(results: Iterator[Result] | map[Result], add: Callable[[Result, Result], Result]) -> Result:
     iterator = iter(results)
     total = next(iterator)

@@ -6,11 +6,12 @@ share one read.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, astype, fetch_later, from_numpy, namespace, to_numpy
 from eckart.operators.base import Operator, Survey
 from eckart.operators.measured import image_and_squares, pack
 from eckart.operators.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
@@ -59,6 +60,8 @@ class Standardized:
         self._amplification = 1.0
         self._offset: np.ndarray | None = None
         self._survey: Survey | None = None
+        self._arriving: Callable[[], Survey] | None = None
+        """The survey whose moments nobody has asked for yet: beside a GPU it is still on its way."""
         self._total: float | None = None
         self._unread: Centered | None = None
         """A^T about means that are not known yet: those come with the next read."""
@@ -82,10 +85,11 @@ class Standardized:
 
     @property
     def moments(self) -> Moments:
-        if self._moments is None and self._unread is None:
+        if self._moments is None and self._unread is None and self._arriving is None:
             self.first()
         if self._unread is not None:
             self._read_columns()
+        self._settle()
         assert self._moments is not None
         return self._moments
 
@@ -156,7 +160,7 @@ class Standardized:
     def sharpen(self) -> None:
         """From here on form products in float64; the first read is to come (again)."""
         self._given = self._given.precise()
-        self._operator = self._moments = self._total = self._unread = None
+        self._operator = self._moments = self._total = self._unread = self._arriving = None
 
     def sample_blocks(self) -> tuple[list[Array], int]:
         """The first and the last block that a Gram matrix is made of, and how many there are."""
@@ -169,6 +173,7 @@ class Standardized:
 
     def raw_trace(self, trace: float) -> float:
         """The trace before centring, in the units of B: what rounding in the products is relative to."""
+        self._settle()
         return trace * self._amplification
 
     def sum_error(self, total: float) -> float:
@@ -256,25 +261,34 @@ class Standardized:
         # With scaling, the first product has to wait until the scales are known.
         survey = self._survey = base.survey(None if self.scale else right, gram=gram)
         mean = survey.sums / survey.weight
-        raw = to_numpy(survey.squares)
-        squares = self._centred_squares(survey)
-        self._moments = self._describe(to_numpy(mean), squares, survey.weight)
-        self._amplification = self._amplify(raw)
+        self._arriving = _later(survey)
+        if self.scale or self.sparse:
+            self._settle()
         operator: Operator = base
         if self.center:
             roots = base.weight_roots
             left = _ones(base.shape[0], base.like, whole=base.resident) if roots is None else roots
             operator = Centered(operator, left, mean, survey.sums, survey.weight)
-        if self._moments.scale is not None:
+        if self._moments is not None and self._moments.scale is not None:
             operator = Scaled(operator, from_numpy(self._moments.scale, base.like))
         self._operator = operator
         if gram:
             return self._correct_gram(survey.product, mean, survey.weight)
         if right is None:
             return None
-        if self._moments.scale is not None:
+        if isinstance(operator, Scaled):
             return operator.normal(right)
         return operator.correct(right, survey.product) if isinstance(operator, Centered) else survey.product
+
+    def _settle(self) -> None:
+        """The moments from a survey that has arrived."""
+        arriving, self._arriving = self._arriving, None
+        if arriving is None:
+            return
+        survey = arriving()
+        squares = self._centred_squares(survey)
+        self._moments = self._describe(to_numpy(survey.sums) / survey.weight, squares, survey.weight)
+        self._amplification = self._amplify(to_numpy(survey.squares))
 
     def _correct_gram(self, gram: Array, mean: Array, weight: float) -> Array:
         if self.center:
@@ -405,6 +419,19 @@ class Standardized:
             deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
             scale = np.where(deviation > 0.0, deviation, 1.0)
         return Moments(whole if self.center else None, squares, scale, weight)
+
+
+def _later(survey: Survey) -> Callable[[], Survey]:
+    """The survey with its sums on the host, once it is asked for; that of sparse rows stays where it is."""
+    if survey.stored is not None:
+        return lambda: survey
+    both = fetch_later(namespace(survey.sums).stack([survey.sums, survey.squares]))
+
+    def arrived() -> Survey:
+        sums, squares = both()
+        return replace(survey, sums=sums, squares=squares)
+
+    return arrived
 
 
 def _ones(count: int, like: Array, *, whole: bool = True) -> Array:

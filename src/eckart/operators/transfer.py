@@ -6,6 +6,8 @@ and send them from there, each on a stream of its own, while they fill the next.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,10 +38,36 @@ class _Lane:
 
     stream: Any
     buffers: list[Any]
-    seen: list[np.ndarray]
-    """The buffers as NumPy's."""
     sent: list[Any]
+    """An event for each buffer: its last piece has arrived."""
     turn: int = 0
+
+    def __post_init__(self) -> None:
+        for event in self.sent:
+            event.record(self.stream)  # has no number before
+        self.places = [buffer.data_ptr() for buffer in self.buffers]
+        self.events = [event.cuda_event for event in self.sent]
+
+
+class _Driver:
+    """The few functions of CUDA's driver that a piece takes."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL("nvcuda" if sys.platform == "win32" else "libcuda.so.1")
+        place, count = ctypes.c_void_p, ctypes.c_size_t
+        self.copy = self._function(library.cuMemcpyHtoDAsync_v2, place, place, count, place)
+        self.wait = self._function(library.cuEventSynchronize, place)
+        self.record = self._function(library.cuEventRecord, place, place)
+
+    @staticmethod
+    def _function(function: Any, *types: Any) -> Any:
+        function.argtypes, function.restype = types, _checked
+        return function
+
+
+def _checked(code: int) -> None:
+    if code:
+        raise RuntimeError(f"CUDA error {code} while data were sent to the GPU.")
 
 
 @dataclass
@@ -54,6 +82,7 @@ class Mover:
         if not torch.cuda.is_available():
             raise InputError(f"device={self.device!r} is not there: PyTorch sees no GPU on this machine.")
         self._torch = torch
+        self._driver = _Driver()
         self._stream = torch.cuda.Stream(self.device)
         self._workers = max(1, min(_WORKERS, threads()))
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eckart-send")
@@ -74,26 +103,30 @@ class Mover:
             dtype = torch.float32 if block.dtype == np.float32 else torch.float64
             there = torch.empty(block.shape, dtype=dtype, device=self.device)
             ready = self._record(self._stream)  # what used this memory before is done by then
-        target = there.view(-1).view(torch.uint8)
         starts = iter(range(0, here.size, _PIECE))  # the next piece goes to whichever thread is free
         senders = min(self._workers, -(-here.size // _PIECE))
-        sent = [self._pool.submit(self._send, here, target, starts, ready) for _ in range(senders)]
+        sent = [self._pool.submit(self._send, here, there.data_ptr(), starts, ready) for _ in range(senders)]
         for future in sent:
             self._stream.wait_event(future.result())
         return there, self._record(self._stream)
 
-    def _send(self, here: np.ndarray, target: Any, starts: Iterator[int], ready: Any) -> Any:
-        """Pieces of a block, until there are none left: one call for many, because calls are what Python is slow at."""
-        lane = self._lane()
-        with self._torch.cuda.stream(lane.stream):
+    def _send(self, here: np.ndarray, there: int, starts: Iterator[int], ready: Any) -> Any:
+        """Pieces of a block, until there are none left.
+
+        Four calls of C a piece, which all run without Python's lock: a dozen threads share it with those who compute.
+        """
+        with self._torch.cuda.device(self.device):
+            lane, driver = self._lane(), self._driver
             lane.stream.wait_event(ready)
+            stream, source = lane.stream.cuda_stream, here.ctypes.data
             for start in starts:
-                piece = here[start : start + _PIECE]
+                size = min(_PIECE, here.size - start)
                 lane.turn ^= 1
-                lane.sent[lane.turn].synchronize()  # the piece that it held before
-                np.copyto(lane.seen[lane.turn][: piece.size], piece)
-                target[start : start + _PIECE].copy_(lane.buffers[lane.turn][: piece.size], non_blocking=True)
-                lane.sent[lane.turn].record(lane.stream)
+                buffer, event = lane.places[lane.turn], lane.events[lane.turn]
+                driver.wait(event)  # for the piece that it held before
+                ctypes.memmove(buffer, source + start, size)
+                driver.copy(there + start, buffer, size, stream)
+                driver.record(event, stream)
             return self._record(lane.stream)
 
     def _lane(self) -> _Lane:
@@ -101,8 +134,7 @@ class Mover:
         if lane is None:
             torch = self._torch
             buffers = [torch.empty(_PIECE, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
-            events = [torch.cuda.Event(), torch.cuda.Event()]
-            lane = _Lane(torch.cuda.Stream(self.device), buffers, [buffer.numpy() for buffer in buffers], events)
+            lane = _Lane(torch.cuda.Stream(self.device), buffers, [torch.cuda.Event(), torch.cuda.Event()])
             self._lanes.lane = lane
         return lane
 

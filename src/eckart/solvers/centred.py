@@ -14,7 +14,7 @@ import numpy as np
 
 from eckart.array_api import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import orthogonal
-from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
+from eckart.solvers.krylov import Matrix, Pairs, Target, begun, block_lanczos
 from eckart.solvers.solution import Request, Solution, count_for
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -139,7 +139,7 @@ def _solve_few(
     engine = Matrix(size, trace + shift * size, apply, start[:0, :0], _UNIT * 16 * max(trace, 0.0))
     target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
     first = off_mean(image) + shift * start
-    pairs = block_lanczos(engine, target, block=block, capacity=capacity, rng=rng, start=(start, first))
+    pairs = block_lanczos(engine, target, block=block, rng=rng, start=begun(start, first, capacity))
     return _mended(matrix, pairs, shift, block, smallest)
 
 
@@ -197,7 +197,6 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
     engine = Matrix(size, trace, apply, start[:0, :0], _UNIT * 16 * ceiling)
     target = Target(1, tolerance=1e-4, max_reads=40)
-    pairs = block_lanczos(
-        engine, target, block=block, capacity=min(size, 48 * block), rng=rng, start=(start, apply(start))
-    )
+    first_step = begun(start, apply(start), min(size, 48 * block))
+    pairs = block_lanczos(engine, target, block=block, rng=rng, start=first_step)
     return ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])

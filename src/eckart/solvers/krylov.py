@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.array_api import Array, empty_rows, from_numpy, is_host, namespace, to_numpy
-from eckart.operators.executors import together
+from eckart.array_api import Array, empty_rows, from_numpy, is_host, namespace
+from eckart.operators.executors import both
 from eckart.solvers import certificate, orthogonal
 from eckart.solvers.basis import Basis
 from eckart.solvers.certificate import Probe
-from eckart.solvers.symmetric import leading_pairs
-from eckart.solvers.tall import inner, times
+from eckart.solvers.symmetric import leading_pairs, worth_moving
+from eckart.solvers.tall import times
 from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -89,23 +89,34 @@ class Assessment:
 
 
 def block_lanczos(
-    matrix: Matrix, target: Target, *, block: int, capacity: int, rng: np.random.Generator, start: tuple[Array, Array]
+    matrix: Matrix, target: Target, *, block: int, rng: np.random.Generator, start: tuple[Basis, Array]
 ) -> Pairs:
-    """Leading eigenpairs of G. `start` is an orthonormal block and G times it (the first read)."""
+    """Leading eigenpairs of G, from the first step that `begun` has made."""
     with one_blas_thread():
-        return _block_lanczos(matrix, target, block, capacity, rng, start)
+        return _block_lanczos(matrix, target, block, rng, start)
+
+
+def begun(block: Array, image: Array, capacity: int) -> tuple[Basis, Array]:
+    """(basis, what is left of the image) after the first step: an orthonormal block, and G times it (the first read).
+
+    Beside a GPU nothing has waited for that read when this returns.
+    """
+    basis = Basis(empty_rows(capacity, block.shape[0], block), np.zeros((capacity, capacity)))
+    return basis, _step(basis, block, image)
+
+
+def _step(basis: Basis, block: Array, image: Array) -> Array:
+    rest = basis.add(block, image)
+    basis.begin(rest)
+    return rest
 
 
 def _block_lanczos(
-    matrix: Matrix, target: Target, block: int, capacity: int, rng: np.random.Generator, start: tuple[Array, Array]
+    matrix: Matrix, target: Target, block: int, rng: np.random.Generator, start: tuple[Basis, Array]
 ) -> Pairs:
-    rows = empty_rows(capacity, matrix.size, matrix.like)
-    basis = Basis(rows, np.zeros((capacity, capacity)))
-    run = _Run(matrix, target, basis, block, capacity, rng)
-    current, image = start
+    basis, rest = start
+    run = _Run(matrix, target, basis, block, basis.rows.shape[0], rng)
     while True:
-        rest = basis.add(current, image)
-        basis.begin(rest)
         run.steps += 1
         state = run.assess() if run.worth_a_look() else None
         if state is not None and (state.done or run.exhausted(state)):
@@ -123,6 +134,7 @@ def _block_lanczos(
         if not basis.confirmed():
             current = run.make_room(run.refresh(basis.continue_with_care(rest), state), state)
             image = matrix.apply(current)
+        rest = _step(basis, current, image)
 
 
 @dataclass
@@ -154,7 +166,8 @@ class _Run:
     rng: np.random.Generator
     steps: int = 0
     restarts: int = 0
-    probe: Probe | None = None
+    probe: Callable[[], Probe] | None = None
+    """The random directions that joined; what is known of them arrives when it is asked for."""
     probes: int = 0
     probed_at: int = 0
     seen: float = 0.0
@@ -189,12 +202,7 @@ class _Run:
         if k is None or (size <= k and not self.complete):
             return None
         count = min(k + 1, size)
-        table = self.basis.matrix[:size, :size]
-        (values, coefficients), complement = together(
-            lambda: leading_pairs(table, count, like=self.matrix.like),
-            self._complement,
-            workers=1 if is_host(self.matrix.like) else 2,
-        )
+        (values, coefficients), complement = self._look(size, count)
         residuals = self._residuals(coefficients)
         tolerance = self.target.tolerance * max(values[k - 1], 0.0) + self._rounding(k)
         gaps = values[:k] - complement
@@ -219,6 +227,18 @@ class _Run:
         if self.target.note is not None:
             self.target.note(*self.history[-1])
         return Assessment(k, values, coefficients, residuals, upper, settled, done, proved)
+
+    def _look(self, size: int, count: int) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+        """The leading Ritz pairs, and a bound of what the basis does not contain."""
+        table, like = self.basis.matrix[:size, :size], self.matrix.like
+
+        def ritz_pairs() -> tuple[np.ndarray, np.ndarray]:
+            return leading_pairs(table, count, like=like)
+
+        beside = worth_moving("pairs", size, like) and self.probe is not None
+        if beside and self.probe is not None and not worth_moving("pairs", size - self.probe().start, like):
+            return both(ritz_pairs, self._complement)  # a GPU and the host have one problem each
+        return ritz_pairs(), self._complement()
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values already hold the share; None while no k does."""
@@ -247,7 +267,7 @@ class _Run:
         left = self.matrix.trace - float(np.trace(self.basis.matrix[:size, :size]))
         bound = max(left, 0.0) + 8 * self.matrix.rounding
         if self.probe is not None:
-            upper, self.seen = certificate.complement_bound(self.basis.compression, self.probe)
+            upper, self.seen = certificate.complement_bound(self.basis.compression, self.probe())
             bound = min(bound, upper)
         return bound
 
@@ -310,16 +330,14 @@ class _Run:
         width = min(room, max(lacking, _PROBES if due else 0))
         if width <= 0:
             return following
-        known = (self.basis.vectors, following)
         omega = self._random(width)
-        omega = orthogonal.project_out(omega, *known)
-        fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(omega), *known))
+        fresh, coordinates = orthogonal.outside(omega, self.basis.vectors, following)
         if due:
             self.probes += 1
             self.probed_at = self.steps
             probability = self.target.failure_probability / 2.0**self.probes
-            coordinates = to_numpy(inner(fresh, omega))
-            self.probe = Probe(self.basis.count + following.shape[1], coordinates, probability)
+            begin = self.basis.count + following.shape[1]
+            self.probe = lambda: Probe(begin, coordinates(), probability)
             if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
                 self.looks.following = self.steps + 2  # probes that have just joined have nothing to tell
         return namespace(following).concat([following, fresh], axis=1)

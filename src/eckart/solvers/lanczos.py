@@ -8,7 +8,7 @@ from eckart.array_api import Array, namespace
 from eckart.operators.standardized import Standardized
 from eckart.solvers import orthogonal
 from eckart.solvers.direct import check_finite
-from eckart.solvers.krylov import Matrix, Pairs, Target, block_lanczos
+from eckart.solvers.krylov import Matrix, Pairs, Target, begun, block_lanczos
 from eckart.solvers.solution import Request, Solution
 
 
@@ -19,6 +19,7 @@ def solve_lanczos(
     size = problem.shape[1]
     start = _start(problem, orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like)))
     image = problem.first(start)
+    first_step = None if request.smallest else begun(start, image, capacity)
     total = problem.total
     check_finite(total)
     if total == 0.0:
@@ -30,8 +31,8 @@ def solve_lanczos(
         product = problem.operator.normal(vectors)
         return shift * vectors - product if request.smallest else product
 
-    if request.smallest:
-        image = shift * start - image
+    if first_step is None:
+        first_step = begun(start, shift * start - image, capacity)
     trace = shift * size - total if request.smallest else total
     rounding = 2 * problem.sum_error(problem.raw_trace(total))
     matrix = Matrix(size, trace, apply, problem.like, rounding)
@@ -43,7 +44,7 @@ def solve_lanczos(
         request.max_reads,
         note=problem.note,
     )
-    pairs = block_lanczos(matrix, target, block=block, capacity=capacity, rng=rng, start=(start, image))
+    pairs = block_lanczos(matrix, target, block=block, rng=rng, start=first_step)
     return _solution(pairs, problem, shift, block, rounding)
 
 

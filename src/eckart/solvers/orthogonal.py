@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import lapack
 
-from eckart.array_api import Array, astype, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.array_api import Array, astype, fetch_later, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import orthogonal_device
 from eckart.solvers.orthogonal_device import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.solvers.tall import inner, times, without
@@ -65,6 +67,21 @@ def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tup
     if not pieces:
         return rest[:, :0], length
     return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), length
+
+
+def outside(random: Array, *bases: Array) -> tuple[Array, Callable[[], np.ndarray]]:
+    """(Q, coordinates): an orthonormal basis of what lies outside of the bases of random columns, and Q^T of these.
+
+    The coordinates arrive when they are asked for.
+    """
+    if orthogonal_device.usable(random):
+        made = orthogonal_device.orthonormalized(random, None, *bases)
+        coordinates = fetch_later(inner(made.block, random))
+        if made.good(0.0, ROUNDING_ONLY):
+            return made.block, coordinates
+    left = project_out(random, *bases)
+    fresh = orthonormalize(project_out(orthonormalize(left), *bases))
+    return fresh, fetch_later(inner(fresh, left))
 
 
 def _longest(gram: np.ndarray) -> float:
@@ -137,7 +154,7 @@ def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> 
         return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
     xp = namespace(like)
     half = -(-rows // 2)
-    bits = from_numpy(rng.integers(-(2**31), 2**31, (2, half, columns), dtype=np.int32), like)
+    bits = from_numpy(np.frombuffer(rng.bytes(8 * half * columns), np.int32).reshape(2, half, columns), like)
     uniform = (astype(bits, xp.float64) + (2.0**31 + 0.5)) / 2.0**32
     length, angle = xp.sqrt(-2.0 * xp.log(uniform[0, :, :])), (2.0 * np.pi) * uniform[1, :, :]
     return xp.concat([length * xp.cos(angle), length * xp.sin(angle)], axis=0)[:rows, :]

@@ -38,12 +38,11 @@ def usable(block: Array) -> bool:
     return cuda_whiten.usable(block)
 
 
-def orthonormalized(block: Array, gram: Array | None = None, basis: Array | None = None) -> Made:
-    """Q with Q^T Q = I and span Q = span Z less what lies along `basis`, in two rounds; `gram` is Z^T Z if known."""
+def orthonormalized(block: Array, gram: Array | None = None, *bases: Array) -> Made:
+    """Q with Q^T Q = I and span Q = span Z less what lies along the bases, in two rounds; `gram` is Z^T Z if known."""
     whitening, first = cuda_whiten.whiten(inner(block, block) if gram is None else gram)
     block = times(block, whitening)
-    if basis is not None:
-        block = cleared(block, basis)
+    block = cleared(block, *bases)
     whitening, second = cuda_whiten.whiten(inner(block, block))
     return Made(times(block, whitening), fetch_later(namespace(block).concat([first, second], axis=0)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ def leading_pairs(
     """The `count` largest eigenvalues, falling, and their vectors; or the smallest, rising. `like`: see `pairs`."""
     size = matrix.shape[0]
     chosen = slice(0, count) if smallest else slice(size - count, size)
-    if _worth_moving("pairs", size, like):
+    if worth_moving("pairs", size, like):
         values, vectors = _there(matrix, like, chosen)
     else:
         matrix = to_numpy(matrix)
@@ -39,7 +38,7 @@ def leading_pairs(
 def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) -> np.ndarray:
     """The `count` largest eigenvalues, falling."""
     size = matrix.shape[0]
-    if _worth_moving("values", size, like):
+    if worth_moving("values", size, like):
         values = _there(matrix, like, None)[0]
     else:
         found = _subset(matrix, count, vectors=False) if size >= _SUBSET["values"] and 2 * count < size else None
@@ -50,7 +49,7 @@ def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) ->
 def pairs(matrix: np.ndarray, like: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
     """All eigenvalues, rising, and their vectors; `like` is an array on a device that may be asked."""
     whole = slice(0, matrix.shape[0])
-    return _there(matrix, like, whole) if _worth_moving("pairs", matrix.shape[0], like) else _every(matrix, whole)
+    return _there(matrix, like, whole) if worth_moving("pairs", matrix.shape[0], like) else _every(matrix, whole)
 
 
 def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -58,23 +57,22 @@ def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
     return values[chosen], vectors[:, chosen]
 
 
-def _worth_moving(kind: str, size: int, like: Array | None) -> bool:
+def worth_moving(kind: str, size: int, like: Array | None) -> bool:
+    """Whether `like` is on a GPU that finds "pairs" or "values" of a matrix of this size sooner than the host."""
     return like is not None and size >= _ON_DEVICE[kind] and not is_host(like)
 
 
 def _there(matrix: Array, like: Array, chosen: slice | None) -> tuple[np.ndarray, np.ndarray]:
     """The chosen pairs, or all values and no vectors."""
     solver = namespace(like).linalg
-    # Threads of our own begin on the first GPU, and CuPy works where its thread is.
-    with like.device if hasattr(like.device, "__enter__") else nullcontext():
-        moved = from_numpy(matrix, like) if isinstance(matrix, np.ndarray) else matrix
-        try:
-            if chosen is None:
-                return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
-            values, vectors = solver.eigh(moved)
-        except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
-            raise np.linalg.LinAlgError(str(error)) from error
-        return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
+    moved = from_numpy(matrix, like) if isinstance(matrix, np.ndarray) else matrix
+    try:
+        if chosen is None:
+            return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
+        values, vectors = solver.eigh(moved)
+    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+        raise np.linalg.LinAlgError(str(error)) from error
+    return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
 
 
 def _here(solve: Any, matrix: np.ndarray) -> Any:

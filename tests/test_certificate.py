@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 import eckart as ek
 from eckart.errors import AccuracyWarning
 from eckart.solvers.certificate import Compression, Probe, complement_bound
-from eckart.solvers.krylov import Matrix, Target, block_lanczos
+from eckart.solvers.krylov import Matrix, Target, begun, block_lanczos
 from eckart.testing import orthonormal
 
 EPS = float(np.finfo(np.float64).eps)
@@ -256,10 +256,10 @@ def test_reads_that_do_not_suffice_are_said_aloud():
 def diagonal_run(squares, target, seed, block=8):
     rng = np.random.default_rng(seed)
     size = len(squares)
-    matrix = Matrix(size, float(np.sum(squares)), lambda vectors: squares[:, None] * vectors, np.empty(0))
+    matrix = Matrix(size, lambda q: squares[:, None] * q, np.empty(0), lambda: (float(np.sum(squares)), 0.0))
     start = np.linalg.qr(rng.standard_normal((size, block)))[0]
     image = matrix.apply(start)
-    return block_lanczos(matrix, target, block=block, capacity=min(size, 160), rng=rng, start=(start, image))
+    return block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, min(size, 160)))
 
 
 HARD = {

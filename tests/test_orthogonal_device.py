@@ -5,13 +5,15 @@ The kernel itself is compared in test_gpu.py; here its work is done by LAPACK, s
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, stats
 
 import eckart as ek
 from eckart.kernels import cuda_whiten
-from eckart.solvers import basis, orthogonal_device
+from eckart.solvers import basis, orthogonal, orthogonal_device
 
 RNG = np.random.default_rng(7)
 
@@ -98,3 +100,31 @@ def test_what_is_not_a_number_or_has_no_length_is_not_good(at_once: list[bool], 
     with np.errstate(invalid="ignore", divide="ignore"):
         made = orthogonal_device.orthonormalized(block)
     assert not made.good(0.0)
+
+
+def test_random_bits_are_those_of_splitmix64() -> None:
+    """The published sequence, step by step in Python's integers."""
+    mask = 2**64 - 1
+
+    def mixed(state: int) -> int:
+        z = state & mask
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return z ^ (z >> 31)
+
+    seed = int(np.random.default_rng(5).integers(2**63))
+    found = orthogonal.random_bits(np.random.default_rng(5), (40, 3), np.empty(0)).astype(np.uint64).ravel()
+    assert found.tolist() == [mixed(seed + i * 0x9E3779B97F4A7C15) for i in range(120)]
+
+
+@pytest.mark.parametrize("make", [orthogonal.gaussian, orthogonal.random_start])
+def test_random_columns_beside_a_gpu(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orthogonal, "is_host", lambda _: False)
+    columns = make(np.random.default_rng(3), 30_001, 4, np.empty(0))
+    assert columns.shape == (30_001, 4)
+    np.testing.assert_allclose(columns.T @ columns / 30_001, np.eye(4), atol=0.03)
+    np.testing.assert_allclose(columns.mean(axis=0), 0.0, atol=0.03)
+    if make is orthogonal.gaussian:
+        assert stats.kstest(columns.ravel(), "norm").pvalue > 1e-4
+    else:
+        assert set(np.unique(columns)) == {-1.0, 1.0}

@@ -1,7 +1,7 @@
 """Blocks from the memory of the host to a GPU, copied while the card works on those before.
 
-Pageable memory crosses the bus slowly. So several threads copy pieces of a block into page-locked buffers of their own,
-and send them from there, each on a stream of its own, while they fill the next.
+Pageable memory crosses the bus slowly. So several threads copy pieces of a block into page-locked buffers, which are
+sent from there one after the other, and come back to be filled again when they have arrived.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +21,11 @@ from eckart.array_api import is_sparse
 from eckart.errors import InputError, require
 from eckart.threads import threads
 
-_WORKERS = 12
-_PIECE = 2**24
+_WORKERS = 10
+_PIECE = 2**23
 """Bytes of a piece: smaller ones are spent on calls, larger ones leave threads without work."""
+_BUFFERS = 32
+"""So many that the bus has always some to send while all threads fill others."""
 
 
 @lru_cache(maxsize=2)
@@ -32,25 +34,8 @@ def mover_for(device: str) -> Mover:
     return Mover(device)
 
 
-@dataclass
-class _Lane:
-    """What one thread sends through: a stream, and two page-locked buffers that take turns."""
-
-    stream: Any
-    buffers: list[Any]
-    sent: list[Any]
-    """An event for each buffer: its last piece has arrived."""
-    turn: int = 0
-
-    def __post_init__(self) -> None:
-        for event in self.sent:
-            event.record(self.stream)  # has no number before
-        self.places = [buffer.data_ptr() for buffer in self.buffers]
-        self.events = [event.cuda_event for event in self.sent]
-
-
 class _Driver:
-    """The few functions of CUDA's driver that a piece takes."""
+    """The few functions of CUDA's driver that a piece takes; C, so that Python's lock is free meanwhile."""
 
     def __init__(self) -> None:
         library = ctypes.CDLL("nvcuda" if sys.platform == "win32" else "libcuda.so.1")
@@ -58,6 +43,14 @@ class _Driver:
         self.copy = self._function(library.cuMemcpyHtoDAsync_v2, place, place, count, place)
         self.wait = self._function(library.cuEventSynchronize, place)
         self.record = self._function(library.cuEventRecord, place, place)
+        self.enter = self._function(library.cuCtxSetCurrent, place)
+        self._current = self._function(library.cuCtxGetCurrent, ctypes.POINTER(place))
+
+    def context(self) -> int | None:
+        """What `enter` takes to work in another thread where this one works."""
+        found = ctypes.c_void_p()
+        self._current(ctypes.byref(found))
+        return found.value
 
     @staticmethod
     def _function(function: Any, *types: Any) -> Any:
@@ -70,23 +63,36 @@ def _checked(code: int) -> None:
         raise RuntimeError(f"CUDA error {code} while data were sent to the GPU.")
 
 
-@dataclass
+class _Buffer:
+    """Page-locked memory for one piece, and the event of its arrival."""
+
+    def __init__(self, torch: Any, stream: Any) -> None:
+        self._memory = torch.empty(_PIECE, dtype=torch.uint8, pin_memory=True)
+        self._arrived = torch.cuda.Event(blocking=True)  # who waits for it sleeps
+        self._arrived.record(stream)  # it has no number before
+        self.place, self.event = self._memory.data_ptr(), self._arrived.cuda_event
+
+
 class Mover:
     """Sends blocks to `device`; what it gives may be used on the card's current stream."""
 
-    device: str
-    _lanes: threading.local = field(default_factory=threading.local)
-
-    def __post_init__(self) -> None:
+    def __init__(self, device: str) -> None:
         torch = require("torch", purpose="device='cuda'")
         if not torch.cuda.is_available():
-            raise InputError(f"device={self.device!r} is not there: PyTorch sees no GPU on this machine.")
-        self._torch = torch
-        self._driver = _Driver()
-        self._stream = torch.cuda.Stream(self.device)
+            raise InputError(f"device={device!r} is not there: PyTorch sees no GPU on this machine.")
+        self.device, self._torch, self._driver = device, torch, _Driver()
+        self.like = torch.empty((0, 0), dtype=torch.float64, device=device)
+        self._stream = torch.cuda.Stream(device)
         self._workers = max(1, min(_WORKERS, threads()))
-        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eckart-send")
-        self.like = torch.empty((0, 0), dtype=torch.float64, device=self.device)
+        self._lock = threading.Lock()
+        """One thread at a time talks to the driver: they would only wait for each other there, and not asleep."""
+        self._sent: deque[_Buffer] = deque()
+        """The buffers, in the order in which they were sent."""
+        self._made = 0
+        with torch.cuda.device(device):
+            self._pool = ThreadPoolExecutor(
+                self._workers, "eckart-send", initializer=self._driver.enter, initargs=(self._driver.context(),)
+            )
 
     @property
     def free_bytes(self) -> int:
@@ -102,46 +108,35 @@ class Mover:
         with torch.cuda.stream(self._stream):
             dtype = torch.float32 if block.dtype == np.float32 else torch.float64
             there = torch.empty(block.shape, dtype=dtype, device=self.device)
-            ready = self._record(self._stream)  # what used this memory before is done by then
         starts = iter(range(0, here.size, _PIECE))  # the next piece goes to whichever thread is free
         senders = min(self._workers, -(-here.size // _PIECE))
-        sent = [self._pool.submit(self._send, here, there.data_ptr(), starts, ready) for _ in range(senders)]
-        for future in sent:
-            self._stream.wait_event(future.result())
-        return there, self._record(self._stream)
+        for sent in [self._pool.submit(self._send, here, there.data_ptr(), starts) for _ in range(senders)]:
+            sent.result()
+        arrived = torch.cuda.Event()
+        arrived.record(self._stream)
+        return there, arrived
 
-    def _send(self, here: np.ndarray, there: int, starts: Iterator[int], ready: Any) -> Any:
-        """Pieces of a block, until there are none left.
+    def _send(self, here: np.ndarray, there: int, starts: Iterator[int]) -> None:
+        """Pieces of a block, until there are none left."""
+        driver, source, stream = self._driver, here.ctypes.data, self._stream.cuda_stream
+        for start in starts:
+            size = min(_PIECE, here.size - start)
+            with self._lock:
+                buffer = self._buffer()
+            ctypes.memmove(buffer.place, source + start, size)
+            with self._lock:
+                driver.copy(there + start, buffer.place, size, stream)
+                driver.record(buffer.event, stream)
+                self._sent.append(buffer)
 
-        Four calls of C a piece, which all run without Python's lock: a dozen threads share it with those who compute.
-        """
-        with self._torch.cuda.device(self.device):
-            lane, driver = self._lane(), self._driver
-            lane.stream.wait_event(ready)
-            stream, source = lane.stream.cuda_stream, here.ctypes.data
-            for start in starts:
-                size = min(_PIECE, here.size - start)
-                lane.turn ^= 1
-                buffer, event = lane.places[lane.turn], lane.events[lane.turn]
-                driver.wait(event)  # for the piece that it held before
-                ctypes.memmove(buffer, source + start, size)
-                driver.copy(there + start, buffer, size, stream)
-                driver.record(event, stream)
-            return self._record(lane.stream)
-
-    def _lane(self) -> _Lane:
-        lane: _Lane | None = getattr(self._lanes, "lane", None)
-        if lane is None:
-            torch = self._torch
-            buffers = [torch.empty(_PIECE, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
-            lane = _Lane(torch.cuda.Stream(self.device), buffers, [torch.cuda.Event(), torch.cuda.Event()])
-            self._lanes.lane = lane
-        return lane
-
-    def _record(self, stream: Any) -> Any:
-        event = self._torch.cuda.Event()
-        event.record(stream)
-        return event
+    def _buffer(self) -> _Buffer:
+        """One that may be filled: the one sent first, once it has arrived."""
+        if self._made < _BUFFERS:
+            self._made += 1
+            return _Buffer(self._torch, self._stream)
+        buffer = self._sent.popleft()
+        self._driver.wait(buffer.event)
+        return buffer
 
     def accept(self, loaded: Any) -> Any:
         """What `load` gave, for the current stream."""

@@ -136,7 +136,7 @@ def _solve_few(
     def apply(vectors: Array) -> Array:
         return off_mean(matrix.matmat(off_mean(vectors))) + shift * vectors
 
-    engine = Matrix(size, trace + shift * size, apply, start[:0, :0], _UNIT * 16 * max(trace, 0.0))
+    engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, _UNIT * 16 * max(trace, 0.0)))
     target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
     first = off_mean(image) + shift * start
     pairs = block_lanczos(engine, target, block=block, rng=rng, start=begun(start, first, capacity))
@@ -195,7 +195,7 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
         return ceiling * vectors - off_mean(matrix.matmat(off_mean(vectors)))
 
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
-    engine = Matrix(size, trace, apply, start[:0, :0], _UNIT * 16 * ceiling)
+    engine = Matrix(size, apply, start[:0, :0], lambda: (trace, _UNIT * 16 * ceiling))
     target = Target(1, tolerance=1e-4, max_reads=40)
     first_step = begun(start, apply(start), min(size, 48 * block))
     pairs = block_lanczos(engine, target, block=block, rng=rng, start=first_step)

@@ -10,6 +10,7 @@ The bound needs no gap. Lower bounds are the Ritz values, eig(T). R vanishes out
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -115,10 +116,19 @@ def complement_bound(compression: Compression, probe: Probe) -> tuple[float, flo
     # Down from there in equal ratios, to the last distance at which an eigenvalue may lie; then finer between the two.
     distances = span * np.geomspace(1e-15, 1.0, 46)
     for _ in range(2):
-        reached = np.flatnonzero(possible(top + distances[:-1]))
-        index = int(reached[-1]) + 1 if reached.size else 0
+        index = _last(lambda some: possible(top + some), distances[:-1]) + 1
         distances = np.geomspace(distances[max(index - 1, 0)], distances[index], 9)
     return float(top + distances[-1]) * (1.0 + 64 * _UNIT), top
+
+
+def _last(holds: Callable[[np.ndarray], np.ndarray], rising: np.ndarray, few: int = 8) -> int:
+    """Index of the last entry for which it holds, or -1; asked from the end, a few at a time."""
+    for stop in range(len(rising), 0, -few):
+        start = max(0, stop - few)
+        found = np.flatnonzero(holds(rising[start:stop]))
+        if found.size:
+            return start + int(found[-1])
+    return -1
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -44,13 +45,29 @@ class Target:
 
 @dataclass(frozen=True)
 class Matrix:
-    """G: its size, trace, and G Q; `rounding` bounds what rounding does to one of its eigenvalues."""
+    """G: its size, G Q, its trace, and `rounding`, which bounds what rounding does to one of its eigenvalues."""
 
     size: int
-    trace: float
     apply: Callable[[Array], Array]
     like: Array
-    rounding: float = 0.0
+    measure: Callable[[], tuple[float, float]]
+    """Trace and rounding, as late as they are needed: they may come from the first read. May refuse the matrix."""
+
+    def settle(self) -> None:
+        """Measure it now."""
+        _ = self._measured
+
+    @cached_property
+    def _measured(self) -> tuple[float, float]:
+        return self.measure()
+
+    @property
+    def trace(self) -> float:
+        return self._measured[0]
+
+    @property
+    def rounding(self) -> float:
+        return self._measured[1]
 
 
 @dataclass(frozen=True)
@@ -116,6 +133,8 @@ def _block_lanczos(
 ) -> Pairs:
     basis, rest = start
     run = _Run(matrix, target, basis, block, basis.rows.shape[0], rng)
+    if is_host(matrix.like):
+        matrix.settle()
     while True:
         run.steps += 1
         state = run.assess() if run.worth_a_look() else None
@@ -131,6 +150,7 @@ def _block_lanczos(
         image = matrix.apply(current)
         run.prepare()
         # While a GPU multiplies; what was multiplied in vain is lost.
+        matrix.settle()
         if not basis.confirmed():
             current = run.make_room(run.refresh(basis.continue_with_care(rest), state), state)
             image = matrix.apply(current)

@@ -19,23 +19,20 @@ def solve_lanczos(
     size = problem.shape[1]
     start = _start(problem, orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like)))
     image = problem.first(start)
-    first_step = None if request.smallest else begun(start, image, capacity)
-    total = problem.total
-    check_finite(total)
-    if total == 0.0:
-        return _zero(problem, request, start)
     # c - G has the same Krylov spaces as G, its largest values are G's smallest, and c >= l_1 keeps it positive.
-    shift = total if request.smallest else 0.0
+    shift = _finite(problem.total) if request.smallest else 0.0
 
-    def apply(vectors: Array) -> Array:
-        product = problem.operator.normal(vectors)
+    def turned(vectors: Array, product: Array) -> Array:
         return shift * vectors - product if request.smallest else product
 
-    if first_step is None:
-        first_step = begun(start, shift * start - image, capacity)
-    trace = shift * size - total if request.smallest else total
-    rounding = 2 * problem.sum_error(problem.raw_trace(total))
-    matrix = Matrix(size, trace, apply, problem.like, rounding)
+    def measure() -> tuple[float, float]:
+        total = _finite(problem.total)
+        if total == 0.0:
+            raise _NothingError
+        trace = shift * size - total if request.smallest else total
+        return trace, 2 * problem.sum_error(problem.raw_trace(total))
+
+    matrix = Matrix(size, lambda q: turned(q, problem.operator.normal(q)), problem.like, measure)
     target = Target(
         request.k,
         request.share,
@@ -44,8 +41,21 @@ def solve_lanczos(
         request.max_reads,
         note=problem.note,
     )
-    pairs = block_lanczos(matrix, target, block=block, rng=rng, start=first_step)
-    return _solution(pairs, problem, shift, block, rounding)
+    first_step = begun(start, turned(start, image), capacity)
+    try:
+        pairs = block_lanczos(matrix, target, block=block, rng=rng, start=first_step)
+    except _NothingError:
+        return _zero(problem, request, start)
+    return _solution(pairs, problem, shift, block, matrix.rounding)
+
+
+class _NothingError(Exception):
+    """The matrix is zero."""
+
+
+def _finite(total: float) -> float:
+    check_finite(total)
+    return total
 
 
 def _start(problem: Standardized, random: Array) -> Array:

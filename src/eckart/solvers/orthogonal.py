@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lapack
 
-from eckart.array_api import Array, astype, fetch_later, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.array_api import Array, astype, device, fetch_later, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import orthogonal_device
 from eckart.solvers.orthogonal_device import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.solvers.tall import inner, times, without
@@ -153,15 +153,33 @@ def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> 
     if is_host(like):
         return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
     xp = namespace(like)
-    half = -(-rows // 2)
-    bits = from_numpy(np.frombuffer(rng.bytes(8 * half * columns), np.int32).reshape(2, half, columns), like)
-    uniform = (astype(bits, xp.float64) + (2.0**31 + 0.5)) / 2.0**32
-    length, angle = xp.sqrt(-2.0 * xp.log(uniform[0, :, :])), (2.0 * np.pi) * uniform[1, :, :]
+    bits = random_bits(rng, (-(-rows // 2), columns), like)
+    low, high = ((astype(part, xp.float64) + 0.5) / 2.0**32 for part in (bits & _LOW, (bits >> 32) & _LOW))
+    length, angle = xp.sqrt(-2.0 * xp.log(low)), (2.0 * np.pi) * high
     return xp.concat([length * xp.cos(angle), length * xp.sin(angle)], axis=0)[:rows, :]
+
+
+_LOW = 2**32 - 1
+_ODD, _FIRST, _SECOND = (value - 2**64 for value in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+
+
+def random_bits(rng: np.random.Generator, shape: tuple[int, int], like: Array) -> Array:
+    """64 random bits for every entry, as int64, made beside `like` (Steele, Lea and Flood's SplitMix64).
+
+    A shift to the right brings the sign along, so it is masked.
+    """
+    xp = namespace(like)
+    count = xp.arange(shape[0] * shape[1], dtype=xp.int64, device=device(like))
+    bits = count * _ODD + int(rng.integers(2**63))
+    bits = (bits ^ ((bits >> 30) & (2**34 - 1))) * _FIRST
+    bits = (bits ^ ((bits >> 27) & (2**37 - 1))) * _SECOND
+    return xp.reshape(bits ^ ((bits >> 31) & (2**33 - 1)), shape)
 
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
     """A block of random signs beside `like`: as good a start as normal numbers, and sooner made."""
+    if not is_host(like):
+        return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), like) >> 33) & 1, float64(like))
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
     moved = from_numpy(bits.reshape(rows, columns), like)  # as bytes: an eighth of the way
     return 2.0 * astype(moved, float64(like)) - 1.0

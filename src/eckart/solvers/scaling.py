@@ -98,7 +98,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     block = min(size, max(6, k + 2))
     start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, squares.means))
     # B has negative eigenvalues, so what the trace leaves bounds nothing: the probes alone tell.
-    matrix = Matrix(size, np.inf, squares.apply, squares.means, _UNIT * squares.trace)
+    matrix = Matrix(size, squares.apply, squares.means, lambda: (np.inf, _UNIT * squares.trace))
     target = Target(k, tolerance=tolerance)
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
     image = squares.apply(start)

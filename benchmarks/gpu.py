@@ -172,7 +172,7 @@ def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
     from eckart.operators import open_matrix
 
     open_matrix.to_device = lambda *_: None
-    seconds, d = timed(lambda: ek.decompose(data, "pca", k=50, device="cuda"), repeats=3)
+    seconds, d = timed(lambda: ek.decompose(data, "pca", k=50, device="cuda"), repeats=5)
     sample = data[:: max(1, rows // 50_000)].astype(np.float64)
     rough = np.linalg.eigvalsh(np.cov(sample.T))[::-1][:50]
     off = float(np.abs(np.asarray(d.variances, dtype=np.float64) / rough - 1).max())

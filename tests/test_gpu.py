@@ -80,6 +80,21 @@ def test_sparse(library, how, turned):
 
 
 @pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("width", ["i4", "i8"])
+def test_sparse_with_indices_of_any_width(library, width):
+    data = sparse()
+    data.indptr, data.indices = data.indptr.astype(width), data.indices.astype(width)
+    here = ek.decompose(data, "svd", k=3)
+    moved = on_gpu(data, library)
+    if library == "cupy":
+        moved.indptr, moved.indices = moved.indptr.astype(width), moved.indices.astype(width)
+    there = ek.decompose(moved, "svd", k=3)
+    np.testing.assert_allclose(host(there.values), here.values, rtol=1e-5)
+    scores = ek.project(here, data)
+    np.testing.assert_allclose(host(ek.project(there, moved)), scores, atol=1e-3 * float(np.abs(scores).max()))
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_estimators_stay_on_the_device(library):
     data = on_gpu(dense(), library)
     pca = ek.PCA(3).fit(data)

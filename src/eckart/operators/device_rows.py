@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.array_api import Array
+from eckart.errors import InputError
 from eckart.kernels.device_arrays import cupy as _cupy
 from eckart.kernels.device_arrays import given_back as _given_back
 from eckart.kernels.device_arrays import on_device_of
@@ -39,6 +40,15 @@ class DeviceCsr:
     indptr: Any
     shape: tuple[int, int]
     like: Array
+
+    def __post_init__(self) -> None:
+        # CuPy and PyTorch may store eight bytes for each; the kernels read four.
+        if self.indices.dtype != np.int32:
+            if self.shape[1] > 2**31 - 1:
+                raise InputError(
+                    f"{self.shape[1]:,} columns are more than sparse matrices on a GPU may have (2^31 - 1)."
+                )
+            object.__setattr__(self, "indices", self.indices.astype(np.int32))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -89,7 +99,7 @@ def as_device_csr(matrix: Any) -> DeviceCsr | None:
             cupy.asarray(part) for part in (matrix.values(), matrix.col_indices(), matrix.crow_indices())
         )
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        return DeviceCsr(data, indices.astype(np.int32, copy=False), indptr, shape, matrix.values()[:0])
+        return DeviceCsr(data, indices, indptr, shape, matrix.values()[:0])
     return None
 
 

@@ -1,17 +1,14 @@
 """Blocks from the memory of the host to a GPU, copied while the card works on those before.
 
-Pageable memory crosses the bus slowly. So several threads copy pieces of a block into page-locked buffers, which are
-sent from there one after the other, and come back to be filled again when they have arrived.
+Pageable memory crosses the bus slowly. So several threads copy pieces of a block into page-locked buffers of their own,
+and send them from there, each on a stream of its own, while they fill the next.
 """
 
 from __future__ import annotations
 
-import ctypes
-import sys
 import threading
-from collections import deque
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,11 +18,10 @@ from eckart.array_api import is_sparse
 from eckart.errors import InputError, require
 from eckart.threads import threads
 
-_WORKERS = 10
-_PIECE = 2**23
-"""Bytes of a piece: smaller ones are spent on calls, larger ones leave threads without work."""
-_BUFFERS = 32
-"""So many that the bus has always some to send while all threads fill others."""
+_WORKERS = 12
+_PIECE = 2**22
+"""Bytes of a piece: smaller ones are spent on calls; larger ones are no longer in cache when the bus reads them."""
+_BUFFERS = 2
 
 
 @lru_cache(maxsize=2)
@@ -34,43 +30,21 @@ def mover_for(device: str) -> Mover:
     return Mover(device)
 
 
-class _Driver:
-    """The few functions of CUDA's driver that a piece takes; C, so that Python's lock is free meanwhile."""
+@dataclass
+class _Lane:
+    """What one thread sends through: a stream, and page-locked buffers that take turns."""
 
-    def __init__(self) -> None:
-        library = ctypes.CDLL("nvcuda" if sys.platform == "win32" else "libcuda.so.1")
-        place, count = ctypes.c_void_p, ctypes.c_size_t
-        self.copy = self._function(library.cuMemcpyHtoDAsync_v2, place, place, count, place)
-        self.wait = self._function(library.cuEventSynchronize, place)
-        self.record = self._function(library.cuEventRecord, place, place)
-        self.enter = self._function(library.cuCtxSetCurrent, place)
-        self._current = self._function(library.cuCtxGetCurrent, ctypes.POINTER(place))
+    stream: Any
+    memory: Any
+    arrived: list[Any]
+    """An event for each buffer: its last piece is there."""
+    turn: int = 0
 
-    def context(self) -> int | None:
-        """What `enter` takes to work in another thread where this one works."""
-        found = ctypes.c_void_p()
-        self._current(ctypes.byref(found))
-        return found.value
-
-    @staticmethod
-    def _function(function: Any, *types: Any) -> Any:
-        function.argtypes, function.restype = types, _checked
-        return function
-
-
-def _checked(code: int) -> None:
-    if code:
-        raise RuntimeError(f"CUDA error {code} while data were sent to the GPU.")
-
-
-class _Buffer:
-    """Page-locked memory for one piece, and the event of its arrival."""
-
-    def __init__(self, torch: Any, stream: Any) -> None:
-        self._memory = torch.empty(_PIECE, dtype=torch.uint8, pin_memory=True)
-        self._arrived = torch.cuda.Event(blocking=True)  # who waits for it sleeps
-        self._arrived.record(stream)  # it has no number before
-        self.place, self.event = self._memory.data_ptr(), self._arrived.cuda_event
+    def __post_init__(self) -> None:
+        for event in self.arrived:
+            event.record(self.stream)  # it has no number before
+        self.buffers = self.memory.data_ptr() + _PIECE * np.arange(len(self.arrived))
+        self.events = np.array([event.cuda_event for event in self.arrived])
 
 
 class Mover:
@@ -80,19 +54,12 @@ class Mover:
         torch = require("torch", purpose="device='cuda'")
         if not torch.cuda.is_available():
             raise InputError(f"device={device!r} is not there: PyTorch sees no GPU on this machine.")
-        self.device, self._torch, self._driver = device, torch, _Driver()
+        self.device, self._torch = device, torch
         self.like = torch.empty((0, 0), dtype=torch.float64, device=device)
         self._stream = torch.cuda.Stream(device)
         self._workers = max(1, min(_WORKERS, threads()))
-        self._lock = threading.Lock()
-        """One thread at a time talks to the driver: they would only wait for each other there, and not asleep."""
-        self._sent: deque[_Buffer] = deque()
-        """The buffers, in the order in which they were sent."""
-        self._made = 0
-        with torch.cuda.device(device):
-            self._pool = ThreadPoolExecutor(
-                self._workers, "eckart-send", initializer=self._driver.enter, initargs=(self._driver.context(),)
-            )
+        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eckart-send")
+        self._lanes = threading.local()
 
     @property
     def free_bytes(self) -> int:
@@ -104,39 +71,45 @@ class Mover:
         if is_sparse(block):
             return self._sparse(block)
         torch = self._torch
-        here = np.ascontiguousarray(block).reshape(-1).view(np.uint8)
+        here = np.ascontiguousarray(block)
         with torch.cuda.stream(self._stream):
             dtype = torch.float32 if block.dtype == np.float32 else torch.float64
             there = torch.empty(block.shape, dtype=dtype, device=self.device)
-        starts = iter(range(0, here.size, _PIECE))  # the next piece goes to whichever thread is free
-        senders = min(self._workers, -(-here.size // _PIECE))
-        for sent in [self._pool.submit(self._send, here, there.data_ptr(), starts) for _ in range(senders)]:
-            sent.result()
-        arrived = torch.cuda.Event()
-        arrived.record(self._stream)
-        return there, arrived
+            ready = self._recorded(self._stream)  # what used this memory before is done by then
+        senders = max(1, min(self._workers, here.nbytes // _PIECE))
+        sent = [self._pool.submit(self._send, here, there, ready, first, senders) for first in range(senders)]
+        for future in sent:
+            self._stream.wait_event(future.result())
+        return there, self._recorded(self._stream)
 
-    def _send(self, here: np.ndarray, there: int, starts: Iterator[int]) -> None:
-        """Pieces of a block, until there are none left."""
-        driver, source, stream = self._driver, here.ctypes.data, self._stream.cuda_stream
-        for start in starts:
-            size = min(_PIECE, here.size - start)
-            with self._lock:
-                buffer = self._buffer()
-            ctypes.memmove(buffer.place, source + start, size)
-            with self._lock:
-                driver.copy(there + start, buffer.place, size, stream)
-                driver.record(buffer.event, stream)
-                self._sent.append(buffer)
+    def _send(self, here: np.ndarray, there: Any, ready: Any, first: int, step: int) -> Any:
+        """Every `step`-th piece of a block."""
+        from eckart.kernels.sending import send
 
-    def _buffer(self) -> _Buffer:
-        """One that may be filled: the one sent first, once it has arrived."""
-        if self._made < _BUFFERS:
-            self._made += 1
-            return _Buffer(self._torch, self._stream)
-        buffer = self._sent.popleft()
-        self._driver.wait(buffer.event)
-        return buffer
+        with self._torch.cuda.device(self.device):
+            lane = self._lane()
+            lane.stream.wait_event(ready)
+            code, lane.turn = send(
+                here.ctypes.data, there.data_ptr(), here.nbytes, _PIECE, first, step, lane.buffers, lane.events,
+                lane.turn, lane.stream.cuda_stream,
+            )  # fmt: skip
+            if code:
+                raise RuntimeError(f"CUDA error {code} while data were sent to the GPU.")
+            return self._recorded(lane.stream)
+
+    def _lane(self) -> _Lane:
+        lane: _Lane | None = getattr(self._lanes, "lane", None)
+        if lane is None:
+            torch = self._torch
+            memory = torch.empty(_PIECE * _BUFFERS, dtype=torch.uint8, pin_memory=True)
+            events = [torch.cuda.Event() for _ in range(_BUFFERS)]
+            lane = self._lanes.lane = _Lane(torch.cuda.Stream(self.device), memory, events)
+        return lane
+
+    def _recorded(self, stream: Any) -> Any:
+        event = self._torch.cuda.Event()
+        event.record(stream)
+        return event
 
     def accept(self, loaded: Any) -> Any:
         """What `load` gave, for the current stream."""
@@ -152,7 +125,7 @@ class Mover:
         cupy = require("cupy", purpose="sparse matrices on a GPU")
         from eckart.operators.device_rows import DeviceCsr
 
-        parts = (cupy.asarray(block.data), cupy.asarray(block.indices, dtype=np.int32), cupy.asarray(block.indptr))
+        parts = (cupy.asarray(block.data), cupy.asarray(block.indices), cupy.asarray(block.indptr))
         return DeviceCsr(*parts, shape=(int(block.shape[0]), int(block.shape[1])), like=self.like)
 
 

@@ -1,0 +1,45 @@
+"""Pieces of the host's memory by way of page-locked buffers to a GPU, compiled by Numba: no Python between them.
+
+The functions are those of C and of CUDA's driver, which must be there when this is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from llvmlite import binding
+from numba import njit, types
+
+if sys.platform != "win32":
+    binding.load_library_permanently("libcuda.so.1")
+else:
+    binding.load_library_permanently("nvcuda.dll")
+
+_place, _code = types.intp, types.intc  # signed: sums of signed and unsigned numbers would be floats
+_copy_here = types.ExternalFunction("memcpy", _place(_place, _place, _place))
+_copy_there = types.ExternalFunction("cuMemcpyHtoDAsync_v2", _code(_place, _place, _place, _place))
+_wait = types.ExternalFunction("cuEventSynchronize", _code(_place))
+_record = types.ExternalFunction("cuEventRecord", _code(_place, _place))
+
+
+@njit(nogil=True, cache=True)
+def send(source, target, size, piece, first, step, buffers, events, turn, stream):  # type: ignore[no-untyped-def]
+    """Pieces first, first + step, ... of `size` bytes at `source` to `target`; gives (CUDA's error or 0, next turn).
+
+    Buffers take turns; `events` say when the piece that a buffer held before has arrived.
+    """
+    for number in range(first, -(-size // piece), step):
+        start = number * piece
+        count = min(piece, size - start)
+        buffer, event = buffers[turn], events[turn]
+        turn = (turn + 1) % len(buffers)
+        code = _wait(event)
+        if code != 0:
+            return code, turn
+        _copy_here(buffer, source + start, count)
+        code = _copy_there(target + start, buffer, count, stream)
+        if code == 0:
+            code = _record(event, stream)
+        if code != 0:
+            return code, turn
+    return 0, turn

@@ -15,7 +15,10 @@ pytestmark = pytest.mark.skipif(COMPILER is None or sys.platform != "linux", rea
 
 DRIVER = """
 #include <string.h>
-int cuMemcpyHtoDAsync_v2(void* there, const void* here, size_t size, void* stream) { memcpy(there, here, size); return 0; }
+int cuMemcpyHtoDAsync_v2(void* there, const void* here, size_t size, void* stream) {
+  memcpy(there, here, size);
+  return 0;
+}
 int cuEventSynchronize(void* event) { return (size_t)event == 7 ? 700 : 0; }
 int cuEventRecord(void* event, void* stream) { return (size_t)event == 8 ? 400 : 0; }
 """

@@ -13,7 +13,7 @@ from scipy import linalg, stats
 
 import eckart as ek
 from eckart.kernels import cuda_whiten
-from eckart.solvers import basis, orthogonal, orthogonal_device
+from eckart.solvers import basis, krylov, orthogonal, orthogonal_device
 
 RNG = np.random.default_rng(7)
 
@@ -44,6 +44,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(cuda_whiten, "usable", lambda block: 0 < block.shape[1] <= cuda_whiten.LARGEST)
     monkeypatch.setattr(cuda_whiten, "whiten", whiten_by_lapack)
     monkeypatch.setattr(orthogonal_device.Made, "good", heard)
+    monkeypatch.setattr(krylov, "is_host", lambda _: False)
     return verdicts
 
 
@@ -75,6 +76,22 @@ def test_directions_that_run_out_are_left_out_with_care(at_once: list[bool], ran
     np.testing.assert_allclose(found.values, expected, rtol=1e-9, atol=1e-12)
     assert np.all(found.certificate.upper >= expected - 1e-12)
     assert not all(at_once)
+
+
+def test_probes_are_made_while_the_host_looks(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bool] = []
+    make_ready = krylov._Run._make_ready
+
+    def watched(self: krylov._Run) -> None:
+        make_ready(self)
+        made.append(self.ready is not None)
+
+    monkeypatch.setattr(krylov._Run, "_make_ready", watched)
+    data = decaying(1500, 900)
+    found = ek.decompose(data, "svd", k=20, solver="lanczos", rng=3)
+    np.testing.assert_allclose(found.values, np.linalg.svd(data, compute_uv=False)[:20], rtol=1e-9)
+    assert found.certificate.proved
+    assert any(made)
 
 
 def test_a_whole_run_gives_a_basis_that_is_orthonormal(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,11 @@ class Basis:
         if room and orthogonal_device.usable(rest):
             self._made = orthogonal_device.orthonormalized(rest, self._gram, self.vectors)
 
+    @property
+    def upcoming(self) -> Array | None:
+        """The next block, where it is made already."""
+        return None if self._made is None else self._made.block
+
     def continue_from(self, rest: Array) -> Array:
         """The next block; one that was made at once is good only when it is `confirmed`."""
         return self.continue_with_care(rest) if self._made is None else self._made.block

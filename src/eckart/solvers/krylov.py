@@ -198,6 +198,8 @@ class _Run:
     looks: Looks = field(default_factory=Looks)
     spare: Array | None = None
     """Random columns that were drawn beforehand."""
+    ready: tuple[Array, Array, Callable[[], np.ndarray]] | None = None
+    """A next block, probes outside of it and of the basis, and their coordinates."""
 
     def worth_a_look(self) -> bool:
         """Assessing costs an eigenproblem of the size of the basis: do it when the answer may have changed."""
@@ -255,10 +257,21 @@ class _Run:
         def ritz_pairs() -> tuple[np.ndarray, np.ndarray]:
             return leading_pairs(table, count, like=like)
 
-        beside = worth_moving("pairs", size, like) and self.probe is not None
-        if beside and self.probe is not None and not worth_moving("pairs", size - self.probe().start, like):
+        there = worth_moving("pairs", size, like)
+        if self.probe is None:
+            # What probes would take, a GPU does while the host looks whether they are due.
+            found = ritz_pairs() if there or self.spare is None else both(self._make_ready, ritz_pairs)[1]
+            return found, self._complement()
+        if there and not worth_moving("pairs", size - self.probe().start, like):
             return both(ritz_pairs, self._complement)  # a GPU and the host have one problem each
         return ritz_pairs(), self._complement()
+
+    def _make_ready(self) -> None:
+        """Probes that join the next block, if it is made and they are due."""
+        following, spare = self.basis.upcoming, self.spare
+        if following is not None and spare is not None and following.shape[1] == self.block:
+            self.spare = None
+            self.ready = (following, *orthogonal.outside(spare, self.basis.vectors, following))
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values already hold the share; None while no k does."""
@@ -350,8 +363,11 @@ class _Run:
         width = min(room, max(lacking, _PROBES if due else 0))
         if width <= 0:
             return following
-        omega = self._random(width)
-        fresh, coordinates = orthogonal.outside(omega, self.basis.vectors, following)
+        ready, self.ready = self.ready, None
+        if ready is not None and ready[0] is following and width == _PROBES:
+            _, fresh, coordinates = ready
+        else:
+            fresh, coordinates = orthogonal.outside(self._random(width), self.basis.vectors, following)
         if due:
             self.probes += 1
             self.probed_at = self.steps

@@ -17,7 +17,7 @@ def solve_lanczos(
 ) -> Solution:
     """The wanted pairs, proved to the asked accuracy where the reads allow."""
     size = problem.shape[1]
-    start = _start(problem, orthogonal.orthonormalize(orthogonal.random_start(rng, size, block, problem.like)))
+    start = _start(problem, orthogonal.random_start(rng, size, block, problem.like))
     image = problem.first(start)
     # c - G has the same Krylov spaces as G, its largest values are G's smallest, and c >= l_1 keeps it positive.
     shift = _finite(problem.total) if request.smallest else 0.0
@@ -61,10 +61,11 @@ def _finite(total: float) -> float:
 def _start(problem: Standardized, random: Array) -> Array:
     """A block to begin with: the random one, or where it leads to, at the price of a rough read."""
     ahead = problem.rough(random)
-    if ahead is None:
-        return random
-    block = orthogonal.orthonormalize(ahead)
-    return block if block.shape[1] == random.shape[1] else random
+    if ahead is not None:
+        block = orthogonal.orthonormalize(ahead)
+        if block.shape[1] == random.shape[1]:
+            return block
+    return orthogonal.orthonormalize(random)
 
 
 def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rounding: float) -> Solution:

@@ -125,7 +125,7 @@ def project_out(block: Array, *bases: Array) -> Array:
     """
     xp = namespace(block)
     if not is_host(block):
-        return orthogonal_device.cleared(block, *bases)
+        return orthogonal_device.cleared(xp.asarray(block, copy=True), *bases)
     for _ in range(3 if block.shape[1] else 0):
         found = 0.0
         for basis in bases:

@@ -12,7 +12,8 @@ import numpy as np
 
 from eckart.array_api import Array, fetch_later, namespace
 from eckart.kernels import cuda_whiten
-from eckart.solvers.tall import inner, times, without
+from eckart.kernels.written import less_product
+from eckart.solvers.tall import inner, times
 
 WELL_CONDITIONED = 1e-3
 """The least pivot with which a Cholesky factor is trusted."""
@@ -42,13 +43,13 @@ def orthonormalized(block: Array, gram: Array | None = None, *bases: Array) -> M
     """Q with Q^T Q = I and span Q = span Z less what lies along the bases, in two rounds; `gram` is Z^T Z if known."""
     whitening, first = cuda_whiten.whiten(inner(block, block) if gram is None else gram)
     block = times(block, whitening)
-    block = cleared(block, *bases)
+    block = cleared(block, *bases)  # ours by now
     whitening, second = cuda_whiten.whiten(inner(block, block))
     return Made(times(block, whitening), fetch_later(namespace(block).concat([first, second], axis=0)))
 
 
 def cleared(block: Array, *bases: Array) -> Array:
-    """Z less its parts along bases that are orthogonal to each other: twice, which is enough."""
+    """Z less its parts along bases that are orthogonal to each other: twice, which is enough. Z is gone."""
     for basis in (*bases, *bases):
-        block = without(block, basis, inner(basis, block)) if basis.shape[1] else block
+        block = less_product(block, basis, inner(basis, block)) if basis.shape[1] else block
     return block

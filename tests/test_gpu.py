@@ -231,11 +231,30 @@ def test_small_whitening_says_what_is_wrong(library, spoil):
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_directions_that_run_out_on_the_card(library):
     rng = np.random.default_rng(1)
-    data = (rng.standard_normal((3000, 4)) @ rng.standard_normal((4, 900))).astype("f4")
+    data = rng.standard_normal((3000, 4)) @ rng.standard_normal((4, 900))
     d = ek.decompose(on_gpu(data, library), "svd", k=6, solver="lanczos", rng=0)
-    truth = np.linalg.svd(data.astype(float), compute_uv=False)
-    np.testing.assert_allclose(host(d.values), truth[:6], atol=1e-5 * truth[0])
+    truth = np.linalg.svd(data, compute_uv=False)
+    np.testing.assert_allclose(host(d.values), truth[:6], atol=1e-10 * truth[0])
     assert np.all(truth[:6] <= host(d.certificate.upper) * (1 + 1e-9) + 1e-9)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("rule", ["row", "column"])
+def test_bounds_hold_where_one_row_or_column_rules(library, kind, rule):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        data = (rng.standard_normal((4000, 400)) * np.geomspace(1, 0.05, 400)).astype("f4")
+        data = data * (rng.random(data.shape) < 0.2) if kind == "sparse" else data
+        data[(3, slice(None)) if rule == "row" else (slice(None), 0)] *= np.float32(60.0)
+        d = ek.decompose(
+            on_gpu(sp.csr_array(data) if kind == "sparse" else data, library), "svd", k=4, solver="lanczos"
+        )
+        truth = np.linalg.svd(data.astype(float), compute_uv=False)
+        assert np.all(host(d.certificate.lower) <= truth[:4] * (1 + 1e-12))
+        assert np.all(truth[:4] * (1 - 1e-12) <= host(d.certificate.upper))
+        low, high = d.certificate.explained
+        assert low - 1e-12 <= np.sum(truth[:4] ** 2) / np.sum(truth**2) <= high + 1e-12
 
 
 def test_data_of_another_device_are_refused():

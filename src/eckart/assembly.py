@@ -102,7 +102,7 @@ def certify(
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.total
     largest = float(solution.values.max(initial=0.0))
-    low, high = explained(solution, total, problem.sum_error(problem.raw_trace(total)))
+    low, high = explained(solution, total, problem.total_error())
     return Certificate(
         explained=(low, high),
         lower=unit(np.sqrt(solution.lower[:k])),
@@ -130,7 +130,7 @@ def explained(solution: Solution, total: float, error: float) -> tuple[float, fl
     k = len(solution.values)
     captured = float(np.sum(solution.values)) - solution.rounding * k**0.5 - solution.crowding
     low = min(1.0, max(0.0, captured / (total + error)))
-    high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
+    high = (float(np.sum(solution.upper[:k])) - solution.cancelling) / max(total - error, 0.5 * total)
     return low, min(1.0, max(low, high))
 
 
@@ -183,6 +183,8 @@ def word(solution: Solution, low: float, high: float) -> str:
     capture = "captures" if k == 1 else "capture"
     if not solution.proved:
         flat = "the spectrum is too flat at the cut for a sharp proof"
+        if solution.precision == "float32":
+            flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
         reason = flat if solution.settled else "the reads allowed were not enough"
         return f"{axes} {capture} {low:.2%} of the total; no {axes} can capture more than {high:.2%} ({reason})."
     odds = f" (but for a chance of {solution.failure_probability:.0e})" if solution.failure_probability else ""

@@ -76,14 +76,20 @@ def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped
 
 @njit(nogil=True, cache=True)
 def column_sums(indptr, indices, data, roots, start, stop, result):  # type: ignore[no-untyped-def]
-    """result[j] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones."""
+    """result[j] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones.
+
+    result[0, 3] += the squared length of every row, to the eighth power.
+    """
     for i in range(start, stop):
         root = roots[i] if roots.shape[0] else 1.0
+        length = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             entry, target = np.float64(data[p]), result[indices[p]]
             target[0] += root * entry
             target[1] += entry * entry
             target[2] += root * root
+            length += entry * entry
+        result[0, 3] += length**8
 
 
 @njit(nogil=True, cache=True)

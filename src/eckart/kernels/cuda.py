@@ -96,18 +96,22 @@ __global__ void multiply_transposed(const I* indptr, const int* indices, const T
   }
 }
 
-// result[3 j ...] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones
+// result[3 j ...] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones.
+// *longest = the largest squared length of a row; doubles that are not negative are ordered like their bits.
 template <typename T, typename I>
 __global__ void column_sums(const I* indptr, const int* indices, const T* data, const double* roots, int weighted,
-                            double* result, long long start, long long stop) {
+                            double* result, unsigned long long* longest, long long start, long long stop) {
   long long i = start + ((long long)blockIdx.x * blockDim.x + threadIdx.x) / 32;
   if (i >= stop) return;
-  double u = weighted ? roots[i] : 1.0;
+  double u = weighted ? roots[i] : 1.0, length = 0.0;
   for (I p = indptr[i] + threadIdx.x % 32; p < indptr[i + 1]; p += 32) {
     double a = data[p];
     double* target = result + 3ll * indices[p];
     atomicAdd(target, u * a); atomicAdd(target + 1, a * a); atomicAdd(target + 2, u * u);
+    length += a * a;
   }
+  for (int step = 16; step > 0; step /= 2) length += __shfl_xor_sync(0xffffffffu, length, step);
+  if (threadIdx.x % 32 == 0) atomicMax(longest, (unsigned long long)__double_as_longlong(length));
 }
 """
 
@@ -142,13 +146,16 @@ def run(name: str, csr: Any, factor: Any, result: Any, start: int, stop: int) ->
     )
 
 
-def column_sums(csr: Any, roots: Any, result: Any) -> None:
-    """Sums, squares and stored weights of the columns, added to `result` (columns x 3, float64)."""
+def column_sums(csr: Any, roots: Any, result: Any, longest: Any) -> None:
+    """Sums, squares and stored weights of the columns, added to `result` (columns x 3, float64).
+
+    `longest` (one float64, zero before) becomes the largest squared length of a row.
+    """
     numpy = require("numpy")
     rows = csr.shape[0]
     weighted = numpy.int32(roots is not None)
     place = result if roots is None else roots
     _kernel("column_sums", csr.indptr, csr.data)(
         (-(-rows * 32 // _THREADS),), (_THREADS,),
-        (csr.indptr, csr.indices, csr.data, place, weighted, result, numpy.int64(0), numpy.int64(rows)),
+        (csr.indptr, csr.indices, csr.data, place, weighted, result, longest, numpy.int64(0), numpy.int64(rows)),
     )  # fmt: skip

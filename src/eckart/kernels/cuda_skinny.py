@@ -251,6 +251,26 @@ extern "C" __global__ void __launch_bounds__(256, 2) multiply_transposed_sums(AR
   transposed<true>(stored, shift, factor, result, sums, rows, columns, stride, piece);
 }
 
+// *longest = the largest squared length of a row of S - 1 shift^T, a warp a row; bits of positive doubles are in order
+extern "C" __global__ void longest_row(const float* stored, const float* shift, unsigned long long* longest,
+                                       long long rows, long long columns, long long stride) {
+  int lane = threadIdx.x % 32;
+  double found = 0.0;
+  for (long long row = (blockIdx.x * 256ll + threadIdx.x) / 32; row < rows; row += gridDim.x * 8ll) {
+    float sum = 0.0f;
+    for (long long j = 4 * lane; j < columns; j += 128) {
+      float4 a = __ldg(reinterpret_cast<const float4*>(stored + row * stride + j));
+      if (shift) {
+        a.x -= shift[j]; a.y -= shift[j + 1]; a.z -= shift[j + 2]; a.w -= shift[j + 3];
+      }
+      sum += a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w;
+    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (!(sum <= found)) found = sum;
+  }
+  if (lane == 0) atomicMax(longest, (unsigned long long)__double_as_longlong(found));
+}
+
 // The pieces added up in float64
 extern "C" __global__ void add_pieces(const float* pieces, double* total, long long size, int count) {
   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -333,6 +353,20 @@ def multiply_transposed(
     name = "multiply_transposed_sums" if sums else "multiply_transposed"
     _launch(name, stored, shift, arranged, (pieces, found), rough=rough)
     return pieces, None if found is None else found.sum(axis=0)
+
+
+def longest_row(stored: Any, shift: Any) -> Any:
+    """The largest squared length of a row of S - 1 shift^T, as an array of one float64."""
+    import cupy
+    import numpy as np
+
+    result = cupy.zeros(1)
+    rows, columns = stored.shape
+    sizes = (np.int64(rows), np.int64(columns), np.int64(stored.strides[0] // 4))
+    blocks = max(1, min(-(-rows // 8), 2048))
+    place = np.uint64(0) if shift is None else shift
+    _module(WIDTHS[-1]).get_function("longest_row")((blocks,), (256,), (stored, place, result, *sizes))
+    return result
 
 
 def added(pieces: Any) -> Any:

@@ -25,6 +25,20 @@ class Survey:
     product: Array | None = None
     stored: Array | None = None
     """Weight of the stored entries of each column, for sparse data."""
+    longest: Array | None = None
+    """Bound of the largest squared length of a row (an array of one number); None where nobody looked."""
+
+
+_POWER = 8
+"""Maxima are added up as powers, like all else: the root of the sum is no less than the largest, and not much more."""
+
+
+def to_power(longest: Array) -> Array:
+    return longest**_POWER
+
+
+def of_powers(total: Array) -> Array:
+    return total ** (1.0 / _POWER)
 
 
 class Operator(Protocol):

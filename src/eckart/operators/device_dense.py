@@ -63,11 +63,12 @@ class SkinnyProducts:
             first, rest = right[:, : cuda_skinny.WIDTHS[-1]], right[:, cuda_skinny.WIDTHS[-1] :]
             image = cuda_skinny.arrange(self._forth(_padded(seen_by_cupy(first))))
             pieces, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, image, sums=True)
-            parts = [given_back(part, self.like) for part in (sums[0], sums[1], cuda_skinny.added(pieces))]
+            longest = cuda_skinny.longest_row(self.stored, self.shift)
+            parts = [given_back(part, self.like) for part in (sums[0], sums[1], cuda_skinny.added(pieces), longest)]
         product = parts[2][:, : min(width, cuda_skinny.WIDTHS[-1])]
         if rest.shape[1]:
             product = namespace(product).concat([product, self.normal(rest)], axis=1)
-        return Survey(parts[0], parts[1], float(self.stored.shape[0]), product)
+        return Survey(parts[0], parts[1], float(self.stored.shape[0]), product, longest=parts[3])
 
     def _forth(self, factor: Any, rough: bool = False) -> Any:
         return self._product(factor, transposed=self.turned, rough=rough)

@@ -168,11 +168,12 @@ def survey(op: RowBlocks, right: Array | None, *, gram: bool) -> Survey:
     matrix, cupy = op.matrix, _cupy()
     sums = cupy.zeros((matrix.shape[1], 3))
     roots = None if op.weight_roots is None else _seen(op.weight_roots)
-    cuda.column_sums(matrix, roots, sums)
+    longest = cupy.zeros(1)
+    cuda.column_sums(matrix, roots, sums, longest)
     weight = float(matrix.shape[0]) if roots is None else float((roots * roots).sum())
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
     parts = [_given_back(sums[:, i].copy(), matrix.like) for i in range(3)]
-    return Survey(parts[0], parts[1], weight, product, parts[2])
+    return Survey(parts[0], parts[1], weight, product, parts[2], _given_back(longest, matrix.like))
 
 
 @_there

@@ -21,6 +21,10 @@ class Step(Protocol):
     def transposed(self) -> Step: ...
 
 
+TOGETHER = 64
+"""Squares of float32 numbers that are added up in float32; their sums are added up in float64."""
+
+
 @dataclass(frozen=True)
 class Convert:
     """Each entry in another dtype, multiplied by 2^exponent (exact unless it leaves the range)."""
@@ -107,11 +111,19 @@ class RecordRows:
 
 
 def row_squares(block: Array) -> np.ndarray:
-    """Sum of squares of each row: in one sweep where columns are contiguous, else by a product with ones."""
-    if isinstance(block, np.ndarray) and block.strides[0] == block.itemsize:
-        return np.asarray(np.einsum("ji,ji->i", block.T, block.T), dtype=np.float64)
+    """Sum of squares of each row, in float64; those of float32 numbers over 64 columns at a time.
+
+    In a long sum in float32 all that is small beside it is lost, and always to the same side.
+    """
     xp = namespace(block)
-    return to_numpy((block * block) @ xp.ones_like(block[0, :])).astype(np.float64)
+    if xp is not np:
+        return to_numpy(xp.sum(block * block, axis=1, dtype=xp.float64))
+    step = block.shape[1] if block.dtype == np.float64 else TOGETHER
+    total = np.zeros(block.shape[0])
+    for start in range(0, block.shape[1], step):
+        part = block[:, start : start + step].T
+        total += np.einsum("ji,ji->i", part, part)
+    return total
 
 
 @dataclass(frozen=True)

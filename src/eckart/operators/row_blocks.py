@@ -15,12 +15,12 @@ import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sparse, namespace, to_numpy
 from eckart.operators import device_rows, sparse_rows
-from eckart.operators.base import Survey
+from eckart.operators.base import Survey, of_powers, to_power
 from eckart.operators.device_dense import skinny_products
 from eckart.operators.device_memory import Counter, within_memory
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import each, fold
-from eckart.operators.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
+from eckart.operators.prepare import TOGETHER, Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
 _SEGMENTS = 8
 _BLOCK_BYTES = 2**20
@@ -245,12 +245,15 @@ class RowBlocks:
             parts: list[Array] = []
             for start, block in self.blocks(*segment, self.rows_per_gram if gram else None):
                 count = block.shape[0]
-                ones = _ones_like(block) if roots is None else astype(roots[start : start + count], block.dtype)
+                weighted = None if roots is None else astype(roots[start : start + count], block.dtype)
+                sums = _column_sums(block) if weighted is None else weighted @ block
                 product = _product(block, factor, gram=gram)
-                squares = product if gram else _ones_like(block) @ (block * block)
-                parts = _accumulate(
-                    parts, [ones @ block, squares] if product is None or gram else [ones @ block, squares, product]
-                )
+                if gram:
+                    parts = _accumulate(parts, [sums, product])
+                    continue
+                squared = block * block
+                new = [sums, _column_sums(squared), _longest_power(squared)]
+                parts = _accumulate(parts, new if product is None else [*new, product])
             return parts
 
         width = 2 + (0 if factor is None else 2 * factor.shape[1]) + (self.shape[1] if gram else 0)
@@ -259,7 +262,7 @@ class RowBlocks:
         weight = float(self.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram:
             return Survey(sums, _diagonal(squares), weight, squares)
-        return Survey(sums, squares, weight, rest[0] if rest else None)
+        return Survey(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
 
     # Blocks and sums
 
@@ -343,6 +346,31 @@ def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
             np.add(sum_, part, out=sum_)
         return total
     return [sum_ + astype(part, sum_.dtype) for sum_, part in zip(total, parts, strict=True)]
+
+
+def _column_sums(block: Array) -> Array:
+    """Sums down the columns: float32 numbers by BLAS over 64 rows at a time, those sums in float64.
+
+    Means are taken off everything, and squares are what shares are relative to: neither may round like a long sum.
+    """
+    xp, rows = namespace(block), block.shape[0]
+    ones = _ones_like(block)
+    if block.dtype == xp.float64:
+        return ones @ block
+    whole = rows // TOGETHER * TOGETHER
+    total = astype(ones[whole:] @ block[whole:, :], xp.float64)
+    if whole:
+        groups = xp.reshape(block[:whole, :], (whole // TOGETHER, TOGETHER, block.shape[1]))
+        sums = xp.matmul(xp.reshape(ones[:TOGETHER], (1, TOGETHER)), groups)
+        total = total + xp.sum(astype(sums[:, 0, :], xp.float64), axis=0)
+    return total
+
+
+def _longest_power(squared: Array) -> Array:
+    """The largest sum of a row of a block, to be added up."""
+    xp = namespace(squared)
+    ones = np.ones(squared.shape[1], squared.dtype) if xp is np else xp.ones_like(squared[0, :])
+    return to_power(xp.reshape(astype(xp.max(squared @ ones), xp.float64), (1,)))
 
 
 def _ones_like(block: Array) -> Array:

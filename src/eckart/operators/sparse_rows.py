@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.operators.base import Survey
+from eckart.operators.base import Survey, of_powers
 from eckart.operators.executors import each, fold
 
 if TYPE_CHECKING:
@@ -118,10 +118,10 @@ _gram_of = gram  # `survey` has an argument of that name
 
 def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
     """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
-    sums, squares, stored = _over_segments(op, "column_sums", ())
+    sums, squares, stored, powers = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
-    return Survey(sums, squares, weight, product, stored)
+    return Survey(sums, squares, weight, product, stored, of_powers(powers[:1]))
 
 
 def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
@@ -164,7 +164,7 @@ def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) ->
         return result
 
     sums = fold(step, segments(matrix), np.add, workers=op.workers)
-    return np.ascontiguousarray(sums[:, :3].T)
+    return np.ascontiguousarray(sums.T)
 
 
 def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.errors import MemoryBudgetError
-from eckart.operators.base import Survey
+from eckart.operators.base import Survey, of_powers, to_power
 from eckart.operators.device_memory import Counter
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.journal import key_of
@@ -76,7 +76,8 @@ class Task:
             factor = from_numpy(factor, block.like)
         if self.kind == "survey":
             found = block.survey(factor, gram=self.gram)
-            parts = [found.sums, found.squares, np.array([found.weight])]
+            longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
+            parts = [found.sums, found.squares, np.array([found.weight]), longest]
             return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
         if self.kind == "gram":
             return [block.gram(factor)]
@@ -253,10 +254,10 @@ class StackedBlocks:
 
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
         task = Task("survey", None if right is None else np.ascontiguousarray(right), gram=gram)
-        sums, squares, weight, *rest = self._sum(task, stay=gram)
-        sums, squares, weight = (to_numpy(array) for array in (sums, squares, weight))
+        sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
+        sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
-        return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None)
+        return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
 
     # Reading
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from eckart.array_api import Array, astype, fetch_later, from_numpy, namespace, to_numpy
 from eckart.operators.base import Operator, Survey
 from eckart.operators.measured import image_and_squares, pack
-from eckart.operators.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
+from eckart.operators.prepare import TOGETHER, RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
+from eckart.operators.rounding import DEVIATIONS, deviation_of_sum
 from eckart.operators.row_blocks import RowBlocks
 from eckart.operators.stacked import StackedBlocks
-from eckart.operators.transformed import Centered, Scaled
+from eckart.operators.transformed import Centered, Scaled, Wrapped
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Standardized:
         self._survey: Survey | None = None
         self._arriving: Callable[[], Survey] | None = None
         """The survey whose moments nobody has asked for yet: beside a GPU it is still on its way."""
+        self._longest = np.inf
         self._total: float | None = None
         self._unread: Centered | None = None
         """A^T about means that are not known yet: those come with the next read."""
@@ -176,10 +179,49 @@ class Standardized:
         self._settle()
         return trace * self._amplification
 
+    @property
+    def longest_row(self) -> float:
+        """Bound of the largest squared length of a row of B; infinite where it is not known."""
+        moments = self.moments
+        if self.turned:
+            squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
+            return float(squares.max(initial=0.0))
+        return self._longest
+
+    def exact(self) -> Operator:
+        """B with products in float64."""
+        operator: Operator = _precisely(self.operator)
+        return operator
+
     def sum_error(self, total: float) -> float:
         """Rounding in a float64 sum over the long side that comes to `total`; stored entries are added one by one."""
         rows = self.shape[0] if self._given.sparse else min(self.shape[0], 64)
         return _UNIT * (4.0 + float(np.sqrt(rows))) * total
+
+    def total_error(self) -> float:
+        """Rounding in `total`; squares of float32 numbers are added up in float32 over some rows at a time."""
+        error = self.sum_error(self.raw_trace(self.total))
+        if self.precision == "float64" or self.sparse:
+            return error
+        moments = self.moments
+        squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
+        unit = float(np.finfo(self.precision).eps) * self._amplification
+        spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * float(np.linalg.norm(squares))
+        # What is small beside a sum is lost, always to the same side: half a unit in common.
+        return error + unit * (spread + 0.5 * self.total)
+
+    def centring_error(self, vectors: Array) -> np.ndarray:
+        """What the rounding of the means does to ||B v||^2 = ||A v||^2 - 2 (s^T v) (r^T v) + w (r^T v)^2."""
+        operator: Any = self.operator
+        if isinstance(operator, Scaled):
+            operator, vectors = operator.base, vectors / operator.scale[:, None]
+        plain = self.precision == "float64" or self.sparse or self.turned
+        if plain or not isinstance(operator, Centered):
+            return np.zeros(vectors.shape[1])
+        xp, mean = namespace(vectors), operator.right
+        along = xp.abs(mean @ vectors) * xp.sqrt((mean * mean) @ (vectors * vectors))
+        unit = float(np.finfo(self.precision).eps) * DEVIATIONS * deviation_of_sum(TOGETHER)
+        return to_numpy(along) * (2.0 * operator.weight * unit)
 
     def recentred(self) -> tuple[Operator, float]:
         """B with the means, now known, subtracted block by block, and the rounding that centring still costs.
@@ -289,6 +331,9 @@ class Standardized:
         squares = self._centred_squares(survey)
         self._moments = self._describe(to_numpy(survey.sums) / survey.weight, squares, survey.weight)
         self._amplification = self._amplify(to_numpy(survey.squares))
+        if survey.longest is not None and not self.scale:
+            mean = float(np.linalg.norm(to_numpy(survey.sums) / survey.weight)) if self.center else 0.0
+            self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
 
     def _correct_gram(self, gram: Array, mean: Array, weight: float) -> Array:
         if self.center:
@@ -426,12 +471,20 @@ def _later(survey: Survey) -> Callable[[], Survey]:
     if survey.stored is not None:
         return lambda: survey
     both = fetch_later(namespace(survey.sums).stack([survey.sums, survey.squares]))
+    longest = None if survey.longest is None else fetch_later(survey.longest)
 
     def arrived() -> Survey:
         sums, squares = both()
-        return replace(survey, sums=sums, squares=squares)
+        return replace(survey, sums=sums, squares=squares, longest=None if longest is None else longest())
 
     return arrived
+
+
+def _precisely(operator: Any) -> Any:
+    """The same with products in float64, whatever it is wrapped in."""
+    if isinstance(operator, Wrapped):
+        return replace(operator, base=_precisely(operator.base))
+    return operator.precise()
 
 
 def _ones(count: int, like: Array, *, whole: bool = True) -> Array:

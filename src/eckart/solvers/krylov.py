@@ -431,7 +431,7 @@ class _Run:
             upper=state.upper + drift + crowding[: len(state.upper)],
             residuals=state.residuals[:k] + drift + self.matrix.rounding,
             proved=state.proved,
-            settled=state.settled,
+            settled=state.settled or state.done,  # what rounding leaves open, more reads would not close
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
             noise=self.basis.noise + drift,
             crowding=crowding[:k],

@@ -6,7 +6,7 @@ import numpy as np
 
 from eckart.array_api import Array, namespace
 from eckart.operators.standardized import Standardized
-from eckart.solvers import orthogonal
+from eckart.solvers import orthogonal, single
 from eckart.solvers.direct import check_finite
 from eckart.solvers.krylov import Matrix, Pairs, Target, begun, block_lanczos
 from eckart.solvers.solution import Request, Solution
@@ -46,7 +46,7 @@ def solve_lanczos(
         pairs = block_lanczos(matrix, target, block=block, rng=rng, start=first_step)
     except _NothingError:
         return _zero(problem, request, start)
-    return _solution(pairs, problem, shift, block, matrix.rounding)
+    return _solution(pairs, problem, request, shift, block, matrix.rounding)
 
 
 class _NothingError(Exception):
@@ -68,27 +68,34 @@ def _start(problem: Standardized, random: Array) -> Array:
     return orthogonal.orthonormalize(random)
 
 
-def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rounding: float) -> Solution:
-    # Products in float32 round symmetrically as well, where the skew part does not show it.
-    unseen = float(np.finfo(problem.precision).eps) * float(pairs.values[0]) if problem.precision != "float64" else 0.0
-    slack = 8.0 * pairs.noise + 2.0 * unseen + rounding
-    lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + 2.0 * unseen
+def _solution(
+    pairs: Pairs, problem: Standardized, request: Request, shift: float, block: int, rounding: float
+) -> Solution:
+    k, unit = len(pairs.values), single.unit(problem)
+    pairs, apart, below = _with_errors_of_single(pairs, problem, request)
+    slack = 8.0 * pairs.noise + below + rounding
+    lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + apart
+    # Errors of many values in float32 cancel, but for one unit of each that they may have in common: they move the sum
+    # by that of k entries of T, at random, while each bound allows for eight times one.
+    own = apart[:k] + (8.0 * pairs.noise if unit else 0.0)
+    cancelling = float(np.sum(own) - np.sqrt(np.sum(own**2)) - unit * np.sum(pairs.values))
     # What is no more than the measured noise is nothing, and must not be whitened into something.
     values = np.where(pairs.values <= 8.0 * pairs.noise, 0.0, pairs.values)
     if shift:
-        values, lower, upper = shift - pairs.values, shift - upper[: len(values)], shift - lower
+        values, lower, upper = shift - pairs.values, shift - upper[:k], shift - lower
     return Solution(
         solver="lanczos",
         values=np.maximum(values, 0.0),
         vectors=pairs.vectors,
         lower=np.maximum(lower, 0.0),
         upper=np.maximum(upper, 0.0),
-        residuals=pairs.residuals + 2.0 * unseen,
+        residuals=pairs.residuals + 2.0 * unit * float(pairs.values[0]),
         proved=pairs.proved,
         settled=pairs.settled,
         failure_probability=pairs.failure_probability,
         rounding=slack,
         crowding=float(np.sum(pairs.crowding)),
+        cancelling=0.0 if shift else max(cancelling, 0.0),
         steps=pairs.steps,
         block=block,
         basis=pairs.basis,
@@ -96,6 +103,32 @@ def _solution(pairs: Pairs, problem: Standardized, shift: float, block: int, rou
         precision=problem.precision,
         history=pairs.history,
     )
+
+
+def _with_errors_of_single(pairs: Pairs, problem: Standardized, request: Request) -> tuple[Pairs, np.ndarray, float]:
+    """(pairs, what products in float32 may have done to each upper bound, and to a lower one); mended where too much.
+
+    They round symmetrically as well, where the skew part does not show it.
+    """
+    k, count = len(pairs.values), len(pairs.upper)
+    if problem.precision == "float64":
+        return pairs, np.zeros(count), 0.0
+    largest = float(pairs.values[0])
+    flat = 2.0 * single.unit(problem) * largest
+    if request.smallest:
+        return pairs, np.full(count, flat), flat
+    found = single.errors(problem, pairs.values, pairs.vectors)
+    worst = float(found.max(initial=0.0))
+    if single.tolerable(found, pairs.values, request.tolerance):
+        return pairs, flat + np.append(found, np.full(count - k, worst)), flat + worst
+    mended = single.mended(problem, pairs)
+    # Twice what each was off, for what the others do to it, and two units of its own.
+    centring = problem.centring_error(mended.vectors)
+    apart = 2.0 * np.abs(mended.values - pairs.values) + flat * mended.values / largest + centring
+    # The value past the last is not mended, and may be what a tie at the cut makes of the last.
+    past = float(pairs.upper[-1]) * (1.0 + (flat + worst) / largest)
+    apart = np.maximum(apart, past - pairs.upper[:k]) if count > k else apart
+    return mended, np.append(apart, np.full(count - k, past - float(pairs.upper[-1]))), float(centring.max(initial=0.0))
 
 
 def _zero(problem: Standardized, request: Request, start: Array) -> Solution:

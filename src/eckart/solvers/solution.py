@@ -43,6 +43,8 @@ class Solution:
     """Allowance for rounding in one squared singular value, contained in the bounds."""
     crowding: float = 0.0
     """The same for the sum of them, where near neighbours are all moved one way."""
+    cancelling: float = 0.0
+    """What the sum of the upper bounds allows for too much, because errors of many values cancel."""
     steps: int = 0
     block: int = 0
     basis: int = 0

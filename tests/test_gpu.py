@@ -241,6 +241,7 @@ def test_directions_that_run_out_on_the_card(library):
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("rule", ["row", "column"])
+@pytest.mark.filterwarnings("ignore:Sparse")  # PyTorch calls its sparse tensors a trial, once
 def test_bounds_hold_where_one_row_or_column_rules(library, kind, rule):
     for seed in range(5):
         rng = np.random.default_rng(seed)

@@ -448,8 +448,9 @@ class _Run:
         """
         noise, size = self.basis.noise, self.basis.count
         most = 4.0 * noise * size**0.5
-        if most <= 0.1 * self.target.tolerance * max(float(values[-1]), 0.0):
-            return np.full(len(values), most)
-        spectrum = np.linalg.eigvalsh(self.basis.matrix[:size, :size])
+        little = most <= 0.1 * self.target.tolerance * max(float(values[-1]), 0.0)
+        # Where it is little, the values at hand will do: they hold all neighbours of one that is not near the last.
+        spectrum = values[::-1] if little else np.linalg.eigvalsh(self.basis.matrix[:size, :size])
         near = np.searchsorted(spectrum, values + most, "right") - np.searchsorted(spectrum, values - most, "left")
-        return np.asarray(4.0 * noise * (np.sqrt(np.maximum(near, 1)) - 1.0))
+        found = 4.0 * noise * (np.sqrt(np.maximum(near, 1)) - 1.0)
+        return np.asarray(np.where(little & (values - most <= values[-1]), most, found))

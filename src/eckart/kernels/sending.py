@@ -1,19 +1,18 @@
 """Pieces of the host's memory by way of page-locked buffers to a GPU, compiled by Numba: no Python between them.
 
-The functions are those of C and of CUDA's driver, which must be there when this is imported.
+The functions are those of C and of CUDA's driver, which must be there when `send` is called.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from llvmlite import binding
 from numba import njit, types
 
-if sys.platform != "win32":
-    binding.load_library_permanently("libcuda.so.1")
-else:
-    binding.load_library_permanently("nvcuda.dll")
+with suppress(RuntimeError):  # no driver, no GPU, and nobody who sends
+    binding.load_library_permanently("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
 
 _place, _code = types.intp, types.intc  # signed: sums of signed and unsigned numbers would be floats
 _copy_here = types.ExternalFunction("memcpy", _place(_place, _place, _place))

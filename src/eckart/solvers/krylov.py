@@ -119,7 +119,8 @@ def begun(block: Array, image: Array, capacity: int) -> tuple[Basis, Array]:
     Beside a GPU nothing has waited for that read when this returns.
     """
     basis = Basis(empty_rows(capacity, block.shape[0], block), np.zeros((capacity, capacity)))
-    return basis, _step(basis, block, image)
+    with one_blas_thread():
+        return basis, _step(basis, block, image)
 
 
 def _step(basis: Basis, block: Array, image: Array) -> Array:

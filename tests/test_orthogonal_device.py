@@ -13,12 +13,13 @@ from scipy import linalg, stats
 
 import eckart as ek
 from eckart.kernels import cuda_whiten
+from eckart.operators import standardized
 from eckart.solvers import basis, krylov, orthogonal, orthogonal_device
 
 RNG = np.random.default_rng(7)
 
 
-def whiten_by_lapack(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def whiten_by_lapack(gram: np.ndarray, facts: np.ndarray, row: int) -> np.ndarray:
     lengths = np.sqrt(np.diagonal(gram))
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = gram / np.outer(lengths, lengths)
@@ -26,9 +27,10 @@ def whiten_by_lapack(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     try:
         root = linalg.cholesky(scaled, lower=True)
     except (linalg.LinAlgError, ValueError):
-        return np.full_like(gram, np.nan), np.array([[lengths.min(), np.nan, off_diagonal]])
-    whitening = linalg.solve_triangular(root, np.eye(len(gram)), lower=True).T / lengths[:, None]
-    return whitening, np.array([[lengths.min(), np.diagonal(root).min(), off_diagonal]])
+        facts[row] = lengths.min(), np.nan, off_diagonal
+        return np.full_like(gram, np.nan)
+    facts[row] = lengths.min(), np.diagonal(root).min(), off_diagonal
+    return np.asarray(linalg.solve_triangular(root, np.eye(len(gram)), lower=True).T / lengths[:, None])
 
 
 @pytest.fixture
@@ -78,20 +80,30 @@ def test_directions_that_run_out_are_left_out_with_care(at_once: list[bool], ran
     assert not all(at_once)
 
 
-def test_probes_are_made_while_the_host_looks(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[bool] = []
-    make_ready = krylov._Run._make_ready
+@pytest.mark.parametrize("tile", [1, 32])
+def test_the_gpu_goes_ahead_while_the_host_looks(
+    at_once: list[bool], tile: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Probes, and where they come free the product, are there before the look; what is not due is left out again."""
+    used: list[str] = []
+    image_of = krylov._Run.image_of
 
-    def watched(self: krylov._Run) -> None:
-        make_ready(self)
-        made.append(self.ready is not None)
+    def watched(self: krylov._Run, current: np.ndarray) -> np.ndarray:
+        if self.ahead is not None:
+            kind = "with" if current is self.ahead.wide else "without" if current is self.ahead.following else "neither"
+            used.append(kind)
+            assert (self.ahead.image is not None) == (tile == 32)
+        image = image_of(self, current)
+        np.testing.assert_allclose(image, data.T @ (data @ current), atol=1e-12)
+        return image
 
-    monkeypatch.setattr(krylov._Run, "_make_ready", watched)
+    monkeypatch.setattr(krylov._Run, "image_of", watched)
+    monkeypatch.setattr(standardized.Standardized, "tile", tile)
     data = decaying(1500, 900)
     found = ek.decompose(data, "svd", k=20, solver="lanczos", rng=3)
     np.testing.assert_allclose(found.values, np.linalg.svd(data, compute_uv=False)[:20], rtol=1e-9)
     assert found.certificate.proved
-    assert any(made)
+    assert set(used) == {"with", "without"}
 
 
 def test_a_whole_run_gives_a_basis_that_is_orthonormal(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:

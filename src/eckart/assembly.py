@@ -15,7 +15,7 @@ from eckart.operators.standardized import Standardized
 from eckart.settings import TOLERANCE, Settings
 from eckart.solvers.certificate import undetermined_groups
 from eckart.solvers.choose import Choice
-from eckart.solvers.orthogonal import flip_signs
+from eckart.solvers.orthogonal import signs_beside
 from eckart.solvers.solution import Solution
 from eckart.solvers.vectors import both_sides
 from eckart.threads import threads
@@ -34,15 +34,16 @@ def assemble(
     """The decomposition in the units, the dtype and the library of the data."""
     values = np.sqrt(solution.values)
     right, left = both_sides(problem, solution, values, keep_left=keep_left)
-    signs = from_numpy(flip_signs(right), right)
+    signs = signs_beside(right)
     dtype, moments = opened.matrix.dtype, problem.moments
+    kind = "float32" if "float32" in str(dtype) else "float64"
 
     def restore(numbers: np.ndarray) -> np.ndarray:
         """Undo the power of two that the data were scaled by."""
         return np.ldexp(numbers, -opened.exponent) if opened.exponent else numbers
 
     def device(numbers: np.ndarray | None) -> Array | None:
-        return None if numbers is None else astype(from_numpy(np.asarray(numbers), problem.like), dtype)
+        return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.like)
 
     # Scaled columns have no unit, and no power of two either.
     unit = restore if moments.scale is None else np.asarray

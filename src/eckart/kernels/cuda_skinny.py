@@ -6,8 +6,9 @@ sum of two that the matrix units take (TF32, 11 bits each), a = a' + a'', and a 
 8 of the long index starts from zero and is added to the total by an ordinary, rounded addition. Totals over at most
 `PIECE` of the long index are added up in float64.
 
-S is stored by rows and a multiple of four columns wide. `shift` is subtracted from its rows on the way. S^T Y can give
-column sums and sums of squares of S - 1 shift^T as well (eight entries in float32, then float64): it holds each once.
+S is stored by rows and a multiple of four columns wide. `shift` is subtracted from its rows on the way. S Q can give
+the squared lengths of the rows of S - 1 shift^T as well, and S^T Y the sums and sums of squares of its columns (eight
+entries in float32, then float64): they hold each entry once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from eckart.array_api import Array, dtype_name, empty_rows
 from eckart.errors import require
+from eckart.kernels.device_arrays import element_strides, pointer
 
 WIDTHS = (32, 64)
 """Columns of a factor that one launch takes."""
@@ -121,9 +126,10 @@ __device__ __forceinline__ void store(float* result, const float (&total)[W / 2]
             make_float2(total[4 * n + 2 * half], total[4 * n + 2 * half + 1]);
 }
 
-// result[piece] = (S - 1 shift^T)[:, piece] Q[piece, :]
-extern "C" __global__ void __launch_bounds__(256, 2) multiply(const float* stored, const float* shift,
-    const float* factor, float* result, long long rows, long long columns, long long stride, int piece) {
+// result[piece] = (S - 1 shift^T)[:, piece] Q[piece, :], and the squared lengths of the rows [:, piece]
+template <bool SUMS>
+__device__ __forceinline__ void straight(const float* stored, const float* shift, const float* factor, float* result,
+    float* squares, long long rows, long long columns, long long stride, int piece) {
   constexpr int ROW = DEPTH + 4, FACTOR = DEPTH * 2 * W, SIZE = TILE * ROW + FACTOR;
   long long first = (long long)blockIdx.x * TILE, start = (long long)blockIdx.y * piece;
   int left_rows = (int)min(rows - first, (long long)TILE), left_columns = (int)min((long long)piece, columns - start);
@@ -141,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) multiply(const float* store
   };
   // Rows of this thread: four warps make a tile of 64 rows; two such tiles one after the other
   int mine = threadIdx.x / 128 * 128 + threadIdx.x / 32 % 4 * 16 + g;
-  float total[2][W / 2] = {};
+  float total[2][W / 2] = {}, found[4] = {};
   load(0, 0);
   for (int k = 0, stage = 0; k < left_columns; k += DEPTH, stage ^= 1) {
     if (k + DEPTH < left_columns) {
@@ -164,6 +170,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) multiply(const float* store
       for (int m = 0; m < 2; m++) {
         const float* x = block + FACTOR + (mine + 64 * m) * ROW + depth + t;
         float a[4] = {x[0] - left, x[8 * ROW] - left, x[4] - right, x[8 * ROW + 4] - right};
+        for (int i = 0; SUMS && i < 2; i++) found[2 * m + i] += a[i] * a[i] + a[i + 2] * a[i + 2];
         add_product(total[m], a, block + depth * 2 * W);
       }
     }
@@ -171,6 +178,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) multiply(const float* store
   }
   result += (long long)blockIdx.y * rows * W;
   for (int m = 0; m < 2; m++) store(result, total[m], first + mine + 64 * m, rows, t);
+  for (int i = 0; SUMS && i < 4; i++) {
+    float sum = found[i];
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    long long row = first + mine + 64 * (i / 2) + 8 * (i % 2);
+    if (t == 0 && row < rows) squares[blockIdx.y * rows + row] = sum;
+  }
 }
 
 // result[piece] = (S - 1 shift^T)[piece, :]^T Y[piece, :], and the sums of its columns and of their squares
@@ -242,59 +256,75 @@ __device__ __forceinline__ void transposed(const float* stored, const float* shi
   }
 }
 
-#define ARGUMENTS const float* stored, const float* shift, const float* factor, float* result, double* sums, \
+#define ARGUMENTS(kind) const float* stored, const float* shift, const float* factor, float* result, kind* sums, \
     long long rows, long long columns, long long stride, int piece
-extern "C" __global__ void __launch_bounds__(256, 2) multiply_transposed(ARGUMENTS) {
-  transposed<false>(stored, shift, factor, result, sums, rows, columns, stride, piece);
-}
-extern "C" __global__ void __launch_bounds__(256, 2) multiply_transposed_sums(ARGUMENTS) {
-  transposed<true>(stored, shift, factor, result, sums, rows, columns, stride, piece);
-}
-
-// *longest = the largest squared length of a row of S - 1 shift^T, a warp a row; bits of positive doubles are in order
-extern "C" __global__ void longest_row(const float* stored, const float* shift, unsigned long long* longest,
-                                       long long rows, long long columns, long long stride) {
-  int lane = threadIdx.x % 32;
-  double found = 0.0;
-  for (long long row = (blockIdx.x * 256ll + threadIdx.x) / 32; row < rows; row += gridDim.x * 8ll) {
-    float sum = 0.0f;
-    for (long long j = 4 * lane; j < columns; j += 128) {
-      float4 a = __ldg(reinterpret_cast<const float4*>(stored + row * stride + j));
-      if (shift) {
-        a.x -= shift[j]; a.y -= shift[j + 1]; a.z -= shift[j + 2]; a.w -= shift[j + 3];
-      }
-      sum += a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w;
+#define KERNEL(name, way, found, kind) \
+    extern "C" __global__ void __launch_bounds__(256, 2) name(ARGUMENTS(kind)) { \
+      way<found>(stored, shift, factor, result, sums, rows, columns, stride, piece); \
     }
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    if (!(sum <= found)) found = sum;
+KERNEL(multiply, straight, false, float)
+KERNEL(multiply_sums, straight, true, float)
+KERNEL(multiply_transposed, transposed, false, double)
+KERNEL(multiply_transposed_sums, transposed, true, double)
+
+// *longest = the largest squared length of a row, given those of its pieces; bits of positive doubles are in order
+extern "C" __global__ void longest_row(const float* squares, unsigned long long* longest, long long rows, int count) {
+  long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  double found = 0.0;
+  for (int piece = 0; row < rows && piece < count; piece++) found += squares[piece * rows + row];
+  for (int step = 16; step > 0; step /= 2) {
+    double other = __shfl_xor_sync(0xffffffffu, found, step);
+    if (other > found || other != other) found = other;  // what is not a number stays so
   }
-  if (lane == 0) atomicMax(longest, (unsigned long long)__double_as_longlong(found));
+  if (threadIdx.x % 32 == 0) atomicMax(longest, (unsigned long long)__double_as_longlong(found));
 }
 
-// The pieces added up in float64
-extern "C" __global__ void add_pieces(const float* pieces, double* total, long long size, int count) {
-  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= size) return;
+// The first columns of the pieces, added up in float64
+extern "C" __global__ void add_pieces(const float* pieces, double* total, long long rows, int columns, int count) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / columns;
+  if (row >= rows) return;
+  long long place = row * W + i % columns;
   double sum = 0.0;
-  for (int piece = 0; piece < count; piece++) sum += pieces[piece * size + i];
+  for (int piece = 0; piece < count; piece++) sum += pieces[piece * rows * W + place];
   total[i] = sum;
 }
 
-// The same, in float32 in two parts, as `descriptor` says; rows past the last one are zeros
-extern "C" __global__ void arrange(const float* pieces, float* arranged, long long rows, long long all_rows, int width,
-                                   int count) {
-  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / width, size = rows * width;
-  if (row >= all_rows) return;
-  int column = (int)(i % width);
-  double sum = 0.0;
-  if (row < rows)
-    for (int piece = 0; piece < count; piece++) sum += pieces[piece * size + i];
+// A factor in float32, in two parts, as `descriptor` says; rows past the last one are zeros
+__device__ __forceinline__ void put(float* arranged, long long row, int column, float x) {
   unsigned high, low;
-  split((float)sum, high, low);
-  long long place = row / 8 * 16 * width + column / 8 * 64 + row % 8 / 4 * 32 + column % 8 * 4 + row % 4;
+  split(x, high, low);
+  long long place = row / 8 * 16 * W + column / 8 * 64 + row % 8 / 4 * 32 + column % 8 * 4 + row % 4;
   arranged[place] = __uint_as_float(high);
-  arranged[place + 8 * width] = __uint_as_float(low);
+  arranged[place + 8 * W] = __uint_as_float(low);
 }
+
+// one that comes in pieces, to be added up
+extern "C" __global__ void arrange_pieces(const float* pieces, float* arranged, long long rows, long long all_rows,
+                                          int count) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / W;
+  if (row >= all_rows) return;
+  double sum = 0.0;
+  for (int piece = 0; row < rows && piece < count; piece++) sum += pieces[piece * rows * W + i];
+  put(arranged, row, (int)(i % W), (float)sum);
+}
+
+// one of the user's, of fewer columns and any layout
+template <typename T>
+__device__ __forceinline__ void arrange(const T* given, float* arranged, long long rows, long long all_rows,
+                                        long long row_step, long long column_step, int columns) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x, row = i / W;
+  if (row >= all_rows) return;
+  int column = (int)(i % W);
+  bool inside = row < rows && column < columns;
+  put(arranged, row, column, inside ? (float)given[row * row_step + column * column_step] : 0.f);
+}
+#define ARRANGE(name, kind) \
+    extern "C" __global__ void name(const kind* given, float* arranged, long long rows, long long all_rows, \
+                                    long long row_step, long long column_step, int columns) { \
+      arrange(given, arranged, rows, all_rows, row_step, column_step, columns); \
+    }
+ARRANGE(arrange_float32, float)
+ARRANGE(arrange_float64, double)
 """
 
 
@@ -311,7 +341,7 @@ def _module(width: int, rough: bool = False) -> Any:
             path = Path(folder) / "skinny.cubin"
             path.write_bytes(nvrtc.getCUBIN(program))
             module = cupy.RawModule(path=str(path))
-            module.get_function("arrange")  # loads the file
+            module.get_function("multiply")  # loads the file
         return module
     except nvrtc.NVRTCError as error:
         raise RuntimeError(nvrtc.getProgramLog(program)) from error
@@ -319,26 +349,47 @@ def _module(width: int, rough: bool = False) -> Any:
         nvrtc.destroyProgram(program)
 
 
-def arrange(factor: Any) -> Any:
-    """A factor (or the pieces of one, to be added up) as the products take it; a multiple of 8 wide, without gaps."""
-    import cupy
-    import numpy as np
+def width_of(columns: int) -> int:
+    """Columns of the launch that takes so many."""
+    return next(width for width in WIDTHS if width >= columns)
 
-    count, rows, width = factor.shape if factor.ndim == 3 else (1, *factor.shape)
+
+def arrange(factor: Array) -> Any:
+    """A factor as the products take it, in float32, with columns of zeros up to the width of a launch."""
+    rows, columns = factor.shape
+    width = width_of(columns)
+    sizes = (*(np.int64(step) for step in element_strides(factor)), np.int32(columns))
+    return _arranged(f"arrange_{dtype_name(factor)}", pointer(factor), rows, width, sizes)
+
+
+def arrange_pieces(pieces: Any) -> Any:
+    """The same for a factor in pieces that are to be added up."""
+    count, rows, width = pieces.shape
+    return _arranged("arrange_pieces", pieces, rows, width, (np.int32(count),))
+
+
+def _arranged(name: str, factor: Any, rows: int, width: int, sizes: tuple[Any, ...]) -> Any:
+    import cupy
+
     padded = -(-rows // 32) * 32
     result = cupy.empty((padded, 2, width), cupy.float32)
-    kernel = _module(width).get_function("arrange")
-    sizes = (np.int64(rows), np.int64(padded), np.int32(width), np.int32(count))
-    kernel((-(-padded * width // 256),), (256,), (factor, result, *sizes))
+    arguments = (factor, result, np.int64(rows), np.int64(padded), *sizes)
+    _kernel(name, width)((-(-padded * width // 256),), (256,), arguments)
     return result
 
 
-def multiply(stored: Any, shift: Any, arranged: Any, *, rough: bool = False) -> Any:
-    """(S - 1 shift^T) Q in float32 (`rough`: to 11 bits), in pieces that are to be added up; all arrays are CuPy's."""
+def multiply(stored: Any, shift: Any, arranged: Any, *, sums: bool = False, rough: bool = False) -> tuple[Any, Any]:
+    """(S - 1 shift^T) Q in float32 (`rough`: to 11 bits), in pieces that are to be added up; all arrays are CuPy's.
+
+    With `sums` also the squared lengths of the rows, in pieces.
+    """
+    import cupy
+
     rows, columns = stored.shape
     pieces = _room(columns, rows, arranged)
-    _launch("multiply", stored, shift, arranged, (pieces,), rough=rough)
-    return pieces
+    found = cupy.empty((len(pieces), rows), cupy.float32) if sums else None
+    _launch("multiply_sums" if sums else "multiply", stored, shift, arranged, (pieces, found), rough=rough)
+    return pieces, found
 
 
 def multiply_transposed(
@@ -355,30 +406,23 @@ def multiply_transposed(
     return pieces, None if found is None else found.sum(axis=0)
 
 
-def longest_row(stored: Any, shift: Any) -> Any:
-    """The largest squared length of a row of S - 1 shift^T, as an array of one float64."""
+def longest_row(squares: Any) -> Any:
+    """The largest squared length of a row, as an array of one float64, given the squares of `multiply`."""
     import cupy
-    import numpy as np
 
     result = cupy.zeros(1)
-    rows, columns = stored.shape
-    sizes = (np.int64(rows), np.int64(columns), np.int64(stored.strides[0] // 4))
-    blocks = max(1, min(-(-rows // 8), 2048))
-    place = np.uint64(0) if shift is None else shift
-    _module(WIDTHS[-1]).get_function("longest_row")((blocks,), (256,), (stored, place, result, *sizes))
+    count, rows = squares.shape
+    arguments = (squares, result, np.int64(rows), np.int32(count))
+    _kernel("longest_row", WIDTHS[-1])((-(-rows // 256),), (256,), arguments)
     return result
 
 
-def added(pieces: Any) -> Any:
-    """The pieces added up in float64."""
-    import cupy
-    import numpy as np
-
-    if len(pieces) == 1:
-        return pieces[0].astype("float64")
-    total = cupy.empty(pieces.shape[1:])
-    kernel = _module(pieces.shape[2]).get_function("add_pieces")
-    kernel((-(-total.size // 256),), (256,), (pieces, total, np.int64(total.size), np.int32(len(pieces))))
+def added(pieces: Any, columns: int, like: Array) -> Array:
+    """The first columns of the pieces, added up in float64, in the library of `like`."""
+    count, rows, width = pieces.shape
+    total = empty_rows(rows, columns, like)
+    arguments = (pieces, pointer(total), np.int64(rows), np.int32(columns), np.int32(count))
+    _kernel("add_pieces", width)((-(-rows * columns // 256),), (256,), arguments)
     return total
 
 
@@ -390,14 +434,19 @@ def _room(length: int, rows: int, arranged: Any) -> Any:
 
 
 def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...], *, rough: bool) -> None:
-    import numpy as np
-
     width = arranged.shape[2]
-    kernel = _module(width, rough).get_function(name)
     shared = 2 * 4 * (_SHARED[name.removesuffix("_sums")] + 32 * 2 * width)
-    kernel.max_dynamic_shared_size_bytes = shared
+    kernel = _kernel(name, width, rough, shared)
     rows, columns = stored.shape
     count, length = results[0].shape[:2]
     places = [np.uint64(0) if array is None else array for array in (stored, shift, arranged, *results)]
     sizes = (np.int64(rows), np.int64(columns), np.int64(stored.strides[0] // 4), np.int32(PIECE))
     kernel((-(-length // _TILE), count), (_THREADS,), (*places, *sizes), shared_mem=shared)
+
+
+@lru_cache(maxsize=64)
+def _kernel(name: str, width: int, rough: bool = False, shared: int = 0) -> Any:
+    kernel = _module(width, rough).get_function(name)
+    if shared:
+        kernel.max_dynamic_shared_size_bytes = shared
+    return kernel

@@ -110,17 +110,18 @@ def usable(block: Array) -> bool:
     return 0 < block.shape[1] <= LARGEST and can_compile(block)
 
 
-def whiten(gram: Array) -> tuple[Array, Array]:
-    """(W, facts), both on the device.
+def whiten(gram: Array, facts: Array, row: int) -> Array:
+    """W; and into a row of `facts`, where it is, what was seen on the way.
 
-    The facts are the least length of a column of Z, the least diagonal entry of the Cholesky factor of S, and the
-    largest row sum of |S| off its diagonal; not a number where something is wrong.
+    That is the least length of a column of Z, the least diagonal entry of the Cholesky factor of S, and the largest row
+    sum of |S| off its diagonal; not a number where something is wrong.
     """
     size = int(gram.shape[0])
-    result, facts = empty_rows(size, size, gram), empty_rows(1, 3, gram)
+    result = empty_rows(size, size, gram)
     with on_device_of(gram):
-        _kernel()((1,), (1024,), (pointer(gram), pointer(result), pointer(facts), np.int32(size)))
-    return result, facts
+        places = (pointer(gram), pointer(result), pointer(facts) + np.uint64(24 * row))
+        _kernel()((1,), (1024,), (*places, np.int32(size)))
+    return result
 
 
 @lru_cache(maxsize=1)

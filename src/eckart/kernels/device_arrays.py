@@ -40,6 +40,13 @@ def pointer(array: Array) -> np.uint64:
     return np.uint64(array.data_ptr() if hasattr(array, "data_ptr") else array.data.ptr)
 
 
+def element_strides(array: Array) -> tuple[int, ...]:
+    """Steps from an entry to the next along each axis, in entries."""
+    if hasattr(array, "data_ptr"):
+        return tuple(array.stride())
+    return tuple(step // array.itemsize for step in array.strides)
+
+
 def given_back(array: Any, like: Array) -> Array:
     """A CuPy array in the library of the user."""
     if type(like).__module__.partition(".")[0] == "cupy":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from eckart.array_api import Array, is_host, namespace
+from eckart.array_api import Array, astype, is_host, namespace
 from eckart.kernels import cuda_skinny
 from eckart.kernels.device_arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.operators.base import Survey
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from eckart.operators.row_blocks import RowBlocks
 
 _LEAST_ENTRIES = 2**20
-_MOST_COLUMNS = 128
+MOST_COLUMNS = 128
 """Columns of a factor up to which our kernels are faster than the library's products."""
 
 
@@ -36,67 +36,68 @@ class SkinnyProducts:
     def matmat(self, right: Array) -> Array:
         """A Q in float32."""
         with on_device_of(self.like):
-            image = self._by_tiles(right, lambda tile: cuda_skinny.added(self._forth(tile)).astype("float32"))
-            return given_back(image, self.like)
+            image = self._by_tiles(right, self._forth)
+        return astype(image, namespace(image).float32)
 
     def rmatmat(self, left: Array) -> Array:
         """A^T Y in float64."""
         with on_device_of(self.like):
-            return given_back(self._by_tiles(left, lambda tile: cuda_skinny.added(self._back(tile))), self.like)
+            return self._by_tiles(left, self._back)
 
     def normal(self, right: Array) -> Array:
         """A^T (A Q) in float64."""
         with on_device_of(self.like):
-            product = self._by_tiles(right, lambda tile: cuda_skinny.added(self._back(self._forth(tile))))
-            return given_back(product, self.like)
+            return self._by_tiles(right, lambda tile: self._back(cuda_skinny.arrange_pieces(self._forth(tile))))
 
     def rough(self, right: Array) -> Array:
         """About A^T (A Q), at a third of the work."""
+
+        def product(tile: Any) -> Any:
+            return self._back(cuda_skinny.arrange_pieces(self._forth(tile, rough=True)), rough=True)
+
         with on_device_of(self.like):
-            product = self._by_tiles(right, lambda tile: cuda_skinny.added(self._back(self._forth(tile, True), True)))
-            return given_back(product, self.like)
+            return self._by_tiles(right, product)
 
     def survey(self, right: Array) -> Survey:
-        """Column sums, sums of squares and A^T (A Q); A is not turned."""
-        width = right.shape[1]
+        """Column sums, sums of squares, the longest row and A^T (A Q); A is not turned."""
+        most = cuda_skinny.WIDTHS[-1]
+        first, rest = right[:, :most], right[:, most:]
         with on_device_of(self.like):
-            first, rest = right[:, : cuda_skinny.WIDTHS[-1]], right[:, cuda_skinny.WIDTHS[-1] :]
-            image = cuda_skinny.arrange(self._forth(_padded(seen_by_cupy(first))))
-            pieces, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, image, sums=True)
-            longest = cuda_skinny.longest_row(self.stored, self.shift)
-            parts = [given_back(part, self.like) for part in (sums[0], sums[1], cuda_skinny.added(pieces), longest)]
-        product = parts[2][:, : min(width, cuda_skinny.WIDTHS[-1])]
+            image, squares = cuda_skinny.multiply(self.stored, self.shift, cuda_skinny.arrange(first), sums=True)
+            arranged = cuda_skinny.arrange_pieces(image)
+            pieces, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, arranged, sums=True)
+            product = cuda_skinny.added(pieces, first.shape[1], self.like)
+            sums, longest = (given_back(part, self.like) for part in (sums, cuda_skinny.longest_row(squares)))
         if rest.shape[1]:
             product = namespace(product).concat([product, self.normal(rest)], axis=1)
-        return Survey(parts[0], parts[1], float(self.stored.shape[0]), product, longest=parts[3])
+        return Survey(sums[0, :], sums[1, :], float(self.stored.shape[0]), product, longest=longest)
 
-    def _forth(self, factor: Any, rough: bool = False) -> Any:
-        return self._product(factor, transposed=self.turned, rough=rough)
+    def _forth(self, arranged: Any, *, rough: bool = False) -> Any:
+        """A Q in pieces."""
+        return self._product(arranged, transposed=self.turned, rough=rough)
 
-    def _back(self, factor: Any, rough: bool = False) -> Any:
-        return self._product(factor, transposed=not self.turned, rough=rough)
+    def _back(self, arranged: Any, *, rough: bool = False) -> Any:
+        """A^T Y in pieces."""
+        return self._product(arranged, transposed=not self.turned, rough=rough)
 
-    def _product(self, factor: Any, *, transposed: bool, rough: bool) -> Any:
-        """S Q or S^T Y in pieces; the factor may come in pieces as well."""
-        arranged = cuda_skinny.arrange(factor)
-        if transposed:
-            return cuda_skinny.multiply_transposed(self.stored, self.shift, arranged, rough=rough)[0]
-        return cuda_skinny.multiply(self.stored, self.shift, arranged, rough=rough)
+    def _product(self, arranged: Any, *, transposed: bool, rough: bool) -> Any:
+        product = cuda_skinny.multiply_transposed if transposed else cuda_skinny.multiply
+        return product(self.stored, self.shift, arranged, rough=rough)[0]
 
-    def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Any:
-        """product(tile) for as many columns as a launch takes, side by side."""
-        seen, most = seen_by_cupy(factor), cuda_skinny.WIDTHS[-1]
-        tiles = [seen[:, start : start + most] for start in range(0, seen.shape[1], most)]
-        pieces = [product(_padded(tile))[:, : tile.shape[1]] for tile in tiles]
-        return pieces[0] if len(pieces) == 1 else cupy().concatenate(pieces, axis=1)
+    def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Array:
+        """product(arranged tile) for as many columns as a launch takes, side by side."""
+        most = cuda_skinny.WIDTHS[-1]
+        tiles = [factor[:, start : start + most] for start in range(0, factor.shape[1], most)]
+        parts = [cuda_skinny.added(product(cuda_skinny.arrange(tile)), tile.shape[1], self.like) for tile in tiles]
+        return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=1)
 
 
-def skinny_products(op: RowBlocks, width: int) -> SkinnyProducts | None:
-    """Our kernels for `op` with a factor of `width` columns; None where they do not suit."""
+def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
+    """Our kernels for `op`, for factors of up to `MOST_COLUMNS`; None where they do not suit."""
     matrix = op.matrix
-    if is_host(op.like) or op.precision != "float32" or width > _MOST_COLUMNS or op.weight_roots is not None:
+    if is_host(op.like) or op.precision != "float32" or op.weight_roots is not None or op.sparse:
         return None
-    if op.counter.frugal or op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.like):
+    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.like):
         return None
     shift, suits = _shift_of(op)
     if not suits:
@@ -128,17 +129,6 @@ def _aligned(stored: Any) -> bool:
         and stored.shape[1] % 4 == 0
         and stored.data.ptr % 16 == 0
     )
-
-
-def _padded(factor: Any) -> Any:
-    """The factor in float32, with columns of zeros up to the width of a launch."""
-    width = int(factor.shape[1])
-    wide = next(w for w in cuda_skinny.WIDTHS if w >= width)
-    if wide == width:
-        return cupy().ascontiguousarray(factor, dtype="float32")
-    result = cupy().zeros((factor.shape[0], wide), "float32")
-    result[:, :width] = factor
-    return result
 
 
 def _suits(like: Array) -> bool:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from eckart.array_api import Array, astype, from_numpy, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.kernels import cuda_skinny
 from eckart.operators import device_rows, sparse_rows
 from eckart.operators.base import Survey, of_powers, to_power
-from eckart.operators.device_dense import skinny_products
+from eckart.operators.device_dense import MOST_COLUMNS, SkinnyProducts, skinny_products
 from eckart.operators.device_memory import Counter, within_memory
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.executors import each, fold
@@ -62,7 +64,7 @@ class RowBlocks:
         """Stored entries."""
         return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
 
-    @property
+    @cached_property
     def like(self) -> Array:
         if isinstance(self.matrix, DeviceCsr):
             return self.matrix.like
@@ -154,7 +156,7 @@ class RowBlocks:
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.matmat(self, right)
-        skinny = skinny_products(self, right.shape[1])
+        skinny = self.skinny(right.shape[1])
         if skinny is not None:
             return skinny.matmat(right)
         factor = self._operand(right)
@@ -178,7 +180,7 @@ class RowBlocks:
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.rmatmat(self, left)
-        skinny = skinny_products(self, left.shape[1])
+        skinny = self.skinny(left.shape[1])
         if skinny is not None:
             return skinny.rmatmat(left)
         factor = self._operand(left)
@@ -194,7 +196,7 @@ class RowBlocks:
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.normal(self, right)
-        skinny = skinny_products(self, right.shape[1])
+        skinny = self.skinny(right.shape[1])
         if skinny is not None:
             return skinny.normal(right)
         factor = self._operand(right)
@@ -207,7 +209,7 @@ class RowBlocks:
     @within_memory
     def rough(self, right: Array) -> Array | None:
         """About A^T (A Q), for first directions only; None where that costs as much as the thing itself."""
-        skinny = None if self.sparse else skinny_products(self, right.shape[1])
+        skinny = self.skinny(right.shape[1])
         if skinny is None:
             return None
         self.counter.reads += 1
@@ -234,7 +236,7 @@ class RowBlocks:
         if self.sparse:
             found: Survey = self.stored_rows.survey(self, right, gram=gram)
             return found
-        skinny = None if gram or right is None else skinny_products(self, right.shape[1])
+        skinny = None if gram or right is None else self.skinny(right.shape[1])
         if skinny is not None and not skinny.turned:
             return skinny.survey(right)
         factor = None if right is None else self._operand(right)
@@ -263,6 +265,19 @@ class RowBlocks:
         if gram:
             return Survey(sums, _diagonal(squares), weight, squares)
         return Survey(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
+
+    def skinny(self, width: int) -> SkinnyProducts | None:
+        """Kernels of a GPU for products with a factor of so many columns; None where they do not suit."""
+        return None if width > MOST_COLUMNS or self.counter.frugal else self._skinny
+
+    @property
+    def tile(self) -> int:
+        """Columns of a factor that are multiplied at a time."""
+        return 1 if self.skinny(1) is None else cuda_skinny.WIDTHS[0]
+
+    @cached_property
+    def _skinny(self) -> SkinnyProducts | None:
+        return skinny_products(self)
 
     # Blocks and sums
 

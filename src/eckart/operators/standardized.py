@@ -123,6 +123,14 @@ class Standardized:
         return self._given.precision
 
     @property
+    def tile(self) -> int:
+        """Columns that products take at a time: more of them, up to a multiple of this, cost nothing."""
+        operator: Any = self.operator
+        while isinstance(operator, Wrapped):
+            operator = operator.base
+        return operator.tile if isinstance(operator, RowBlocks) else 1
+
+    @property
     def weights(self) -> np.ndarray | None:
         """The weights of A's rows; None when each counts once."""
         roots = self._given.weight_roots
@@ -206,7 +214,7 @@ class Standardized:
         moments = self.moments
         squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
         unit = float(np.finfo(self.precision).eps) * self._amplification
-        spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * float(np.linalg.norm(squares))
+        spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * _length(squares)
         # What is small beside a sum is lost, always to the same side: half a unit in common.
         return error + unit * (spread + 0.5 * self.total)
 
@@ -218,10 +226,10 @@ class Standardized:
         plain = self.precision == "float64" or self.sparse or self.turned
         if plain or not isinstance(operator, Centered):
             return np.zeros(vectors.shape[1])
-        xp, mean = namespace(vectors), operator.right
-        along = xp.abs(mean @ vectors) * xp.sqrt((mean * mean) @ (vectors * vectors))
+        mean = operator.right
+        along, across = to_numpy(namespace(mean).stack([mean @ vectors, (mean * mean) @ (vectors * vectors)]))
         unit = float(np.finfo(self.precision).eps) * DEVIATIONS * deviation_of_sum(TOGETHER)
-        return to_numpy(along) * (2.0 * operator.weight * unit)
+        return np.asarray(np.abs(along) * np.sqrt(across) * (2.0 * operator.weight * unit))
 
     def recentred(self) -> tuple[Operator, float]:
         """B with the means, now known, subtracted block by block, and the rounding that centring still costs.
@@ -332,7 +340,7 @@ class Standardized:
         self._moments = self._describe(to_numpy(survey.sums) / survey.weight, squares, survey.weight)
         self._amplification = self._amplify(to_numpy(survey.squares))
         if survey.longest is not None and not self.scale:
-            mean = float(np.linalg.norm(to_numpy(survey.sums) / survey.weight)) if self.center else 0.0
+            mean = _length(to_numpy(survey.sums) / survey.weight) if self.center else 0.0
             self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
 
     def _correct_gram(self, gram: Array, mean: Array, weight: float) -> Array:
@@ -485,6 +493,11 @@ def _precisely(operator: Any) -> Any:
     if isinstance(operator, Wrapped):
         return replace(operator, base=_precisely(operator.base))
     return operator.precise()
+
+
+def _length(vector: np.ndarray) -> float:
+    """Without BLAS, whose threads take longer to wake than this takes."""
+    return float(np.sqrt(np.sum(vector * vector)))
 
 
 def _ones(count: int, like: Array, *, whole: bool = True) -> Array:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.array_api import Array, fetch_later, from_numpy, namespace
+from eckart.array_api import Array, empty_rows, fetch_later, from_numpy
 from eckart.solvers import orthogonal, orthogonal_device
 from eckart.solvers.certificate import Compression
 from eckart.solvers.orthogonal_device import Made
-from eckart.solvers.tall import inner, times, without
+from eckart.solvers.tall import inner, less, times
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -25,6 +25,7 @@ class Basis:
 
     rows: Array
     _matrix: np.ndarray
+    """T; what is not recorded is not set."""
     count: int = 0
     coupled: int = 0
     """G of the next block meets only the columns from here on; with all older ones its product is zero."""
@@ -66,7 +67,7 @@ class Basis:
         return Compression(self.matrix[:size, :size], self.newest, spread, self.rows)
 
     def add(self, block: Array, image: Array) -> Array:
-        """Append a block and G block; gives the part of G block outside the basis.
+        """Append a block and G block; gives the part of G block outside the basis. The image is gone.
 
         G block meets only its own columns and those of the block before; the rounding along all others is cleared
         when the next block is made.
@@ -74,10 +75,11 @@ class Basis:
         first, last = self.count, self.count + block.shape[1]
         self._store(first, block)
         near = self.rows[self.coupled : last, :].T
-        coefficients = inner(near, image)
-        rest = without(image, near, coefficients)
-        self._gram = inner(rest, rest)
-        fetched = fetch_later(namespace(rest).concat([coefficients, self._gram], axis=0))
+        columns, width = near.shape[1], image.shape[1]
+        numbers = empty_rows(columns + width, width, image)
+        rest = less(image, near, inner(near, image, numbers[:columns, :]))
+        self._gram = inner(rest, rest, numbers[columns:, :])
+        fetched = fetch_later(numbers)
         self._arriving.append((fetched, slice(self.coupled, first), slice(first, last)))
         self.coupled = first
         return rest
@@ -128,6 +130,7 @@ class Basis:
 
     def _record(self, coefficients: np.ndarray, met: slice, own: slice) -> None:
         older = met.stop - met.start
+        self._matrix[own, : own.stop] = self._matrix[: own.stop, own] = 0.0
         self._matrix[met, own] = coefficients[:older]
         self._matrix[own, met] = coefficients[:older].T
         square = coefficients[older:]
@@ -140,7 +143,6 @@ class Basis:
         """Thick restart: keep the Ritz vectors M X; the next block meets them all."""
         self._settle()
         vectors = times(self.vectors, from_numpy(coefficients, self.rows))
-        self._matrix[:] = 0.0
         self._store(0, vectors)
         self._matrix[: self.count, : self.count] = np.diag(values)
         self._newest = np.zeros((0, 0))

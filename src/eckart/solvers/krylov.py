@@ -13,13 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from eckart.array_api import Array, empty_rows, from_numpy, is_host, namespace
+from eckart.array_api import Array, empty_rows, fetch_later, from_numpy, is_host, namespace
 from eckart.operators.executors import both
-from eckart.solvers import certificate, orthogonal
+from eckart.solvers import certificate, orthogonal, orthogonal_device
 from eckart.solvers.basis import Basis
 from eckart.solvers.certificate import Probe
+from eckart.solvers.orthogonal_device import Made
 from eckart.solvers.symmetric import leading_pairs, worth_moving
-from eckart.solvers.tall import times
+from eckart.solvers.tall import inner, times
 from eckart.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -52,6 +53,8 @@ class Matrix:
     like: Array
     measure: Callable[[], tuple[float, float]]
     """Trace and rounding, as late as they are needed: they may come from the first read. May refuse the matrix."""
+    tile: int = 1
+    """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
 
     def settle(self) -> None:
         """Measure it now."""
@@ -118,7 +121,7 @@ def begun(block: Array, image: Array, capacity: int) -> tuple[Basis, Array]:
 
     Beside a GPU nothing has waited for that read when this returns.
     """
-    basis = Basis(empty_rows(capacity, block.shape[0], block), np.zeros((capacity, capacity)))
+    basis = Basis(empty_rows(capacity, block.shape[0], block), np.empty((capacity, capacity)))
     with one_blas_thread():
         return basis, _step(basis, block, image)
 
@@ -138,7 +141,10 @@ def _block_lanczos(
         matrix.settle()
     while True:
         run.steps += 1
-        state = run.assess() if run.worth_a_look() else None
+        worth = run.worth_a_look()
+        if worth:
+            run.go_ahead()
+        state = run.assess() if worth else None
         if state is not None and (state.done or run.exhausted(state)):
             return run.finish(state)
         if basis.count == matrix.size:
@@ -148,7 +154,7 @@ def _block_lanczos(
         if state is not None and not basis.confirmed():
             following = basis.continue_with_care(rest)
         current = run.make_room(run.refresh(following, state), state)
-        image = matrix.apply(current)
+        image = run.image_of(current)
         run.prepare()
         # While a GPU multiplies; what was multiplied in vain is lost.
         matrix.settle()
@@ -177,6 +183,21 @@ class Looks:
         self.last = (step, worst)
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """What a GPU was asked to do while the host looks whether probes are due."""
+
+    following: Array
+    """The next block."""
+    probes: Made
+    """Random directions outside of it and of the basis."""
+    coordinates: Callable[[], np.ndarray]
+    wide: Array
+    """Both."""
+    image: Array | None
+    """G times both, where the probes come free."""
+
+
 @dataclass
 class _Run:
     matrix: Matrix
@@ -199,8 +220,7 @@ class _Run:
     looks: Looks = field(default_factory=Looks)
     spare: Array | None = None
     """Random columns that were drawn beforehand."""
-    ready: tuple[Array, Array, Callable[[], np.ndarray]] | None = None
-    """A next block, probes outside of it and of the basis, and their coordinates."""
+    ahead: _Ahead | None = None
 
     def worth_a_look(self) -> bool:
         """Assessing costs an eigenproblem of the size of the basis: do it when the answer may have changed."""
@@ -258,21 +278,36 @@ class _Run:
         def ritz_pairs() -> tuple[np.ndarray, np.ndarray]:
             return leading_pairs(table, count, like=like)
 
-        there = worth_moving("pairs", size, like)
         if self.probe is None:
-            # What probes would take, a GPU does while the host looks whether they are due.
-            found = ritz_pairs() if there or self.spare is None else both(self._make_ready, ritz_pairs)[1]
-            return found, self._complement()
-        if there and not worth_moving("pairs", size - self.probe().start, like):
+            return ritz_pairs(), self._complement()
+        if worth_moving("pairs", size, like) and not worth_moving("pairs", size - self.probe().start, like):
             return both(ritz_pairs, self._complement)  # a GPU and the host have one problem each
         return ritz_pairs(), self._complement()
 
-    def _make_ready(self) -> None:
-        """Probes that join the next block, if it is made and they are due."""
+    def go_ahead(self) -> None:
+        """Before the host looks whether probes are due, ask a GPU for them, and for the next product if they are free.
+
+        No run ends while it has no probes, but for few matrices; so that product is hardly ever in vain.
+        """
         following, spare = self.basis.upcoming, self.spare
-        if following is not None and spare is not None and following.shape[1] == self.block:
-            self.spare = None
-            self.ready = (following, *orthogonal.outside(spare, self.basis.vectors, following))
+        if self.probe is not None or spare is None or following is None or following.shape[1] != self.block:
+            return
+        self.spare = None
+        probes = orthogonal_device.orthonormalized(spare, None, self.basis.vectors, following)
+        coordinates = fetch_later(inner(probes.block, spare))
+        wide = namespace(following).concat([following, probes.block], axis=1)
+        free = -following.shape[1] % self.matrix.tile >= _PROBES
+        self.ahead = _Ahead(following, probes, coordinates, wide, self.matrix.apply(wide) if free else None)
+
+    def image_of(self, current: Array) -> Array:
+        """G times the next block, which may be under way."""
+        ahead, self.ahead = self.ahead, None
+        if ahead is not None and ahead.image is not None:
+            if current is ahead.wide:
+                return ahead.image
+            if current is ahead.following:
+                return ahead.image[:, : current.shape[1]]
+        return self.matrix.apply(current)
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values already hold the share; None while no k does."""
@@ -364,11 +399,13 @@ class _Run:
         width = min(room, max(lacking, _PROBES if due else 0))
         if width <= 0:
             return following
-        ready, self.ready = self.ready, None
-        if ready is not None and ready[0] is following and width == _PROBES:
-            _, fresh, coordinates = ready
+        ahead = self.ahead
+        usable = ahead is not None and ahead.following is following and width == _PROBES
+        if ahead is not None and usable and ahead.probes.good(0.0, orthogonal.ROUNDING_ONLY):
+            wide, coordinates = ahead.wide, ahead.coordinates
         else:
             fresh, coordinates = orthogonal.outside(self._random(width), self.basis.vectors, following)
+            wide = namespace(following).concat([following, fresh], axis=1)
         if due:
             self.probes += 1
             self.probed_at = self.steps
@@ -377,7 +414,7 @@ class _Run:
             self.probe = lambda: Probe(begin, coordinates(), probability)
             if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
                 self.looks.following = self.steps + 2  # probes that have just joined have nothing to tell
-        return namespace(following).concat([following, fresh], axis=1)
+        return wide
 
     def prepare(self) -> None:
         """Draw the probes while a GPU multiplies; a processor would only do it sooner."""
@@ -423,12 +460,14 @@ class _Run:
 
     def finish(self, state: Assessment) -> Pairs:
         k = state.k
-        drift = orthogonal.departure(self.basis.vectors, self.rng) * max(float(state.values[0]), 0.0)
         assert state.upper is not None
+        departure = orthogonal.departure(self.basis.vectors, self.rng)
+        vectors = times(self.basis.vectors, from_numpy(state.coefficients[:, :k], self.matrix.like))
         crowding = self._crowding(state.values)
+        drift = departure() * max(float(state.values[0]), 0.0)
         return Pairs(
             values=state.values[:k],
-            vectors=times(self.basis.vectors, from_numpy(state.coefficients[:, :k], self.matrix.like)),
+            vectors=vectors,
             upper=state.upper + drift + crowding[: len(state.upper)],
             residuals=state.residuals[:k] + drift + self.matrix.rounding,
             proved=state.proved,

@@ -6,7 +6,7 @@ import numpy as np
 
 from eckart.array_api import Array, namespace
 from eckart.operators.standardized import Standardized
-from eckart.solvers import orthogonal, single
+from eckart.solvers import orthogonal, orthogonal_device, single
 from eckart.solvers.direct import check_finite
 from eckart.solvers.krylov import Matrix, Pairs, Target, begun, block_lanczos
 from eckart.solvers.solution import Request, Solution
@@ -17,8 +17,7 @@ def solve_lanczos(
 ) -> Solution:
     """The wanted pairs, proved to the asked accuracy where the reads allow."""
     size = problem.shape[1]
-    start = _start(problem, orthogonal.random_start(rng, size, block, problem.like))
-    image = problem.first(start)
+    start, image = _first_product(problem, orthogonal.random_start(rng, size, block, problem.like))
     # c - G has the same Krylov spaces as G, its largest values are G's smallest, and c >= l_1 keeps it positive.
     shift = _finite(problem.total) if request.smallest else 0.0
 
@@ -32,7 +31,7 @@ def solve_lanczos(
         trace = shift * size - total if request.smallest else total
         return trace, 2 * problem.sum_error(problem.raw_trace(total))
 
-    matrix = Matrix(size, lambda q: turned(q, problem.operator.normal(q)), problem.like, measure)
+    matrix = Matrix(size, lambda q: turned(q, problem.operator.normal(q)), problem.like, measure, problem.tile)
     target = Target(
         request.k,
         request.share,
@@ -58,14 +57,16 @@ def _finite(total: float) -> float:
     return total
 
 
-def _start(problem: Standardized, random: Array) -> Array:
-    """A block to begin with: the random one, or where it leads to, at the price of a rough read."""
+def _first_product(problem: Standardized, random: Array) -> tuple[Array, Array | None]:
+    """(an orthonormal block, G times it): the random block, or where it leads to, at the price of a rough read."""
     ahead = problem.rough(random)
-    if ahead is not None:
-        block = orthogonal.orthonormalize(ahead)
-        if block.shape[1] == random.shape[1]:
-            return block
-    return orthogonal.orthonormalize(random)
+    if ahead is not None and orthogonal_device.usable(ahead):
+        made = orthogonal_device.orthonormalized(ahead)
+        image = problem.first(made.block)
+        if made.good(0.0):  # while a GPU multiplies; what was multiplied in vain is lost
+            return made.block, image
+    start = orthogonal.orthonormalize(random)
+    return start, problem.first(start)
 
 
 def _solution(

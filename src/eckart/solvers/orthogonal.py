@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from eckart.array_api import Array, astype, device, fetch_later, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.kernels import cuda_random
 from eckart.solvers import orthogonal_device
 from eckart.solvers.orthogonal_device import NEARLY_ORTHOGONAL, WELL_CONDITIONED
 from eckart.solvers.tall import inner, times, without
@@ -138,11 +139,11 @@ def project_out(block: Array, *bases: Array) -> Array:
     return block
 
 
-def departure(basis: Array, rng: np.random.Generator) -> float:
-    """About ||I - M^T M||_F, from four random vectors, with a margin of three."""
-    probes = from_numpy(rng.standard_normal((basis.shape[1], 4)), basis)
-    error = inner(basis, times(basis, probes)) - probes
-    return 3.0 * float(np.sqrt(float(namespace(error).sum(error * error)) / 4.0))
+def departure(basis: Array, rng: np.random.Generator) -> Callable[[], float]:
+    """About ||I - M^T M||_F, from four random vectors, with a margin of three, once it is asked for."""
+    probes = rng.standard_normal((basis.shape[1], 4))
+    back = fetch_later(inner(basis, times(basis, from_numpy(probes, basis))))
+    return lambda: 3.0 * float(np.sqrt(np.sum((back() - probes) ** 2) / 4.0))
 
 
 def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
@@ -152,6 +153,8 @@ def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> 
     """
     if is_host(like):
         return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
+    if cuda_random.usable(like):
+        return cuda_random.normals(rows, columns, int(rng.integers(2**63)), like)
     xp = namespace(like)
     bits = random_bits(rng, (-(-rows // 2), columns), like)
     low, high = ((astype(part, xp.float64) + 0.5) / 2.0**32 for part in (bits & _LOW, (bits >> 32) & _LOW))
@@ -178,6 +181,8 @@ def random_bits(rng: np.random.Generator, shape: tuple[int, int], like: Array) -
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
     """A block of random signs beside `like`: as good a start as normal numbers, and sooner made."""
+    if cuda_random.usable(like):
+        return cuda_random.signs(rows, columns, int(rng.integers(2**63)), like)
     if not is_host(like):
         return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), like) >> 33) & 1, float64(like))
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
@@ -193,3 +198,13 @@ def flip_signs(right: Array) -> np.ndarray:
     places = xp.argmax(xp.abs(right), axis=0)
     signs = np.diagonal(to_numpy(xp.take(right, places, axis=0)))
     return np.where(signs < 0.0, -1.0, 1.0)
+
+
+def signs_beside(right: Array) -> Array:
+    """The same beside `right`; on a GPU without a way to the host."""
+    if is_host(right) or right.shape[0] == 0:
+        return from_numpy(flip_signs(right), right)
+    xp = namespace(right)
+    columns = xp.arange(right.shape[1], device=device(right))
+    largest = right[xp.argmax(xp.abs(right), axis=0), columns]
+    return 1.0 - 2.0 * astype(largest < 0.0, float64(right))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.array_api import Array, fetch_later, namespace
+from eckart.array_api import Array, empty_rows, fetch_later
 from eckart.kernels import cuda_whiten
 from eckart.kernels.written import less_product
 from eckart.solvers.tall import inner, times
@@ -41,11 +41,11 @@ def usable(block: Array) -> bool:
 
 def orthonormalized(block: Array, gram: Array | None = None, *bases: Array) -> Made:
     """Q with Q^T Q = I and span Q = span Z less what lies along the bases, in two rounds; `gram` is Z^T Z if known."""
-    whitening, first = cuda_whiten.whiten(inner(block, block) if gram is None else gram)
-    block = times(block, whitening)
+    facts = empty_rows(2, 3, block)
+    block = times(block, cuda_whiten.whiten(inner(block, block) if gram is None else gram, facts, 0))
     block = cleared(block, *bases)  # ours by now
-    whitening, second = cuda_whiten.whiten(inner(block, block))
-    return Made(times(block, whitening), fetch_later(namespace(block).concat([first, second], axis=0)))
+    block = times(block, cuda_whiten.whiten(inner(block, block), facts, 1))
+    return Made(block, fetch_later(facts))
 
 
 def cleared(block: Array, *bases: Array) -> Array:

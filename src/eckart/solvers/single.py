@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy, namespace, to_numpy
+from eckart.array_api import Array, fetch_later, from_numpy, namespace, to_numpy
 from eckart.operators.rounding import DEVIATIONS, deviation_of_sum
 from eckart.operators.standardized import Standardized
 from eckart.solvers.krylov import Pairs
@@ -31,14 +31,15 @@ def unit(problem: Standardized) -> float:
 
 def errors(problem: Standardized, values: np.ndarray, vectors: Array) -> np.ndarray:
     """Bounds, each of four standard deviations, of the error of ||B v||^2 beyond a unit of the largest."""
-    xp = namespace(vectors)
-    shares = to_numpy(xp.sum(vectors**4, axis=0))
+    squares = vectors * vectors
+    shares = fetch_later(namespace(vectors).sum(squares * squares, axis=0))
+    centring = problem.centring_error(vectors)
     values = np.maximum(values, 0.0)
     rows = np.sqrt(np.minimum(problem.longest_row, values) * values)
     length, width = problem.shape
     forth, back = 2.0 * deviation_of_sum(width), deviation_of_sum(min(length, _MOST_ROWS))
-    own = DEVIATIONS * unit(problem) * (forth * rows + back * values * np.sqrt(shares))
-    return np.asarray(own + problem.centring_error(vectors))
+    own = DEVIATIONS * unit(problem) * (forth * rows + back * values * np.sqrt(shares()))
+    return np.asarray(own + centring)
 
 
 def tolerable(found: np.ndarray, values: np.ndarray, tolerance: float) -> bool:

@@ -10,17 +10,18 @@ import itertools
 
 import numpy as np
 
-from eckart.array_api import Array, is_numpy
+from eckart.array_api import Array, is_host, is_numpy
+from eckart.kernels.written import less_product, put_product
 from eckart.operators.executors import each, fold
 
 _PIECES = 8
 _SERIAL_WORK = 4_000_000
 
 
-def inner(first: Array, second: Array) -> Array:
-    """A^T B for n x p and n x q."""
+def inner(first: Array, second: Array, place: Array | None = None) -> Array:
+    """A^T B for n x p and n x q, put into `place` where one is given."""
     if not _worth_it(first, second.shape[1]):
-        return first.T @ second
+        return first.T @ second if place is None else put_product(first.T, second, place)
 
     def step(piece: slice) -> np.ndarray:
         return np.asarray(first[piece].T @ second[piece])
@@ -29,7 +30,11 @@ def inner(first: Array, second: Array) -> Array:
         total += part
         return total
 
-    return fold(step, _pieces(first.shape[0]), add)
+    total = fold(step, _pieces(first.shape[0]), add)
+    if place is None:
+        return total
+    place[...] = total
+    return place
 
 
 def times(tall: Array, small: Array) -> Array:
@@ -57,6 +62,11 @@ def without(tall: Array, basis: Array, coefficients: Array) -> Array:
 
     each(step, _pieces(tall.shape[0]))
     return result
+
+
+def less(tall: Array, basis: Array, coefficients: Array) -> Array:
+    """Z - M C, where nobody needs Z any more."""
+    return without(tall, basis, coefficients) if is_host(tall) else less_product(tall, basis, coefficients)
 
 
 def _tall(rows: int, columns: int) -> np.ndarray:

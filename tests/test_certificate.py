@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import eckart as ek
 from eckart.errors import AccuracyWarning
+from eckart.solvers import certificate
 from eckart.solvers.certificate import Compression, Probe, complement_bound
 from eckart.solvers.krylov import Matrix, Target, begun, block_lanczos
 from eckart.testing import orthonormal
@@ -324,3 +325,42 @@ def test_a_raised_failure_probability_is_kept():
     assert all(pairs.failure_probability in (0.0, 0.05) for pairs in runs)
     assert any(pairs.failure_probability == 0.05 for pairs in runs)
     assert np.mean(wrong) <= 0.05
+
+
+def krylov_compression(matrix, block, steps, rng):
+    """(T and R^T R of a Krylov basis, the largest eigenvalue of the complement)."""
+    columns = np.linalg.qr(rng.standard_normal((len(matrix), block)))[0]
+    for _ in range(steps - 1):
+        rest = matrix @ columns[:, -block:]
+        for _ in range(2):
+            rest = rest - columns @ (columns.T @ rest)
+        columns = np.hstack([columns, np.linalg.qr(rest)[0]])
+    small = columns.T @ matrix @ columns
+    residual = (matrix @ columns - columns @ small)[:, -block:]
+    outside = np.linalg.qr(columns, mode="complete")[0][:, columns.shape[1] :]
+    complement = np.linalg.eigvalsh(outside.T @ matrix @ outside)[-1]
+    return Compression((small + small.T) / 2, residual.T @ residual), float(complement)
+
+
+def test_bounds_by_the_leading_ritz_vectors():
+    """Where the smaller eigenproblem gives bounds they hold, not much further off than the large one's."""
+    used = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        size, k = int(rng.integers(100, 160)), int(rng.integers(1, 14))
+        values = np.sort(rng.uniform(size=size) ** rng.uniform(0.5, 8))[::-1]
+        turn = orthonormal(size, size, seed=seed)
+        steps = int(rng.integers(2, 6))
+        compression, complement = krylov_compression((turn * values) @ turn.T, 16, steps, rng)
+        ritz, vectors = (part[..., ::-1] for part in np.linalg.eigh(compression.matrix))
+        wanted = ritz[: k + 1]
+        split = certificate._split_bounds(compression, complement, wanted, (ritz, vectors))
+        if split is None:
+            continue
+        used += 1
+        assert np.all(split >= values[: k + 1] - 1e-13), seed
+        off = np.sum(certificate.upper_bounds(compression, complement, wanted, np.inf) - wanted)
+        if off < 1e-3 * np.sum(wanted):  # nearly there, as when a run ends
+            assert np.sum(split - wanted) <= 3.0 * off + 1e-12, seed
+        assert np.all(certificate.upper_bounds(compression, complement, wanted, np.inf, (ritz, vectors)) == split)
+    assert used > 100

@@ -6,6 +6,13 @@ For every d > 0 the order of positive semi-definite matrices gives
     lambda_i(G) <= the i-th largest of  eig(T + R^T R / d)  united with  {s + d, s + d, ...}.
 
 The bound needs no gap. Lower bounds are the Ritz values, eig(T). R vanishes outside the newest block of a Krylov basis.
+
+Where the Ritz pairs (theta, X) are at hand, a smaller eigenproblem will do: the leading Ritz vectors X_1 are a basis as
+well, with T_1 = diag(theta_1), R_1 = R X_1, and for y > s all of G outside of it is at most y if
+
+    diag(theta_2) + X_2^T R^T R X_2 / (y - s) <= y,
+
+by the Schur complement; which one Cholesky factor tells.
 """
 
 from __future__ import annotations
@@ -15,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import lapack
 
 from eckart.array_api import Array
 from eckart.solvers.symmetric import leading_values, pairs
@@ -37,14 +45,25 @@ class Compression:
         return int(self.matrix.shape[0])
 
 
-def upper_bounds(compression: Compression, complement: float, ritz: np.ndarray, enough: float = 0.0) -> np.ndarray:
+Ritz = tuple[np.ndarray, np.ndarray]
+"""Ritz values, falling, and their vectors in the coordinates of the basis."""
+
+
+def upper_bounds(
+    compression: Compression, complement: float, ritz: np.ndarray, enough: float = 0.0, every: Ritz | None = None
+) -> np.ndarray:
     """Upper bounds of as many leading eigenvalues of G as there are Ritz values, given complement >= lambda_max(S).
 
     Any d gives a bound; the sum of the bounds is least near d = theta - s, where theta is the last Ritz value wanted.
-    Bounds within `enough` of the Ritz values, all together, are not sharpened further.
+    Bounds within `enough` of the Ritz values, all together, are not sharpened further. With `every` Ritz pair at hand
+    the smaller eigenproblem is tried first.
     """
     gap = ritz[-1] - complement
     scale = max(float(ritz[0]), complement, np.finfo(float).tiny)
+    if every is not None:
+        bounds = _split_bounds(compression, complement, ritz, every)
+        if bounds is not None and float(np.sum(bounds - ritz)) <= enough:
+            return bounds
     if gap > 4 * _UNIT * scale:
         trials = [gap, 0.5 * gap]
     else:
@@ -68,6 +87,35 @@ def _bounds_for(compression: Compression, complement: float, count: int, d: floa
     matrix[np.diag_indices_from(matrix)] += compression.noise**2 / d
     values = leading_values(matrix, count, compression.like)
     return np.asarray(np.maximum(values, complement + d))
+
+
+_SPLIT_GAP = 1e-6
+"""Half gaps that are smaller, as shares of the largest value, are near the rounding of the Cholesky factor."""
+_SPLIT_SHARE = 0.6
+"""Of the Ritz pairs, more than which the smaller problem must not have to be worth it."""
+
+
+def _split_bounds(compression: Compression, complement: float, ritz: np.ndarray, every: Ritz) -> np.ndarray | None:
+    """The bounds by the leading Ritz vectors alone, half of the gap on either side of y; None where that fails."""
+    values, vectors = every
+    size, half = len(values), 0.5 * (ritz[-1] - complement)
+    if half <= _SPLIT_GAP * ritz[0]:
+        return None
+    most = complement + half
+    tail = vectors[size - compression.residual_gram.shape[0] :, :]
+    pushed = compression.residual_gram @ tail
+    noise = compression.noise**2
+    reach = values + (np.einsum("ij,ij->j", tail, pushed) + noise) / half
+    # Those whose own entry on the diagonal comes near y lead.
+    leading = max(len(ritz), 1 + int(np.flatnonzero(reach > most - 0.1 * half).max(initial=-1)))
+    if leading > _SPLIT_SHARE * size:
+        return None
+    rest = most - 1e-12 * ritz[0] - noise / half
+    below = np.diag(rest - values[leading:]) - tail[:, leading:].T @ pushed[:, leading:] / half
+    if lapack.dpotrf(below, lower=1, overwrite_a=1)[1]:
+        return None
+    above = np.diag(values[:leading] + noise / half) + tail[:, :leading].T @ pushed[:, :leading] / half
+    return np.asarray(np.maximum(leading_values(above, len(ritz)), ritz[-1]))
 
 
 @dataclass(frozen=True)

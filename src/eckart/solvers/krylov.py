@@ -19,7 +19,7 @@ from eckart.solvers import certificate, orthogonal, orthogonal_device
 from eckart.solvers.basis import Basis
 from eckart.solvers.certificate import Probe
 from eckart.solvers.orthogonal_device import Made
-from eckart.solvers.symmetric import leading_pairs, worth_moving
+from eckart.solvers.symmetric import by_all, leading_pairs, worth_moving
 from eckart.solvers.tall import inner, times
 from eckart.threads import one_blas_thread
 
@@ -221,6 +221,8 @@ class _Run:
     spare: Array | None = None
     """Random columns that were drawn beforehand."""
     ahead: _Ahead | None = None
+    departure: Callable[[], float] | None = None
+    """How far the basis is from orthonormal, where a GPU was asked for it before the look."""
 
     def worth_a_look(self) -> bool:
         """Assessing costs an eigenproblem of the size of the basis: do it when the answer may have changed."""
@@ -245,7 +247,9 @@ class _Run:
         if k is None or (size <= k and not self.complete):
             return None
         count = min(k + 1, size)
-        (values, coefficients), complement = self._look(size, count)
+        at_once = by_all(size, count, self.matrix.like)
+        every, complement = self._look(size, size if at_once else count)
+        values, coefficients = every[0][:count], every[1][:, :count]
         residuals = self._residuals(coefficients)
         tolerance = self.target.tolerance * max(values[k - 1], 0.0) + self._rounding(k)
         gaps = values[:k] - complement
@@ -260,7 +264,7 @@ class _Run:
         done = proved = False
         negligible = complement <= 16 * self.matrix.rounding
         if self.complete or negligible or estimate <= tolerance or self._last_chance(values, k):
-            upper = self._upper(values, complement, tolerance)
+            upper = self._upper(values, complement, tolerance, every if at_once else None)
             unavoidable = self._allowance
             done = self._sharp(k, values, upper - unavoidable, tolerance)
             proved = done and self._sharp(k, values, upper, tolerance)
@@ -285,10 +289,12 @@ class _Run:
         return ritz_pairs(), self._complement()
 
     def go_ahead(self) -> None:
-        """Before the host looks whether probes are due, ask a GPU for them, and for the next product if they are free.
+        """Before the host looks, ask a GPU for what will be needed: probes, the next product where these are free.
 
         No run ends while it has no probes, but for few matrices; so that product is hardly ever in vain.
         """
+        if not is_host(self.matrix.like) and self.probe is not None:
+            self.departure = orthogonal.departure(self.basis.vectors, self.rng)
         following, spare = self.basis.upcoming, self.spare
         if self.probe is not None or spare is None or following is None or following.shape[1] != self.block:
             return
@@ -344,12 +350,14 @@ class _Run:
         """Rounding in the sum of k Ritz values: the measured noise of one entry adds up at random."""
         return 8.0 * self.basis.noise * float(np.sqrt(k)) + 32 * k * self.matrix.rounding
 
-    def _upper(self, ritz: np.ndarray, complement: float, tolerance: float) -> np.ndarray:
+    def _upper(
+        self, ritz: np.ndarray, complement: float, tolerance: float, every: certificate.Ritz | None
+    ) -> np.ndarray:
         if self.complete:
             values = np.linalg.eigvalsh(self.basis.compression.matrix)[::-1][: len(ritz)]
         else:
             enough = tolerance if self.target.k is not None else 0.0
-            values = certificate.upper_bounds(self.basis.compression, complement, ritz, enough)
+            values = certificate.upper_bounds(self.basis.compression, complement, ritz, enough, every)
         return values + self._allowance
 
     @property
@@ -461,7 +469,7 @@ class _Run:
     def finish(self, state: Assessment) -> Pairs:
         k = state.k
         assert state.upper is not None
-        departure = orthogonal.departure(self.basis.vectors, self.rng)
+        departure = self.departure or orthogonal.departure(self.basis.vectors, self.rng)
         vectors = times(self.basis.vectors, from_numpy(state.coefficients[:, :k], self.matrix.like))
         crowding = self._crowding(state.values)
         drift = departure() * max(float(state.values[0]), 0.0)

@@ -141,9 +141,9 @@ def project_out(block: Array, *bases: Array) -> Array:
 
 def departure(basis: Array, rng: np.random.Generator) -> Callable[[], float]:
     """About ||I - M^T M||_F, from four random vectors, with a margin of three, once it is asked for."""
-    probes = rng.standard_normal((basis.shape[1], 4))
-    back = fetch_later(inner(basis, times(basis, from_numpy(probes, basis))))
-    return lambda: 3.0 * float(np.sqrt(np.sum((back() - probes) ** 2) / 4.0))
+    probes = gaussian(rng, basis.shape[1], 4, basis)
+    error = fetch_later(inner(basis, times(basis, probes)) - probes)
+    return lambda: 3.0 * float(np.sqrt(np.sum(error() ** 2) / 4.0))
 
 
 def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:

@@ -29,10 +29,15 @@ def leading_pairs(
     else:
         matrix = to_numpy(matrix)
         found = None
-        if size >= _SUBSET["pairs"] and 2 * count < size:
+        if not by_all(size, count):
             found = _subset(matrix, count, vectors=True, smallest=smallest)
         values, vectors = found if found is not None else _every(matrix, chosen)
     return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
+
+
+def by_all(size: int, count: int, like: Array | None = None) -> bool:
+    """Whether the `count` leading pairs are found by computing all."""
+    return worth_moving("pairs", size, like) or size < _SUBSET["pairs"] or 2 * count >= size
 
 
 def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) -> np.ndarray:

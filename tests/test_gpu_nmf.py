@@ -151,3 +151,35 @@ def test_decompose_and_project(library):
     assert is_there(scores, library)
     assert np.abs(to_numpy(scores - d.left * d.values)).max() < 1e-3 * to_numpy(d.values).max()
     assert is_there(ek.reconstruct(d, scores), library)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_recorded_steps_give_what_they_give_as_they_come(library, kind, loss, monkeypatch):
+    from eckart.kernels import cuda_graph
+    from eckart.solvers import nmf_device
+
+    recorded = []
+    for name in ("_record_torch", "_record_cupy"):
+        record = getattr(cuda_graph, name)
+        monkeypatch.setattr(
+            cuda_graph, name, lambda *given, record=record: recorded.append(record(*given)) or recorded[-1]
+        )
+    X = table(zeros=0.3 if kind == "dense" else 0.9, dtype="f4")
+    data = on_gpu(sp.csr_array(X) if kind == "sparse" else X, library)
+
+    def fitted():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return ek.NMF(4, init="random", random_state=0, beta_loss=loss, max_iter=40, tol=0.0).fit(data)
+
+    once = fitted()
+    if library == "torch" or loss != "frobenius":  # CuPy does not record products of matrices
+        assert len(recorded) >= 2  # the steps of both factors
+    monkeypatch.setattr(nmf_device, "_RECORDED", 0)
+    count = len(recorded)
+    plain = fitted()
+    assert len(recorded) == count
+    np.testing.assert_allclose(to_numpy(once.components_), to_numpy(plain.components_), rtol=1e-4, atol=1e-5)
+    assert once.n_iter_ == plain.n_iter_

@@ -126,7 +126,8 @@ template <typename T, int TEAM, int E, int PLACE, bool DIVERGENCE>
 __global__ void __launch_bounds__(TEAM, 1) far_rows(
     const int* __restrict__ order, int count, const long long* __restrict__ indptr, const int* __restrict__ indices,
     const T* __restrict__ data, const T* __restrict__ other, const T* __restrict__ begin, const T* __restrict__ old,
-    const double* __restrict__ sums, int k, int observed, double lasso, T ridge, T floor, int sweeps, T share, T push,
+    const double* __restrict__ sums, int k, int observed, double lasso, T ridge, T floor, int sweeps, T share,
+    const double* push,
     int score, T* fresh, T* ahead, double* values, double* violations, T* scratch, long long slice, int area) {
   constexpr bool ONE = PLACE == 1;
   constexpr int LANES = 32, WARPS = TEAM / LANES, SEVERAL = Several<T>::count;
@@ -372,7 +373,7 @@ __global__ void __launch_bounds__(TEAM, 1) far_rows(
     for (int t = member; t < k; t += TEAM) {
       const T weight = own[t];
       fresh[row * k + t] = weight;
-      ahead[row * k + t] = larger(weight + push * (weight - old[row * k + t]), T(0));
+      ahead[row * k + t] = larger(weight + T(*push) * (weight - old[row * k + t]), T(0));
     }
     __syncthreads();
   }
@@ -391,7 +392,7 @@ template <typename T, typename P, int J, int WARPS>
 __global__ void __launch_bounds__(32 * WARPS) given_rows(
     const int* __restrict__ edges, const P* __restrict__ products, const T* __restrict__ begin,
     const T* __restrict__ old, const double* __restrict__ gram, const double* __restrict__ inverse, int k, double lasso,
-    int sweeps, double share, double push, T* fresh, T* ahead, double* values, double* violations) {
+    int sweeps, double share, const double* push, T* fresh, T* ahead, double* values, double* violations) {
   constexpr int R = 64 / WARPS;
   __shared__ double changes[2][WARPS];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -469,7 +470,7 @@ __global__ void __launch_bounds__(32 * WARPS) given_rows(
       if (row >= stop || lane + 32 * j >= k) continue;
       value -= 0.5 * own[r][j] * (double(products[place]) - lasso + rest[r][j]);
       fresh[place] = T(own[r][j]);
-      const double onward = own[r][j] + push * (own[r][j] - double(old[place]));
+      const double onward = own[r][j] + *push * (own[r][j] - double(old[place]));
       ahead[place] = T(onward > 0.0 ? onward : 0.0);
     }
     value = over_warp(value);
@@ -572,12 +573,12 @@ def _layout(team: int, place: int, longest: int, k: int, itemsize: int, most: in
 
 def entry_rows(
     classes: list[Class], csr: Any, other: Any, begin: Any, old: Any, sums: Any, *, divergence: bool, observed: bool,
-    lasso: float, ridge: float, floor: float, sweeps: int, share: float, push: float, score: bool,
+    lasso: float, ridge: float, floor: float, sweeps: int, share: float, push: Any, score: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 
     `csr` has data, indices (int32) and indptr (int64); the factors are C-ordered, in the dtype of the data; `sums` is
-    float64: what the entries that are not stored cost.
+    float64: what the entries that are not stored cost. `push` is an array of one float64.
     """
     cupy = require("cupy", purpose="NMF on a GPU")
     rows, given = begin.shape
@@ -594,7 +595,7 @@ def entry_rows(
         found = cupy.zeros((2, rows))
         processors = _about(int(csr.data.device.id))[0]
         options = (
-            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share), real(push),
+            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share), push,
             np.int32(score), new, ahead, found[0], found[1],
         )  # fmt: skip
         for kind in classes:
@@ -630,7 +631,7 @@ def _slice(kind: Class, k: int) -> int:
 
 def given_rows(
     products: Any, begin: Any, old: Any, gram: Any, inverse: Any, *, lasso: float, sweeps: int, share: float,
-    push: float,
+    push: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective, projected gradients met]) for given products A other (rows x k), as CuPy arrays."""
     cupy = require("cupy", purpose="NMF on a GPU")
@@ -644,7 +645,7 @@ def given_rows(
             (edges.shape[0],), (512,),
             (
                 edges, products, begin, old, gram, inverse, np.int32(k), np.float64(lasso), np.int32(sweeps),
-                np.float64(share), np.float64(push), new, ahead, found[0], found[1],
+                np.float64(share), push, new, ahead, found[0], found[1],
             ),
         )  # fmt: skip
         return new, ahead, found.sum(axis=1)

@@ -73,7 +73,8 @@ template <typename T, int TEAM, int E, int CHUNKS, bool DIVERGENCE>
 __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
     const int* __restrict__ order, int count, const long long* __restrict__ indptr, const int* __restrict__ indices,
     const T* __restrict__ data, const T* __restrict__ other, const T* __restrict__ begin, const T* __restrict__ old,
-    const double* __restrict__ sums, int observed, double lasso, T ridge, T floor, int sweeps, T share, T push,
+    const double* __restrict__ sums, int observed, double lasso, T ridge, T floor, int sweeps, T share,
+    const double* push,
     int score, T* fresh, T* ahead, double* values, double* violations, int team_bytes) {
   constexpr int SEVERAL = Several<T>::count, K = CHUNKS * SEVERAL;
   constexpr int LANES = TEAM < 32 ? TEAM : 32, WARPS = TEAM / LANES;
@@ -322,7 +323,7 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
         store(fresh + row_now * K + i, weights);
         #pragma unroll
         for (int s = 0; s < SEVERAL; ++s)
-          weights[s] = larger(weights[s] + push * (weights[s] - before[s]), T(0));
+          weights[s] = larger(weights[s] + T(*push) * (weights[s] - before[s]), T(0));
         store(ahead + row_now * K + i, weights);
       }
     }

@@ -19,6 +19,7 @@ from eckart.methods.nmf_table import Table
 from eckart.operators.device_rows import DeviceCsr
 from eckart.solvers.nmf import Outcome, accelerate, alternate, finish_rows
 from eckart.solvers.nmf_compare import paired_cosines
+from eckart.solvers.nmf_device import DeviceEntries, DeviceSquares
 from eckart.solvers.nmf_entries import Entries
 from eckart.solvers.nmf_loss import squared_error
 from eckart.solvers.nmf_problem import Penalties, Problem, length
@@ -97,7 +98,7 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
             return TaughtSquares(*products)
         if table.dense or not is_host(table.like):
             sweeps = 1 if plain else _SWEEPS["dense" if table.dense else "sparse"]
-            return Squares(*products, sweeps=sweeps, like=_zeros(table, (0, 0)))
+            return squares_beside(table.like)(*products, sweeps=sweeps, like=_zeros(table, (0, 0)))
         return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
     if settings.beta == 1.0 and taught:
         return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
@@ -109,9 +110,13 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
     if is_host(table.like):
         return Entries(table.matrix, penalties, **more)
     from eckart.methods.nmf_entries_of import stored_entries
-    from eckart.solvers.nmf_device import DeviceEntries
 
     return DeviceEntries(*stored_entries(table), penalties, **more)
+
+
+def squares_beside(like: Array) -> type[Squares]:
+    """The squared error where the data are."""
+    return Squares if is_host(like) else DeviceSquares
 
 
 def _host_only(settings: Settings) -> bool:
@@ -177,7 +182,7 @@ def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squar
     """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
     left, values, right = _axes(table, svd)
     scaled = right * astype(from_numpy(values, right), right.dtype)
-    return Squares(
+    return squares_beside(left)(
         lambda other: left @ (scaled.T @ other),
         lambda other: scaled @ (left.T @ other),
         float(values @ values),

@@ -1,20 +1,66 @@
-"""Losses that are added up entry by entry, for CSR rows on a GPU: the steps of `nmf_entries` by its kernel."""
+"""The steps of NMF on a GPU: those of `nmf_squares` and of `nmf_entries` (CSR rows) by their kernels.
+
+A step of small factors is a few dozen launches that take the host ten times as long as the GPU: it is recorded.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from eckart.array_api import Array, astype, namespace
+from eckart.array_api import Array, astype, namespace, to_numpy
 from eckart.errors import require
 from eckart.kernels import cuda_nmf
-from eckart.kernels.device_arrays import given_back
+from eckart.kernels.cuda_graph import Recorded
+from eckart.kernels.device_arrays import given_back, pointer
 from eckart.solvers.nmf_entries import FLOOR, SHARE, Entries
 from eckart.solvers.nmf_problem import Half, Penalties, Penalty, rounding_of
-from eckart.solvers.nmf_squares import END
+from eckart.solvers.nmf_squares import END, Product, Squares, gram_of, inverse_diagonal
 
 _END = {4: 1e-10, 8: END}
 """Rows are at their end where a sweep brings this share of what the first did, by the bytes of a number."""
 _PIECE = 2**26
+
+
+_RECORDED = 2**24
+"""Numbers in both factors up to which a step is recorded; copying larger ones costs more than launching."""
+
+
+_SUMMED = 2**16
+"""Rows of a factor up to which its columns are added up by the library."""
+
+
+def _worth(begin: Array, other: Array) -> bool:
+    return bool((begin.shape[0] + other.shape[0]) * begin.shape[1] <= _RECORDED)
+
+
+def _half(found: tuple[Array, ...]) -> Half:
+    new, ahead, sums = found
+    value, violation = to_numpy(sums).tolist()
+    return Half(new, ahead, value, violation)
+
+
+class DeviceSquares(Squares):
+    """The squared error of a matrix that is known by its products."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._steps: dict[tuple[bool, int, float], Recorded] = {}
+
+    def _step(
+        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        sweeps: int | None,
+    ) -> Half:  # fmt: skip
+        most, share = self._effort(sweeps)
+
+        def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
+            gram = gram_of(other, penalty)
+            seen = (cuda_nmf.seen(array) for array in (product(other), begin, old, gram, inverse_diagonal(gram)))
+            found = cuda_nmf.given_rows(*seen, lasso=penalty.lasso, sweeps=most, share=share, push=pointer(push))
+            return tuple(given_back(array, begin) for array in found)
+
+        key = (product == self._matmat, most, share)
+        step = self._steps.setdefault(key, Recorded(work, worth=_worth(begin, other)))
+        return _half(step(begin, other, old, number=push))
 
 
 class DeviceEntries(Entries):
@@ -29,30 +75,44 @@ class DeviceEntries(Entries):
         squares, self.floor, self.constant = _of_data_alone(matrix.data, divergence=divergence)
         self.rounding = 16.0 * rounding_of(matrix.data) * (abs(self.constant) if divergence else squares)
         self._classes: dict[tuple[int, int], list[cuda_nmf.Class]] = {}
+        self._steps: dict[tuple[int, int, float], Recorded] = {}
 
     def _step(
         self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *, score: bool,
         sweeps: int | None = None,
     ) -> Half:  # fmt: skip
         itemsize = matrix.data.dtype.itemsize
-        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
-        xp = namespace(other)
-        # CuPy's own sum down tall columns takes longer than the step itself.
-        sums = xp.ones(other.shape[0], dtype=xp.float64, device=other.device) @ astype(other, xp.float64)
-        new, ahead, found = cuda_nmf.entry_rows(
-            self._classes_of(matrix, begin.shape[1]), matrix,
-            *(cuda_nmf.seen(array) for array in (other, begin, old, sums)),
-            divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
-            floor=self.floor, sweeps=effort[0], share=effort[1], push=push, score=score,
-        )  # fmt: skip
-        value, violation = found.tolist()
-        return Half(given_back(new, begin), given_back(ahead, begin), value, violation)
+        most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
+
+        def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
+            sums = _sums(other)
+            found = cuda_nmf.entry_rows(
+                self._classes_of(matrix, begin.shape[1]), matrix,
+                *(cuda_nmf.seen(array) for array in (other, begin, old, sums)),
+                divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
+                floor=self.floor, sweeps=most, share=share, push=pointer(push), score=score,
+            )  # fmt: skip
+            return tuple(given_back(array, begin) for array in found)
+
+        step = self._steps.setdefault((id(matrix), most, share), Recorded(work, worth=_worth(begin, other)))
+        return _half(step(begin, other, old, number=push))
 
     def _classes_of(self, matrix: Any, k: int) -> list[cuda_nmf.Class]:
         key = (id(matrix), k)
         if key not in self._classes:
             self._classes[key] = cuda_nmf.classes_of(matrix.indptr, k, matrix.data.dtype.itemsize)
         return self._classes[key]
+
+
+def _sums(factor: Array) -> Array:
+    """Of the columns, in float64.
+
+    CuPy cannot record a product, and its own sum takes longer than the whole step where a factor is tall.
+    """
+    xp = namespace(factor)
+    if factor.shape[0] <= _SUMMED:
+        return xp.sum(factor, axis=0, dtype=xp.float64)
+    return xp.ones(factor.shape[0], dtype=xp.float64, device=factor.device) @ astype(factor, xp.float64)
 
 
 def _of_data_alone(data: Any, *, divergence: bool) -> tuple[float, float, float]:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, device, from_numpy, is_host, namespace, to_numpy
-from eckart.kernels.device_arrays import given_back
+from eckart.array_api import Array, astype, device, from_numpy, namespace, to_numpy
 from eckart.operators.executors import fold
 from eckart.solvers.nmf_problem import Half, Penalties, Penalty, entry_segments, rounding_of, segments, total
 from eckart.solvers.tall import inner
@@ -38,17 +37,21 @@ class Squares:
         self._matmat, self._rmatmat = matmat, rmatmat
 
     def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
-        return self._step(self._matmat(other), self.penalties.rows, begin, other, old, push, sweeps)
+        return self._step(self._matmat, self.penalties.rows, begin, other, old, push, sweeps)
 
     def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
-        return self._step(self._rmatmat(other), self.penalties.columns, begin, other, old, push, None)
+        return self._step(self._rmatmat, self.penalties.columns, begin, other, old, push, None)
 
     def _step(
-        self, products: Array, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
         sweeps: int | None,
     ) -> Half:  # fmt: skip
-        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
-        return solve_given(products, gram_of(other, penalty), penalty, begin, old, push, *effort)
+        gram = gram_of(other, penalty)
+        return solve_given(product(other), gram, penalty, begin, old, push, *self._effort(sweeps))
+
+    def _effort(self, sweeps: int | None) -> tuple[int, float]:
+        """Most sweeps, and the share of the first at which they end."""
+        return (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
 
 
 class SparseSquares:
@@ -71,7 +74,7 @@ class SparseSquares:
 
         penalty, matrix = self.penalties.rows, self.matrix
         gram = gram_of(other, penalty)
-        inverse = _inverse(gram)
+        inverse = inverse_diagonal(gram)
         new, ahead = np.empty_like(begin), np.empty_like(begin)
         effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
 
@@ -112,9 +115,7 @@ def solve_given(
     products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int, share: float
 ) -> Half:
     """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
-    inverse, like = _inverse(gram), begin
-    if not is_host(like):
-        return _solve_on_device(products, gram, inverse, penalty, begin, old, push, sweeps, share)
+    inverse, like = inverse_diagonal(gram), begin
     from eckart.kernels import nmf_frobenius
 
     products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
@@ -131,18 +132,6 @@ def solve_given(
     return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
 
 
-def _solve_on_device(
-    products: Array, gram: Array, inverse: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int,
-    share: float,
-) -> Half:  # fmt: skip
-    from eckart.kernels import cuda_nmf
-
-    seen = (cuda_nmf.seen(array) for array in (products, begin, old, gram, inverse))
-    new, ahead, found = cuda_nmf.given_rows(*seen, lasso=penalty.lasso, sweeps=sweeps, share=share, push=push)
-    value, violation = found.tolist()
-    return Half(given_back(new, begin), given_back(ahead, begin), value, violation)
-
-
 def gram_of(other: Array, penalty: Penalty) -> Array:
     """H H^T + ridge I, in float64."""
     xp = namespace(other)
@@ -155,7 +144,7 @@ def gram_of(other: Array, penalty: Penalty) -> Array:
     return gram + penalty.ridge * xp.eye(gram.shape[0], dtype=xp.float64, device=device(gram))
 
 
-def _inverse(gram: Array) -> Array:
+def inverse_diagonal(gram: Array) -> Array:
     """1 / g_tt, or nothing where that is nothing."""
     xp = namespace(gram)
     diagonal = xp.linalg.diagonal(gram)

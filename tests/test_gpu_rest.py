@@ -112,3 +112,25 @@ def test_report_and_file(library, kind, tmp_path):
         assert len(ek.tables.loadings(d).rows) == there.shape[1]
         d.save(tmp_path / method)
         assert isinstance(ek.load(tmp_path / method).right, np.ndarray)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("make", [ek.NMF, ek.CUR, ek.KernelPCA])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_host_data_of_other_methods_are_worked_on_there(make, kind):
+    rng = np.random.default_rng(0)
+    data = rng.gamma(0.5, 1.0, (3000, 5)) @ rng.gamma(0.5, 1.0, (5, 200))
+    data = np.where(rng.random(data.shape) < (0.2 if kind == "sparse" else 1.0), data, 0.0).astype("f4")
+    given = sp.csr_array(data) if kind == "sparse" else data
+    there, here = make(4, device="cuda"), make(4)
+    scores, expected = there.fit_transform(given), here.fit_transform(given)
+    assert isinstance(scores, np.ndarray)
+    np.testing.assert_allclose(scores, expected, rtol=2e-2, atol=2e-3 * np.abs(expected).max())
+    assert isinstance(there.transform(given[:5]), np.ndarray)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_sparse_host_data_of_any_size(size):
+    data = sp.random_array((4000, 300), density=0.02, rng=0, dtype=np.float32, format="csr") * np.float32(size)
+    there, here = ek.decompose(data, "svd", k=3, device="cuda"), ek.decompose(data, "svd", k=3)
+    np.testing.assert_allclose(there.values, here.values, rtol=1e-5)

@@ -65,8 +65,9 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
         Let the workers of a cluster read and multiply the blocks. Dask's own arrays and frames do so by themselves
         where a client is active.
     device : str, optional
-        "cuda" takes host data to a GPU, whole where they fit, else block by block while it works; the result is on the
-        host. Arrays on a GPU are worked on there without it, and give arrays there.
+        "cuda" takes host data to a GPU, whole where they fit, else block by block while it works ("pca" and "svd"; the
+        others refuse, and "isomap" does not know it); the result is on the host. Arrays on a GPU are worked on there
+        without it, and give arrays there.
     missing : "error", "mean" or "em"
         Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
         themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).
@@ -84,8 +85,22 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
     check_choice("method", method, (*AXES, *OTHERS))
     if method in AXES:
         return find_axes(data, method, **options)  # type: ignore[arg-type]
+    device = options.pop("device", None)
+    if device is not None:
+        return _decompose_on(device, data, method, options)
     result: Decomposition = _module(method).decompose(data, **options)
     return result
+
+
+def _decompose_on(device: str, data: Any, method: str, options: dict[str, Any]) -> Decomposition:
+    """Host data, worked on by a GPU; the result is on the host."""
+    if method == "isomap":
+        raise ParameterError("method='isomap' works on the host only: leave device= out.")
+    from eckart.operators.open_matrix import taken_to
+
+    moved, about = taken_to(data, device)
+    found: Decomposition = _module(method).decompose(moved, **options)
+    return found.on_host().named(about.row_names, about.column_names)
 
 
 def plan(data: Any, method: Method = "pca", **options: Any) -> Plan:

@@ -56,6 +56,9 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Seed of the draws; None is a fixed one.
     memory : str, int or None
         Working memory allowed beside the data, such as "2GB".
+    device : str or None
+        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
+        that are on a device are worked on there without it.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "tol": [allowed.NOT_NEGATIVE],
         "random_state": allowed.RANDOM_STATE,
         "memory": allowed.MEMORY,
+        "device": [str, None],
     }
 
     decomposition_: Decomposition
@@ -125,6 +129,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tol: float = 0.0,
         random_state: Any = None,
         memory: str | int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_columns = n_columns
@@ -136,6 +141,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.random_state = random_state
         self.memory = memory
+        self.device = device
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None) -> CUR:
@@ -239,6 +245,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             tol=allowed.accuracy(self.tol),
             rng=self.random_state,
             memory=self.memory,
+            device=self.device,
         )
         self._publish(d)
         return data

@@ -19,7 +19,7 @@ from eckart.estimators.inputs import take, take_scores
 from eckart.methods.kernel_linear import linear_rows
 from eckart.methods.kernel_pca import correlations, decompose, expansion_of, project, scores_beside
 from eckart.methods.kernel_settings import table
-from eckart.operators.open_matrix import open_matrix
+from eckart.operators.open_matrix import open_matrix, taken_to
 from eckart.solvers.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.solvers.preimage_ridge import Ridge, learn
 
@@ -73,6 +73,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Most rows of the kernel that the approximation takes.
     memory : str, int or None
         Memory for tiles of the kernel, such as "2GB"; None allows 2 GB.
+    device : str or None
+        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
+        that are on a device are worked on there without it.
 
     Attributes
     ----------
@@ -127,6 +130,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "approximation_error": [allowed.SHARE],
         "max_rank": [allowed.COUNT, None],
         "memory": allowed.MEMORY,
+        "device": [str, None],
     }
 
     certificate_: Certificate | None
@@ -156,6 +160,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         approximation_error: float = 0.01,
         max_rank: int | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -177,6 +182,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.approximation_error = approximation_error
         self.max_rank = max_rank
         self.memory = memory
+        self.device = device
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None) -> KernelPCA:
@@ -290,11 +296,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self.copy_X:
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
         d = decompose(
-            rows, k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
+            rows if self.device is None else taken_to(rows, self.device)[0],
+            k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
             kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
             approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
             memory=self.memory, max_reads=self.max_iter or 100,
         )  # fmt: skip
+        d = d if self.device is None else d.on_host()
         names = getattr(self, "feature_names_in_", None)
         d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))
         if self.remove_zero_eig:

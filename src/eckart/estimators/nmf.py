@@ -22,6 +22,8 @@ from eckart.estimators.nmf_plsa import Plsa, plsa
 from eckart.estimators.nmf_stream import Stream
 from eckart.methods.nmf import coordinates, factorise
 from eckart.methods.nmf_settings import LOSSES, STARTS
+from eckart.operators.open_matrix import taken_to
+from eckart.places import to_host
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
 
@@ -78,6 +80,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         (a stored zero is a zero).
     n_runs : int
         Runs from different starts, of which the best is kept; `runs_` compares them.
+    device : str or None
+        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
+        that are on a device are worked on there without it.
 
     Attributes
     ----------
@@ -129,6 +134,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         "shuffle": ["boolean"],
         "missing": [StrOptions({"error", "mask"})],
         "n_runs": [allowed.COUNT],
+        "device": [str, None],
     }
 
     certificate_: Certificate | None
@@ -152,6 +158,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         shuffle: bool = False,
         missing: str = "error",
         n_runs: int = 1,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.init = init
@@ -167,6 +174,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.shuffle = shuffle
         self.missing = missing
         self.n_runs = n_runs
+        self.device = device
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> NMF:
         """Find the parts of X.
@@ -202,9 +210,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         data = take(self, self._with_gaps(X), reset=True)
         self._warn(W, H)
         options = {name: getattr(self, name) for name in _SETTINGS}
-        d, rows, parts = factorise(
-            data, k=self._count(data, H), rng=self.random_state, keep_left=False, W=W, H=H, **options
-        )
+        k = self._count(data, H)
+        if self.device is not None:
+            data, about = taken_to(data, self.device)
+        d, rows, parts = factorise(data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, **options)
+        if self.device is not None:
+            d, rows, parts = d.on_host().named(about.row_names, about.column_names), to_host(rows), to_host(parts)
         if not d.parts["converged"] and self.tol > 0:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",

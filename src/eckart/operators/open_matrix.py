@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from eckart.array_api import dtype_name, is_array, is_host, is_sparse, namespace, to_numpy
-from eckart.errors import DataWarning, InputError, MissingValuesError
+from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError
 from eckart.operators import sparse_rows
 from eckart.operators.device_rows import DeviceCsr, as_device_csr
 from eckart.operators.prepare import Convert
@@ -97,20 +97,52 @@ _DEVICE_BLOCKS = 16
 
 def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
     """Host data for a GPU: moved there whole where they fit, else block by block as they are read."""
-    if not device.startswith("cuda"):
-        raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
-    if is_array(data) and not is_host(data):
-        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
+    _check_device(data, device)
     mover = mover_for(device)
     opened = open_matrix(data, memory=memory, stream=stream)
     if opened.matrix.resident:
-        moved = to_device(opened.matrix.matrix, mover)
+        given = as_given(opened)
+        moved = to_device(given, mover)
         if moved is not None:
             return replace(open_matrix(moved), about=opened.about)
         size = min(_DEVICE_BLOCK_BYTES, mover.free_bytes // _DEVICE_BLOCKS)
-        opened = open_blocks(MemoryRows(opened.matrix.matrix, opened.about), memory, size=size)
+        opened = open_blocks(MemoryRows(given, opened.about), memory, size=size)
     opened.matrix.reading.mover = mover
     return opened
+
+
+def taken_to(data: Any, device: str) -> tuple[Any, About]:
+    """All of host data on a GPU, in the library there, and what is known beside them; refused where they do not fit."""
+    _check_device(data, device)
+    mover = mover_for(device)
+    opened = open_matrix(data, stream=False)
+    given = as_given(opened) if opened.matrix.resident else None
+    moved = None if given is None else to_device(given, mover)
+    if moved is None:
+        rows, columns = opened.matrix.shape
+        raise MemoryBudgetError(
+            f"The table of {rows:,} x {columns:,} would take more than half of the {mover.free_bytes / 1e9:.3g} GB "
+            "that are free on the GPU, and this method needs it there whole. Leave device= out, and the host works on "
+            "it, in blocks where it must; 'pca' and 'svd' take such a table to the GPU block by block."
+        )
+    return moved, opened.about
+
+
+def as_given(opened: Opened) -> Any:
+    """The matrix in memory as it was given: sparse rows are scaled by a power of two when they are opened."""
+    matrix = opened.matrix.matrix
+    if not opened.exponent or not is_sparse(matrix):
+        return matrix
+    matrix = matrix.copy()
+    matrix.data = np.ldexp(matrix.data, -opened.exponent)
+    return matrix
+
+
+def _check_device(data: Any, device: str) -> None:
+    if not device.startswith("cuda"):
+        raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
+    if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
+        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
 
 
 def _whole(source: Source) -> Any:

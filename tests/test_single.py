@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -72,3 +74,24 @@ def test_the_longest_row_is_bounded_and_not_by_much(form: str) -> None:
     longest = float(np.max(np.sum(seen.astype(np.float64) ** 2, axis=1)))
     problem.first(np.ones((min(data.shape), 1)) if form != "torch" else held("torch", np.ones((data.shape[1], 1)))[0])
     assert longest * (1 - 1e-6) <= problem.longest_row <= 3.0 * longest
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-2])
+@pytest.mark.parametrize("k", [6, 8, 12])
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_more_axes_than_there_are(k: int, noise: float, sparse_rows: bool) -> None:
+    """Six axes and what rounding makes of nothing: no read would tell more, and none is spent on it."""
+    rng = np.random.default_rng(k)
+    data = rng.standard_normal((900, 6)) @ rng.standard_normal((6, 500)) + noise * rng.standard_normal((900, 500))
+    data = (data * (rng.random((900, 1)) < 0.4)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        d = ek.decompose(sp.csr_array(data) if sparse_rows else data, "svd", k=k, solver="lanczos", rng=0)
+    truth = np.linalg.svd(data.astype(float), compute_uv=False)
+    assert d.info.reads <= (4 if noise < 1e-3 or k == 6 else 45)
+    np.testing.assert_allclose(d.values[:6], truth[:6], rtol=1e-6)
+    assert np.all(d.certificate.lower <= truth[:k] * (1 + 1e-9))
+    assert np.all(d.certificate.upper >= truth[:k] * (1 - 1e-9))
+    low, high = d.certificate.explained
+    assert low <= np.sum(truth[:k] ** 2) / np.sum(truth**2) * (1 + 1e-15)
+    assert high >= min(np.sum(truth[:k] ** 2) / np.sum(truth**2), 1.0) * (1 - 1e-15)

@@ -265,17 +265,13 @@ def test_amounts_are_said_aloud(read: Any) -> None:
     assert "'price'" in said(source)
 
 
-def test_large_file_is_fast(tmp_path: Path) -> None:
-    import time
-
+def test_large_file(tmp_path: Path) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
     values = np.random.default_rng(0).standard_normal((200_000, 5))
     csv.write_csv(pa.table({f"c{j}": values[:, j] for j in range(5)}), tmp_path / "big.csv")
-    start = time.perf_counter()
     source: Any = open_source(tmp_path / "big.csv")
-    assert time.perf_counter() - start < 5
     np.testing.assert_array_equal(source.matrix, values)
 
 

@@ -31,10 +31,10 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
 def refused(path: Any, *words: str, error: type[Exception] = FileError, **options: Any) -> str:
     """One plain sentence or two, no more than a screen line or so, found quickly and without large memory."""
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()  # of our own work, however busy the machine is
     with pytest.raises(error) as caught:
         open_source(path, **options)
-    spent, (_, peak) = time.perf_counter() - start, tracemalloc.get_traced_memory()
+    spent, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     message = str(caught.value)
     for word in words:
@@ -209,9 +209,7 @@ def test_hostile_npy(tmp_path: Path, content: bytes, words: list[str]) -> None:
     path = put(tmp_path, "t.npy", content)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        start = time.perf_counter()
         refused(path, "t.npy", *words)
-        assert time.perf_counter() - start < 0.5
         refused(io.BytesIO(content), *[word for word in words if word != "t.npy"], format="npy")
 
 

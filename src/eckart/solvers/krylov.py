@@ -53,6 +53,8 @@ class Matrix:
     like: Array
     measure: Callable[[], tuple[float, float]]
     """Trace and rounding, as late as they are needed: they may come from the first read. May refuse the matrix."""
+    doubt: Callable[[], float] = lambda: 0.0
+    """What products in single precision may have done to the trace; nothing where they are in double precision."""
     tile: int = 1
     """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
 
@@ -254,19 +256,23 @@ class _Run:
         tolerance = self.target.tolerance * max(values[k - 1], 0.0) + self._rounding(k)
         gaps = values[:k] - complement
         estimate = float(np.sum(residuals[:k] ** 2 / gaps)) if gaps[-1] > 0 else np.inf
-        own_gaps = np.maximum(values[:k] - (values[k] if count > k else 0.0), 1e-3 * values[k - 1])
-        settled = self.complete or float(np.sum(residuals[:k] ** 2 / np.maximum(own_gaps, 1e-300))) <= tolerance
+        clear = int(np.sum(values[:k] > self._faint))
+        goal = self.target.tolerance * float(values[clear - 1] if clear else 0.0) + self._rounding(k)
+        settled = self.complete or self._movement(values, residuals, clear) <= goal
         if settled and self.settled_since is None:
             self.settled_since = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), tolerance / k, 1e-300)
         self.looks.schedule(self.steps, worst, self.settled if self.probe is None else self.target.tolerance**0.5)
+        nothing = self._faint + self.matrix.doubt() if clear < k else 16 * self.matrix.rounding
+        negligible = complement <= nothing
         upper = None
         done = proved = False
-        negligible = complement <= 16 * self.matrix.rounding
         if self.complete or negligible or estimate <= tolerance or self._last_chance(values, k):
             upper = self._upper(values, complement, tolerance, every if at_once else None)
-            unavoidable = self._allowance
-            done = self._sharp(k, values, upper - unavoidable, tolerance)
+            sharpest = upper - self._allowance
+            done = self._sharp(k, values, sharpest, tolerance)
+            if clear < k and negligible:
+                done = done or self._sharp(clear, values, sharpest, goal)
             proved = done and self._sharp(k, values, upper, tolerance)
             self.history.append((self.steps, self._share(values[:k]), self._share(upper[:k])))
         else:
@@ -274,6 +280,24 @@ class _Run:
         if self.target.note is not None:
             self.target.note(*self.history[-1])
         return Assessment(k, values, coefficients, residuals, upper, settled, done, proved)
+
+    def _movement(self, values: np.ndarray, residuals: np.ndarray, k: int) -> float:
+        """How far more reads may still move the first k values, if those after them are what they seem to be.
+
+        In single precision residuals do not fall below the rounding of a column: they hold it once measured, and once
+        added to be safe. What is not much more would be there after any number of reads.
+        """
+        if k == 0:
+            return 0.0
+        own_gaps = np.maximum(values[:k] - (values[k] if len(values) > k else 0.0), 1e-3 * values[k - 1])
+        left = np.maximum(residuals[:k] ** 2 - 2.5 * self._faint**2, 0.0)
+        return float(np.sum(left / np.maximum(own_gaps, 1e-300)))
+
+    @property
+    def _faint(self) -> float:
+        """Values up to this are what products in single precision make of nothing; no read would make them clearer."""
+        spread = self.basis.noise * float(self.matrix.size) ** 0.5
+        return max(16.0 * self.matrix.rounding, spread) if self.matrix.doubt() else 0.0
 
     def _look(self, size: int, count: int) -> tuple[tuple[np.ndarray, np.ndarray], float]:
         """The leading Ritz pairs, and a bound of what the basis does not contain."""
@@ -340,7 +364,7 @@ class _Run:
             return 0.0
         size = self.basis.count
         left = self.matrix.trace - float(np.trace(self.basis.matrix[:size, :size]))
-        bound = max(left, 0.0) + 8 * self.matrix.rounding
+        bound = max(left, 0.0) + 8 * self.matrix.rounding + self.matrix.doubt()
         if self.probe is not None:
             upper, self.seen = certificate.complement_bound(self.basis.compression, self.probe())
             bound = min(bound, upper)
@@ -439,7 +463,7 @@ class _Run:
         """Probe once the wanted pairs begin to settle; again when old probes see more than the last wanted value."""
         k = state.k
         worst = float(state.residuals[:k].max(initial=0.0))
-        if worst > self.settled * max(state.values[k - 1], self._rounding(1)):
+        if worst > self.settled * max(state.values[k - 1], self._rounding(1), self._faint):
             return False
         if self.probe is None:
             self.smallest_residual = worst

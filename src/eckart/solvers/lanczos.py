@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from eckart.array_api import Array, namespace
@@ -31,7 +33,13 @@ def solve_lanczos(
         trace = shift * size - total if request.smallest else total
         return trace, 2 * problem.sum_error(problem.raw_trace(total))
 
-    matrix = Matrix(size, lambda q: turned(q, problem.operator.normal(q)), problem.like, measure, problem.tile)
+    def doubt() -> float:
+        unit = 0.0 if request.smallest else single.unit(problem)
+        return problem.total_error() + 2.0 * unit * problem.total if unit else 0.0
+
+    matrix = Matrix(
+        size, lambda q: turned(q, problem.operator.normal(q)), problem.like, measure, cache(doubt), problem.tile
+    )
     target = Target(
         request.k,
         request.share,

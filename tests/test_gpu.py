@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -264,3 +266,19 @@ def test_data_of_another_device_are_refused():
     there = ek.PCA(3).fit(on_gpu(data, "torch"))
     with pytest.raises(ValueError, match=r"cuda:0.*numpy|numpy.*cuda:0"):
         there.transform(data)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("k", [6, 12])
+@pytest.mark.parametrize("shape", [(4000, 1200), (1200, 4000)])
+def test_more_axes_than_there_are(library, k, shape):
+    """Six axes in float32: no read is spent on what rounding makes of nothing, and nobody is warned."""
+    rng = np.random.default_rng(k)
+    data = (rng.standard_normal((shape[0], 6)) @ rng.standard_normal((6, shape[1]))).astype("f4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        d = ek.decompose(on_gpu(data, library), "svd", k=k, solver="lanczos")
+    truth = np.linalg.svd(data.astype(float), compute_uv=False)[:k]
+    assert d.info.reads <= 8
+    np.testing.assert_allclose(host(d.values)[:6], truth[:6], rtol=1e-6)
+    assert np.all(host(d.certificate.upper) >= truth * (1 - 1e-9))

@@ -106,6 +106,16 @@ def test_the_gpu_goes_ahead_while_the_host_looks(
     assert set(used) == {"with", "without"}
 
 
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
+@pytest.mark.parametrize("most", [1, 2, 3, 5])
+def test_going_ahead_reads_no_more_than_allowed(
+    at_once: list[bool], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standardized.Standardized, "tile", 32)
+    data = np.random.default_rng(0).standard_normal((700, 400))
+    assert ek.decompose(data, "svd", k=10, solver="lanczos", max_reads=most).info.reads == most
+
+
 def test_a_whole_run_gives_a_basis_that_is_orthonormal(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
     add = basis.Basis.add

@@ -263,7 +263,8 @@ class _Run:
             self.settled_since = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), tolerance / k, 1e-300)
         self.looks.schedule(self.steps, worst, self.settled if self.probe is None else self.target.tolerance**0.5)
-        nothing = self._faint + self.matrix.doubt() if clear < k else 16 * self.matrix.rounding
+        # A trace that is all there may seem to lack as much as it is in doubt, and the bound adds that once more.
+        nothing = self._faint + 2.0 * self.matrix.doubt() if clear < k else 16 * self.matrix.rounding
         negligible = complement <= nothing
         upper = None
         done = proved = False
@@ -326,7 +327,7 @@ class _Run:
         probes = orthogonal_device.orthonormalized(spare, None, self.basis.vectors, following)
         coordinates = fetch_later(inner(probes.block, spare))
         wide = namespace(following).concat([following, probes.block], axis=1)
-        free = -following.shape[1] % self.matrix.tile >= _PROBES
+        free = -following.shape[1] % self.matrix.tile >= _PROBES and self.steps < self.target.max_reads
         self.ahead = _Ahead(following, probes, coordinates, wide, self.matrix.apply(wide) if free else None)
 
     def image_of(self, current: Array) -> Array:

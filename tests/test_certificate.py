@@ -364,3 +364,19 @@ def test_bounds_by_the_leading_ritz_vectors():
             assert np.sum(split - wanted) <= 3.0 * off + 1e-12, seed
         assert np.all(certificate.upper_bounds(compression, complement, wanted, np.inf, (ritz, vectors)) == split)
     assert used > 100
+
+
+def test_what_blocks_leave_out_may_point_one_way():
+    """Two axes and a tail of 1e-10: the blocks leave something out that later ones meet, and the bounds allow for it."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows, columns, k = int(rng.integers(150, 900)), int(rng.integers(100, 140)), 27
+        i = np.arange(1, columns + 1)
+        values = np.where(i <= 2, rng.uniform(0.7, 0.99) ** i, 5e-5 / i)
+        data = (np.linalg.qr(rng.standard_normal((rows, columns)))[0] * values) @ orthonormal(
+            columns, columns, seed=seed
+        ).T
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)
+            d = ek.decompose(data, "svd", k=k, solver="lanczos", rng=seed)
+        assert_true(d, Truth(data, False, k))

@@ -31,6 +31,8 @@ class Basis:
     """G of the next block meets only the columns from here on; with all older ones its product is zero."""
     _newest: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     _noise: float = 0.0
+    dropped: float = 0.0
+    """Length of all that blocks left out of Z: later blocks may meet it, where T has zeros."""
     _arriving: list[tuple[Callable[[], np.ndarray], slice, slice]] = field(default_factory=list)
     """Of each block that is not recorded yet: its coefficients and R^T R, the columns that it meets, and its own."""
     _gram: Array | None = None
@@ -105,8 +107,9 @@ class Basis:
         return made is None or made.good(self._floor, orthogonal.ROUNDING_ONLY)
 
     def continue_with_care(self, rest: Array) -> Array:
-        """The next block; what it leaves out of Z counts as noise."""
+        """The next block; what it leaves out of Z counts as noise, which may point one way."""
         following, dropped = orthogonal.next_block(rest, self.newest, self.vectors, self._floor)
+        self.dropped += dropped
         self._noise = max(self._noise, dropped / float(self.rows.shape[1]) ** 0.5)
         return following
 

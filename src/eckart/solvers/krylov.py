@@ -87,6 +87,8 @@ class Pairs:
     settled: bool
     failure_probability: float
     noise: float
+    dropped: float
+    """Length of what blocks left out: it may move a value by as much."""
     crowding: np.ndarray
     """What rounding may do to each value beyond `noise`, because it has near neighbours."""
     steps: int
@@ -388,7 +390,7 @@ class _Run:
     @property
     def _allowance(self) -> float:
         """Rounding in one upper bound."""
-        return 8.0 * self.basis.noise + self.matrix.rounding
+        return 8.0 * self.basis.noise + self.matrix.rounding + self.basis.dropped
 
     def _sharp(self, k: int, values: np.ndarray, upper: np.ndarray, tolerance: float) -> bool:
         deficit = float(np.sum(upper[:k] - values[:k]))
@@ -502,11 +504,12 @@ class _Run:
             values=state.values[:k],
             vectors=vectors,
             upper=state.upper + drift + crowding[: len(state.upper)],
-            residuals=state.residuals[:k] + drift + self.matrix.rounding,
+            residuals=state.residuals[:k] + drift + self.matrix.rounding + self.basis.dropped,
             proved=state.proved,
             settled=state.settled or state.done,  # what rounding leaves open, more reads would not close
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
             noise=self.basis.noise + drift,
+            dropped=self.basis.dropped,
             crowding=crowding[:k],
             steps=self.steps,
             restarts=self.restarts,

@@ -82,7 +82,7 @@ def _solution(
 ) -> Solution:
     k, unit = len(pairs.values), single.unit(problem)
     pairs, apart, below = _with_errors_of_single(pairs, problem, request)
-    slack = 8.0 * pairs.noise + below + rounding
+    slack = 8.0 * pairs.noise + below + rounding + pairs.dropped
     lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + apart
     # Errors of many values in float32 cancel, but for one unit of each that they may have in common: they move the sum
     # by that of k entries of T, at random, while each bound allows for eight times one.

@@ -36,7 +36,7 @@ def orthonormalize(block: Array, floor: float = 0.0) -> Array:
 
 
 def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tuple[Array, float]:
-    """(Q, dropped): an orthonormal basis of Z, orthogonal to M, and the length of what it leaves out of a column of Z.
+    """(Q, dropped): an orthonormal basis of Z, orthogonal to M, and the length of what it leaves out of all of Z.
 
     `gram` is Z^T Z.
 
@@ -65,9 +65,10 @@ def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tup
         length = _longest(gram)
         if length > floor and room > 0:
             known = xp.concat([known, piece], axis=1)
+    dropped = float(np.sqrt(max(np.trace(gram), 0.0))) if length else 0.0
     if not pieces:
-        return rest[:, :0], length
-    return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), length
+        return rest[:, :0], dropped
+    return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), dropped
 
 
 def outside(random: Array, *bases: Array) -> tuple[Array, Callable[[], np.ndarray]]:

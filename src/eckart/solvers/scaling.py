@@ -103,7 +103,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
     image = squares.apply(start)
     pairs = block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, capacity))
-    slack = 8.0 * pairs.noise + squares.rounding
+    slack = 8.0 * pairs.noise + squares.rounding + pairs.dropped
     return Solution(
         "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding, pairs.upper + squares.rounding,
         pairs.residuals, proved=pairs.proved, settled=pairs.settled, failure_probability=pairs.failure_probability,

@@ -367,7 +367,7 @@ def test_bounds_by_the_leading_ritz_vectors():
 
 
 def test_what_blocks_leave_out_may_point_one_way():
-    """Two axes and a tail of 1e-10: the blocks leave something out that later ones meet, and the bounds allow for it."""
+    """Two axes and a tail of 1e-10: blocks leave something out that later ones meet, and the bounds allow for it."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
         rows, columns, k = int(rng.integers(150, 900)), int(rng.integers(100, 140)), 27

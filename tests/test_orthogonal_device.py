@@ -29,8 +29,9 @@ def whiten_by_lapack(gram: np.ndarray, facts: np.ndarray, row: int) -> np.ndarra
     except (linalg.LinAlgError, ValueError):
         facts[row] = lengths.min(), np.nan, off_diagonal
         return np.full_like(gram, np.nan)
-    facts[row] = lengths.min(), np.diagonal(root).min(), off_diagonal
-    return np.asarray(linalg.solve_triangular(root, np.eye(len(gram)), lower=True).T / lengths[:, None])
+    inverse = linalg.solve_triangular(root, np.eye(len(gram)), lower=True)
+    facts[row] = lengths.min(), 1.0 / np.linalg.norm(inverse), off_diagonal
+    return np.asarray(inverse.T / lengths[:, None])
 
 
 @pytest.fixture
@@ -78,6 +79,28 @@ def test_directions_that_run_out_are_left_out_with_care(at_once: list[bool], ran
     np.testing.assert_allclose(found.values, expected, rtol=1e-9, atol=1e-12)
     assert np.all(found.certificate.upper >= expected - 1e-12)
     assert not all(at_once)
+
+
+def hidden_dependence() -> np.ndarray:
+    """Kahan's matrix: unit columns that are all but dependent, though no pivot of their Cholesky factor is small."""
+    sine, size = 0.763, 24
+    cosine = np.sqrt(1.0 - sine**2)
+    triangle = np.eye(size) - cosine * np.triu(np.ones((size, size)), 1)
+    return np.vstack([sine ** np.arange(size)[:, None] * triangle, np.zeros((30, size))])
+
+
+def test_dependence_that_no_pivot_shows() -> None:
+    columns = hidden_dependence()
+    gram = columns.T @ columns
+    assert np.diagonal(np.linalg.cholesky(gram)).min() > orthogonal_device.WELL_CONDITIONED
+    assert np.linalg.eigvalsh(gram)[0] < 1e-13
+    found = orthogonal.orthonormalize(columns)
+    assert found.shape[1] == 23
+    np.testing.assert_allclose(found.T @ found, np.eye(23), atol=1e-12)
+
+
+def test_dependence_that_no_pivot_shows_is_not_good_at_once(at_once: list[bool]) -> None:
+    assert not orthogonal_device.orthonormalized(hidden_dependence()).good(0.0)
 
 
 @pytest.mark.parametrize("tile", [1, 32])

@@ -25,7 +25,7 @@ __device__ double most(double a, double b) { return b > a || b != b ? b : a; }
 
 extern "C" __global__ void __launch_bounds__(1024) whiten(
     const double* gram, double* result, double* facts, int size) {
-  __shared__ double lengths[64], pivots[64], sums[64], row[2][128], column[2][64];
+  __shared__ double lengths[64], pivots[64], sums[64], squares[32], row[2][128], column[2][64];
   int tx = threadIdx.x % 32, ty = threadIdx.x / 32;
   if (threadIdx.x < 64) {
     int i = threadIdx.x;
@@ -81,24 +81,32 @@ extern "C" __global__ void __launch_bounds__(1024) whiten(
     __syncthreads();
   }
 
+  double square = 0.0;
   #pragma unroll
   for (int r = 0; r < 2; r++) {
     int i = ty + 32 * r;
     #pragma unroll
     for (int c = 0; c < 2; c++) {
       int j = tx + 32 * c;
-      if (i < size && j < size) result[j * size + i] = a[r][c + 2] / (sqrt(pivots[i]) * lengths[j]);
+      if (i < size && j < size) {
+        double entry = a[r][c + 2] / sqrt(pivots[i]);
+        square += entry * entry;
+        result[j * size + i] = entry / lengths[j];
+      }
     }
   }
+  for (int step = 16; step > 0; step /= 2) square += __shfl_xor_sync(0xffffffff, square, step);
+  if (tx == 0) squares[ty] = square;
+  __syncthreads();
   if (threadIdx.x == 0) {
-    double shortest = lengths[0], smallest = pivots[0], largest = sums[0];
+    double shortest = lengths[0], total = squares[0], largest = sums[0];
+    for (int i = 1; i < 32; i++) total += squares[i];
     for (int i = 1; i < size; i++) {
       shortest = least(shortest, lengths[i]);
-      smallest = least(smallest, pivots[i]);
       largest = most(largest, sums[i]);
     }
     facts[0] = shortest;
-    facts[1] = sqrt(smallest);
+    facts[1] = 1.0 / sqrt(total);
     facts[2] = largest;
   }
 }
@@ -113,8 +121,9 @@ def usable(block: Array) -> bool:
 def whiten(gram: Array, facts: Array, row: int) -> Array:
     """W; and into a row of `facts`, where it is, what was seen on the way.
 
-    That is the least length of a column of Z, the least diagonal entry of the Cholesky factor of S, and the largest row
-    sum of |S| off its diagonal; not a number where something is wrong.
+    That is the least length of a column of Z; one over the length of the inverse of the Cholesky factor of S (no more
+    than its least singular value, which its diagonal does not tell); and the largest row sum of |S| off its diagonal.
+    Not a number where something is wrong.
     """
     size = int(gram.shape[0])
     result = empty_rows(size, size, gram)

@@ -113,8 +113,11 @@ def _inverse_root(scaled: np.ndarray) -> np.ndarray:
     """W with W^T S W = I for a matrix of unit diagonal."""
     # LAPACK itself: around a matrix this small, NumPy and SciPy take longer than it does.
     root, failed = lapack.dpotrf(scaled, lower=1, clean=1)
-    if not failed and float(np.diagonal(root).min()) > WELL_CONDITIONED:
-        return np.ascontiguousarray(lapack.dtrtri(root, lower=1)[0].T)
+    if not failed:
+        inverse, failed = lapack.dtrtri(root, lower=1)
+        # The diagonal does not tell: many pivots that are not small make a factor that is all but singular.
+        if not failed and float(np.sum(inverse * inverse)) < WELL_CONDITIONED**-2:
+            return np.ascontiguousarray(inverse.T)
     values, vectors = np.linalg.eigh(scaled)
     good = values > 100 * len(values) * _UNIT
     return np.asarray(vectors[:, good] / np.sqrt(values[good]))

@@ -16,7 +16,7 @@ from eckart.kernels.written import less_product
 from eckart.solvers.tall import inner, times
 
 WELL_CONDITIONED = 1e-3
-"""The least pivot with which a Cholesky factor is trusted."""
+"""The least singular value with which a Cholesky factor is trusted, as one over the length of its inverse."""
 NEARLY_ORTHOGONAL = 0.5
 """Below this, one round leaves Q orthonormal to a few units of rounding."""
 
@@ -29,10 +29,11 @@ class Made:
     facts: Callable[[], np.ndarray]
 
     def good(self, floor: float, later_floor: float = 0.0) -> bool:
-        """Whether nothing had to be left out: lengths above the floors, no pivot too small, the second Z orthogonal."""
-        (shortest, pivot, _), (later_shortest, later_pivot, off_diagonal) = self.facts()
+        """Whether nothing had to be left out: lengths above the floors, factors trusted, the second Z orthogonal."""
+        (shortest, least, _), (later_shortest, later_least, off_diagonal) = self.facts()
         long_enough = shortest > floor and later_shortest > later_floor
-        return bool(long_enough and min(pivot, later_pivot) > WELL_CONDITIONED and off_diagonal < NEARLY_ORTHOGONAL)
+        trusted = least > WELL_CONDITIONED and later_least > WELL_CONDITIONED
+        return bool(long_enough and trusted and off_diagonal < NEARLY_ORTHOGONAL)
 
 
 def usable(block: Array) -> bool:

@@ -14,7 +14,8 @@ import numpy as np
 
 from eckart.array_api import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.solvers import orthogonal
-from eckart.solvers.krylov import Matrix, Pairs, Target, begun, block_lanczos
+from eckart.solvers.krylov import begun, block_lanczos
+from eckart.solvers.krylov_terms import Matrix, Pairs, Target
 from eckart.solvers.solution import Request, Solution, count_for
 
 _UNIT = float(np.finfo(np.float64).eps)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from eckart.operators.executors import both
 from eckart.solvers import certificate, orthogonal, orthogonal_device
 from eckart.solvers.basis import Basis
 from eckart.solvers.certificate import Probe
+from eckart.solvers.krylov_terms import Matrix, Pairs, Target
 from eckart.solvers.orthogonal_device import Made
 from eckart.solvers.symmetric import by_all, leading_pairs, worth_moving
 from eckart.solvers.tall import inner, times
@@ -27,74 +27,6 @@ _UNIT = float(np.finfo(np.float64).eps)
 _PROBES = 8
 _SETTLED = {"host": 0.1, "device": 0.5}
 """Probes join when every wanted residual is below this share of the last wanted value: late where each column costs."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is wanted: k pairs, or as many as hold `share` of the trace; their sum proved to `tolerance` x the last."""
-
-    k: int | None
-    share: float | None = None
-    tolerance: float = 1e-9
-    failure_probability: float = 1e-6
-    max_reads: int = 200
-    patience: int = 12
-    """Further reads spent on a proof after the pairs have settled."""
-    note: Callable[[int, float, float], None] | None = None
-    """Told (steps, certified lower share, upper share) whenever they are known."""
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """G: its size, G Q, its trace, and `rounding`, which bounds what rounding does to one of its eigenvalues."""
-
-    size: int
-    apply: Callable[[Array], Array]
-    like: Array
-    measure: Callable[[], tuple[float, float]]
-    """Trace and rounding, as late as they are needed: they may come from the first read. May refuse the matrix."""
-    doubt: Callable[[], float] = lambda: 0.0
-    """What products in single precision may have done to the trace; nothing where they are in double precision."""
-    tile: int = 1
-    """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
-
-    def settle(self) -> None:
-        """Measure it now."""
-        _ = self._measured
-
-    @cached_property
-    def _measured(self) -> tuple[float, float]:
-        return self.measure()
-
-    @property
-    def trace(self) -> float:
-        return self._measured[0]
-
-    @property
-    def rounding(self) -> float:
-        return self._measured[1]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Leading eigenpairs with their bounds; `upper` holds one more value than `values` when one more is known."""
-
-    values: np.ndarray
-    vectors: Array
-    upper: np.ndarray
-    residuals: np.ndarray
-    proved: bool
-    settled: bool
-    failure_probability: float
-    noise: float
-    dropped: float
-    """Length of what blocks left out: it may move a value by as much."""
-    crowding: np.ndarray
-    """What rounding may do to each value beyond `noise`, because it has near neighbours."""
-    steps: int
-    restarts: int
-    basis: int
-    history: tuple[tuple[int, float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -508,8 +440,9 @@ class _Run:
             proved=state.proved,
             settled=state.settled or state.done,  # what rounding leaves open, more reads would not close
             failure_probability=0.0 if self.complete or self.probe is None else self.target.failure_probability,
-            noise=self.basis.noise + drift,
+            noise=self.basis.noise,
             dropped=self.basis.dropped,
+            drift=drift,
             crowding=crowding[:k],
             steps=self.steps,
             restarts=self.restarts,

@@ -10,7 +10,8 @@ from eckart.array_api import Array, namespace
 from eckart.operators.standardized import Standardized
 from eckart.solvers import orthogonal, orthogonal_device, single
 from eckart.solvers.direct import check_finite
-from eckart.solvers.krylov import Matrix, Pairs, Target, begun, block_lanczos
+from eckart.solvers.krylov import begun, block_lanczos
+from eckart.solvers.krylov_terms import Matrix, Pairs, Target
 from eckart.solvers.solution import Request, Solution
 
 
@@ -82,14 +83,14 @@ def _solution(
 ) -> Solution:
     k, unit = len(pairs.values), single.unit(problem)
     pairs, apart, below = _with_errors_of_single(pairs, problem, request)
-    slack = 8.0 * pairs.noise + below + rounding + pairs.dropped
+    slack = 8.0 * (pairs.noise + pairs.drift) + below + rounding + pairs.dropped
     lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + apart
     # Errors of many values in float32 cancel, but for one unit of each that they may have in common: they move the sum
     # by that of k entries of T, at random, while each bound allows for eight times one.
     own = apart[:k] + (8.0 * pairs.noise if unit else 0.0)
     cancelling = float(np.sum(own) - np.sqrt(np.sum(own**2)) - unit * np.sum(pairs.values))
     # What is no more than the measured noise is nothing, and must not be whitened into something.
-    values = np.where(pairs.values <= 8.0 * pairs.noise, 0.0, pairs.values)
+    values = np.where(pairs.values <= 8.0 * (pairs.noise + pairs.drift), 0.0, pairs.values)
     if shift:
         values, lower, upper = shift - pairs.values, shift - upper[:k], shift - lower
     return Solution(

@@ -13,7 +13,8 @@ import numpy as np
 
 from eckart.operators.executors import each, fold
 from eckart.solvers import orthogonal
-from eckart.solvers.krylov import Matrix, Target, begun, block_lanczos
+from eckart.solvers.krylov import begun, block_lanczos
+from eckart.solvers.krylov_terms import Matrix, Target
 from eckart.solvers.solution import Solution
 from eckart.solvers.symmetric import leading_pairs, leading_values
 
@@ -103,7 +104,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
     image = squares.apply(start)
     pairs = block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, capacity))
-    slack = 8.0 * pairs.noise + squares.rounding + pairs.dropped
+    slack = 8.0 * (pairs.noise + pairs.drift) + squares.rounding + pairs.dropped
     return Solution(
         "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding, pairs.upper + squares.rounding,
         pairs.residuals, proved=pairs.proved, settled=pairs.settled, failure_probability=pairs.failure_probability,

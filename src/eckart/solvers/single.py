@@ -15,7 +15,7 @@ import numpy as np
 from eckart.array_api import Array, fetch_later, from_numpy, namespace, to_numpy
 from eckart.operators.rounding import DEVIATIONS, deviation_of_sum
 from eckart.operators.standardized import Standardized
-from eckart.solvers.krylov import Pairs
+from eckart.solvers.krylov_terms import Pairs
 from eckart.solvers.tall import times
 
 _MOST_ROWS = 8192

@@ -190,3 +190,20 @@ def test_random_columns_beside_a_gpu(make: Any, monkeypatch: pytest.MonkeyPatch)
         assert stats.kstest(columns.ravel(), "norm").pvalue > 1e-4
     else:
         assert set(np.unique(columns)) == {-1.0, 1.0}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_leave_out_no_more_than_rounding(seed: int) -> None:
+    """Directions of all lengths, in rounds: where one more is found than there is room for, the longest stay."""
+    rng = np.random.default_rng(seed)
+    size, width, known = 60, 24, 24
+    whole, _ = np.linalg.qr(rng.standard_normal((size, size)))
+    turn, _ = np.linalg.qr(rng.standard_normal((width, width)))
+    rest = (whole[:, known : known + width] * 0.5 ** np.arange(width)) @ turn
+    found, dropped = orthogonal.next_block(rest, rest.T @ rest, whole[:, :known], 1e-16)
+    assert found.shape[1] <= width
+    assert dropped < 1e-12
+    left = rest - found @ (found.T @ rest)
+    assert np.linalg.norm(left) < 1e-12
+    np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-12)
+    np.testing.assert_allclose(whole[:, :known].T @ found, 0.0, atol=1e-12)

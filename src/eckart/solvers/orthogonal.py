@@ -118,7 +118,9 @@ def _inverse_root(scaled: np.ndarray) -> np.ndarray:
         # The diagonal does not tell: many pivots that are not small make a factor that is all but singular.
         if not failed and float(np.sum(inverse * inverse)) < WELL_CONDITIONED**-2:
             return np.ascontiguousarray(inverse.T)
-    values, vectors = np.linalg.eigh(scaled)
+    values, vectors = (
+        part[..., ::-1] for part in np.linalg.eigh(scaled)
+    )  # where there is no room for all: the longest
     good = values > 100 * len(values) * _UNIT
     return np.asarray(vectors[:, good] / np.sqrt(values[good]))
 

@@ -67,6 +67,23 @@ def test_estimators_answer_on_the_host(card: SimpleNamespace, make: Any) -> None
     np.testing.assert_allclose(there.transform(data), here.transform(data), rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_batches_of_the_host(card: SimpleNamespace, parts: int) -> None:
+    data = table()
+    there, here = ek.IncrementalPCA(3, device="cuda"), ek.PCA(3).fit(data)
+    for batch in np.array_split(data, parts):
+        there = there.fit(batch) if parts == 1 else there.partial_fit(batch)
+    assert len(card.taken) == parts
+    for name in ("components_", "singular_values_", "mean_", "explained_variance_ratio_"):
+        found = getattr(there, name)
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_allclose(found, getattr(here, name), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(there.transform(data), here.transform(data), rtol=1e-6, atol=1e-9)
+    joined = there.merge(ek.IncrementalPCA(3, device="cuda").fit(data))
+    assert joined.n_samples_seen_ == 120
+    assert isinstance(joined.components_, np.ndarray)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_table_that_does_not_fit_is_refused(card: SimpleNamespace, method: str) -> None:
     card.free_bytes = 1000

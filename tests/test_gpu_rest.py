@@ -134,3 +134,14 @@ def test_sparse_host_data_of_any_size(size):
     data = sp.random_array((4000, 300), density=0.02, rng=0, dtype=np.float32, format="csr") * np.float32(size)
     there, here = ek.decompose(data, "svd", k=3, device="cuda"), ek.decompose(data, "svd", k=3)
     np.testing.assert_allclose(there.values, here.values, rtol=1e-5)
+
+
+def test_batches_of_the_host_are_added_up_there():
+    data = dense(6000, 120)
+    there, here = ek.IncrementalPCA(4, device="cuda"), ek.PCA(4).fit(data)
+    for batch in np.array_split(data, 3):
+        there = there.partial_fit(batch)
+    assert isinstance(there.components_, np.ndarray)
+    np.testing.assert_allclose(there.singular_values_, here.singular_values_, rtol=1e-5)
+    np.testing.assert_allclose(np.abs(there.components_), np.abs(here.components_), atol=2e-3)
+    assert isinstance(there.transform(data[:7]), np.ndarray)

@@ -20,8 +20,8 @@ from eckart.estimators.on_device import OnDevices
 from eckart.estimators.probabilistic import ProbabilisticMixin
 from eckart.estimators.running import Running
 from eckart.estimators.scatter import Scatter, fits, merge, scatter_from, scatter_of
-from eckart.operators.open_matrix import Opened, open_matrix
-from eckart.places import place_of, refuse_other_place
+from eckart.operators.open_matrix import Opened, open_matrix, taken_to
+from eckart.places import place_of, refuse_other_place, to_host
 from eckart.verbs import decompose
 
 
@@ -42,6 +42,9 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         Accepted for compatibility. The data are never overwritten.
     batch_size : int or None
         Accepted for compatibility: `fit` reads the data block by block, and the blocks do not change the answer.
+    device : str or None
+        "cuda" has batches of the host added up by a GPU; what comes out is on the host again. Batches that are on a
+        device are added up there without it.
 
     Attributes
     ----------
@@ -71,15 +74,23 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         "whiten": ["boolean"],
         "copy": ["boolean"],
         "batch_size": [allowed.COUNT, None],
+        "device": [str, None],
     }
 
     def __init__(
-        self, n_components: Any = None, *, whiten: bool = False, copy: bool = True, batch_size: int | None = None
+        self,
+        n_components: Any = None,
+        *,
+        whiten: bool = False,
+        copy: bool = True,
+        batch_size: int | None = None,
+        device: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
         self.copy = copy
         self.batch_size = batch_size
+        self.device = device
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None) -> IncrementalPCA:
@@ -95,7 +106,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         IncrementalPCA
             The estimator itself.
         """
-        data = take(self, X, reset=True)
+        data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape
         k = self._count(rows, columns)
@@ -132,7 +143,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         # scikit-learn checks them once only, and they may have been set since.
         self._validate_params()
         before: Running | None = getattr(self, "_running", None)
-        opened = open_matrix(take(self, X, reset=before is None))
+        opened = open_matrix(self._there(take(self, X, reset=before is None)))
         rows, columns = opened.matrix.shape
         seen = rows if before is None else rows + before.scatter.count
         self._publish(_running(opened, self._count(seen, columns), before))
@@ -191,7 +202,8 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     @property
     def decomposition_(self) -> Decomposition:  # type: ignore[override]
         """The result as one value."""
-        return self._running.decomposition
+        d = self._running.decomposition
+        return d if self.device is None else d.on_host()
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -228,6 +240,10 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         """Mean of the variances left out."""
         return noise_variance(self.decomposition_)
 
+    def _there(self, data: Any) -> Any:
+        """The batch where it is added up."""
+        return data if self.device is None else taken_to(data, self.device)[0]
+
     def _count(self, seen: int, columns: int) -> int:
         wanted = self.n_components
         if wanted is None:
@@ -246,6 +262,8 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     def _publish(self, running: Running) -> None:
         self._running = running
         self.mean_, self.var_ = running.mean, running.variances
+        if self.device is not None:
+            self.mean_, self.var_ = to_host(self.mean_), to_host(self.var_)
         self.n_samples_seen_ = running.scatter.count
         self.n_components_ = running.k
 

@@ -89,6 +89,28 @@ def fit_dense(name: str, rows: int, columns: int, wanted: float) -> None:
         name, seconds, wanted, floor, solver=d.info.solver, reads=d.info.reads, block=d.info.block,
         error=f"{error:.1e}", certified=f"{high - low:.1e}", proved=d.certificate.proved,
     )  # fmt: skip
+    torch_lowrank(data, truth)
+
+
+def torch_lowrank(data: Any, truth: np.ndarray) -> None:
+    """PyTorch's own PCA on the same data, of few and of many iterations, with its error."""
+    import torch
+
+    for iterations in (2, 7):
+        seconds, found = timed(lambda n=iterations: torch.pca_lowrank(data, q=len(truth), niter=n), repeats=3)
+        variances = found[1].double().cpu().numpy() ** 2 / (data.shape[0] - 1)
+        error = float(np.abs(variances / truth - 1).max())
+        print(f"  torch.pca_lowrank, niter={iterations}: {seconds:.4f} s, error {error:.1e}", flush=True)
+
+
+def cupy_svds(data: Any, reference: np.ndarray) -> None:
+    """CuPy's own SVD of the same sparse matrix."""
+    import cupy
+    from cupyx.scipy.sparse.linalg import svds
+
+    seconds, values = timed(lambda: svds(data, k=len(reference), return_singular_vectors=False), repeats=1)
+    error = float(np.abs(np.sort(cupy.asnumpy(values))[::-1] / reference - 1).max())
+    print(f"  cupyx svds: {seconds:.2f} s, error {error:.1e}", flush=True)
 
 
 def sparse_data(rows: int, columns: int, entries: int, seed: int = 0) -> Any:
@@ -140,6 +162,7 @@ def fit_sparse(wanted: float = 1.0, rows: int = 1_000_000, columns: int = 30_000
         "sparse 1M x 30k, 5e8 nnz, k=50", seconds, wanted, floor, reads=d.info.reads, block=d.info.block,
         error=f"{error:.1e}", certified=f"{high - low:.1e}", proved=d.certificate.proved,
     )  # fmt: skip
+    cupy_svds(data, cupy.asnumpy(reference.values))
 
 
 def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:

@@ -145,6 +145,14 @@ class TestRefusals:
         assert done.stderr.endswith("--debug to see where.\n")
 
 
+LISTENING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("eckart", run_name="__main__")
+"""
+"""The command, hearing Ctrl-C though whoever started the tests in the background may have told them not to."""
+
+
 class TestProcess:
     def test_closed_pipe_is_quiet(self) -> None:
         command = f"'{sys.executable}' -m eckart example"
@@ -171,14 +179,14 @@ class TestProcess:
         assert b"No space left" in done.stderr
 
     def test_interrupt(self, folder: Path) -> None:
-        command = [sys.executable, "-m", "eckart", "report", "-"]
+        command = [sys.executable, "-c", LISTENING, "report", "-"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as running:
             assert running.stdin is not None
             running.stdin.write(b"a,b\n1,2\n")
             running.stdin.flush()
-            time.sleep(1.0)  # by now it waits for the rest of the table
+            time.sleep(2.0)  # by now it waits for the rest of the table
             running.send_signal(signal.SIGINT)
             running.wait(timeout=30)
             assert running.stderr is not None

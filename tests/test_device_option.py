@@ -84,7 +84,53 @@ def test_batches_of_the_host(card: SimpleNamespace, parts: int) -> None:
     assert isinstance(joined.components_, np.ndarray)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.fixture
+def blocks(card: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """A small card: what is taken there comes in blocks, whose shapes are listed."""
+    found: list[tuple[int, ...]] = []
+
+    def load(block: Any) -> Any:
+        found.append(block.shape)
+        return torch.as_tensor(block)
+
+    monkeypatch.setattr(open_matrix, "_DEVICE_BLOCK_BYTES", 2**12)
+    card.free_bytes, card.like = 2**16, torch.empty((0, 0), dtype=torch.float64)
+    card.load, card.accept = load, lambda block: block
+    return found
+
+
+def long_table() -> np.ndarray:
+    return np.tile(table(), (20, 1)) * (1 + 0.01 * np.random.default_rng(1).random((1200, 9)))
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 1201.0)])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+def test_left_vectors_and_lengths_of_blocks(
+    blocks: list[tuple[int, ...]], method: str, weights: np.ndarray | None, scale: bool
+) -> None:
+    data, options = long_table(), {"k": 3, "left": True, "scale": scale, "sample_weight": weights}
+    there, here = ek.decompose(data, method, device="cuda", **options), ek.decompose(data, method, **options)
+    assert len(blocks) > 4
+    np.testing.assert_allclose(there.left, here.left, atol=1e-8)
+    for name in ("row_norms", "column_norms"):
+        np.testing.assert_allclose(there.parts[name], here.parts[name], rtol=1e-9)
+
+
+@pytest.mark.parametrize("select", ["pivot", "norm"])
+@pytest.mark.parametrize("asked", [{"k": 3}, {"error": 0.05}])
+def test_the_axes_of_cur_are_found_in_blocks(
+    card: SimpleNamespace, blocks: list[tuple[int, ...]], select: str, asked: dict[str, Any]
+) -> None:
+    data = long_table()
+    there, here = (ek.decompose(data, "cur", select=select, **asked, **more) for more in ({"device": "cuda"}, {}))
+    assert not card.taken
+    assert len(blocks) > 4
+    assert there.parts["columns"].tolist() == here.parts["columns"].tolist()
+    np.testing.assert_allclose(there.parts["error"], here.parts["error"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["nmf", "kernel_pca"])
 def test_a_table_that_does_not_fit_is_refused(card: SimpleNamespace, method: str) -> None:
     card.free_bytes = 1000
     with pytest.raises(MemoryBudgetError, match=r"60 x 9 .* more than half of the 1e-06 GB.* Leave device= out"):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from eckart.array_api import Array
 from eckart.axes import find_axes, plan_axes, project_on_axes, reconstruct_from_axes
 from eckart.decomposition import Decomposition, Plan
-from eckart.errors import ParameterError
+from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.parameters import check_choice
 
 Method = Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"]
@@ -65,9 +65,9 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
         Let the workers of a cluster read and multiply the blocks. Dask's own arrays and frames do so by themselves
         where a client is active.
     device : str, optional
-        "cuda" takes host data to a GPU, whole where they fit, else block by block while it works ("pca" and "svd"; the
-        others refuse, and "isomap" does not know it); the result is on the host. Arrays on a GPU are worked on there
-        without it, and give arrays there.
+        "cuda" takes host data to a GPU, whole where they fit, else block by block while it works ("pca", "svd" and the
+        axes of "cur"; the others refuse, and "isomap" does not know it); the result is on the host. Arrays on a GPU are
+        worked on there without it, and give arrays there.
     missing : "error", "mean" or "em"
         Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
         themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).
@@ -98,7 +98,13 @@ def _decompose_on(device: str, data: Any, method: str, options: dict[str, Any]) 
         raise ParameterError("method='isomap' works on the host only: leave device= out.")
     from eckart.operators.open_matrix import taken_to
 
-    moved, about = taken_to(data, device)
+    try:
+        moved, about = taken_to(data, device)
+    except MemoryBudgetError:
+        if method != "cur":
+            raise
+        axes_there: Decomposition = _module(method).decompose(data, device=device, **options)
+        return axes_there
     found: Decomposition = _module(method).decompose(moved, **options)
     return found.on_host().named(about.row_names, about.column_names)
 

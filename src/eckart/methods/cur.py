@@ -52,8 +52,11 @@ def decompose(
     rng: Any = None,
     memory: str | int | None = None,
     stream: bool | None = None,
+    device: str | None = None,
 ) -> Decomposition:
     """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
+
+    `device` is where the axes of host data that do not fit there are found, block by block; the rest is the host's.
 
     `k` is the rank that the error is compared with; `explain` and `error` ask for the smallest k whose CUR explains
     this share of ||A||^2, or leaves at most this relative error. `parts` holds "columns", "rows" (places), "C", "R",
@@ -74,7 +77,7 @@ def decompose(
     _, random = generator(rng)
     wanted = _checked(shape, n_columns, n_rows, select, core, cutoff, int(random.integers(2**62)))
     wanted = replace(wanted, memory=memory_bytes(memory))
-    options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True}
+    options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True, "device": device}
     if target is None:
         rank = _rank(shape, k, n_columns, n_rows)
         axes = certified_axes(opened, wanted, given, k=rank, error=None, **options)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, namespace, to_numpy
+from eckart.array_api import Array, astype, from_numpy, namespace, to_numpy
 from eckart.operators.base import Operator
 from eckart.operators.device_rows import DeviceCsr
 from eckart.operators.gather import sums_about
@@ -63,11 +63,14 @@ def pack(operator: Operator, right: Array) -> tuple[Any, np.ndarray]:
     return base, np.column_stack([to_numpy(right), centre, inverse])
 
 
-def measured_rows(block: RowBlocks, packed: np.ndarray) -> np.ndarray:
-    """B Q and, as one more column, the squared norms of the rows of B, of one block of A's rows; `packed` as above."""
+def measured_rows(block: RowBlocks, packed: Array) -> np.ndarray:
+    """B Q and, as one more column, the squared norms of the rows of B, of one block of A's rows; `packed` as above.
+
+    All of it is beside the block, which may have been taken to a GPU.
+    """
     right, centre, scale = packed[:, :-2], packed[:, -2], 1.0 / packed[:, -1]
     count = block.shape[0]
-    left = np.ones(count) if block.weight_roots is None else to_numpy(block.weight_roots)
+    left = from_numpy(np.ones(count), block.like) if block.weight_roots is None else block.weight_roots
     image, squares = image_and_squares(
         Scaled(Centered(block, left, centre, np.zeros(0), float(count)), scale), right, across=False
     )

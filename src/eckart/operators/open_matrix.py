@@ -115,7 +115,7 @@ def taken_to(data: Any, device: str) -> tuple[Any, About]:
     """All of host data on a GPU, in the library there, and what is known beside them; refused where they do not fit."""
     _check_device(data, device)
     mover = mover_for(device)
-    opened = open_matrix(data, stream=False)
+    opened = open_matrix(data)  # a file that is too large for the host stays on disk
     given = as_given(opened) if opened.matrix.resident else None
     moved = None if given is None else to_device(given, mover)
     if moved is None:

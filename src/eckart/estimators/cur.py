@@ -57,8 +57,8 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     memory : str, int or None
         Working memory allowed beside the data, such as "2GB".
     device : str or None
-        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
-        that are on a device are worked on there without it.
+        "cuda" has data of the host worked on by a GPU, where they do not fit only their axes, block by block; what
+        comes out is on the host again. Arrays that are on a device are worked on there without it.
 
     Attributes
     ----------

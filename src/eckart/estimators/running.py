@@ -13,7 +13,7 @@ from eckart.estimators.null_space import settle
 from eckart.estimators.scatter import Scatter
 from eckart.operators.powers import times_power_of_two
 from eckart.solvers.certificate import undetermined_groups
-from eckart.solvers.orthogonal import flip_signs
+from eckart.solvers.orthogonal import signs_beside
 from eckart.solvers.symmetric import leading_pairs
 from eckart.verbs import decompose
 
@@ -107,7 +107,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
     squares, vectors = _pairs(gram, min(k + 1, size))
     squares = np.where(squares > scatter.rounding, squares, 0.0)
     right = np.ascontiguousarray(vectors[:, :k]) if is_numpy(vectors) else vectors[:, :k]
-    right = right * from_numpy(flip_signs(right), right)
+    right = right * signs_beside(right)
     return Decomposition(
         method="pca",
         values=from_numpy(np.sqrt(squares[:k]), right),

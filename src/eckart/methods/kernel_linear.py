@@ -35,7 +35,7 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
     d = _settled(d, settings)
     if k is not None and k > most and not settings.everything:
         d = _padded(d, k, settings.random)
-    signs = astype(from_numpy(orthogonal.flip_signs(d.left), d.left), d.values.dtype)
+    signs = astype(orthogonal.signs_beside(d.left), d.values.dtype)
     parts: dict[str, Any] = {
         "kernel": kernel.name,
         "gamma": kernel.gamma,

@@ -28,7 +28,7 @@ from eckart.operators.kernel_matrix import KernelMatrix
 from eckart.operators.open_matrix import Opened
 from eckart.solvers.centred import Centred, solve_few, solve_whole
 from eckart.solvers.choose import block_width
-from eckart.solvers.orthogonal import flip_signs
+from eckart.solvers.orthogonal import signs_beside
 from eckart.solvers.solution import Request, Solution
 
 _SMALL = {True: 512, False: 2048}
@@ -139,7 +139,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         )  # fmt: skip
     values, notes = settle(found, settings)
     vectors = found.solution.vectors[:, : len(values)]
-    vectors = vectors * from_numpy(flip_signs(vectors), vectors)
+    vectors = vectors * signs_beside(vectors)
     xp = namespace(vectors)
     roots = np.sqrt(values)
     # Centred coefficients: the means of a new point's kernel then drop out of its score.

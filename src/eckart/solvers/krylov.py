@@ -77,10 +77,10 @@ def _block_lanczos(
         matrix.settle()
     while True:
         run.steps += 1
-        worth = run.worth_a_look()
-        if worth:
+        state = None
+        if run.worth_a_look():
             run.go_ahead()
-        state = run.assess() if worth else None
+            state = run.assess()
         if state is not None and (state.done or run.exhausted(state)):
             return run.finish(state)
         if basis.count == matrix.size:

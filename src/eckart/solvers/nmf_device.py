@@ -23,8 +23,6 @@ _PIECE = 2**26
 
 _RECORDED = 2**24
 """Numbers in both factors up to which a step is recorded; copying larger ones costs more than launching."""
-
-
 _SUMMED = 2**16
 """Rows of a factor up to which its columns are added up by the library."""
 
@@ -85,10 +83,9 @@ class DeviceEntries(Entries):
         most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
 
         def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
-            sums = _sums(other)
             found = cuda_nmf.entry_rows(
                 self._classes_of(matrix, begin.shape[1]), matrix,
-                *(cuda_nmf.seen(array) for array in (other, begin, old, sums)),
+                *(cuda_nmf.seen(array) for array in (other, begin, old, _sums(other))),
                 divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
                 floor=self.floor, sweeps=most, share=share, push=pointer(push), score=score,
             )  # fmt: skip

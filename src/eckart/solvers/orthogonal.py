@@ -118,9 +118,8 @@ def _inverse_root(scaled: np.ndarray) -> np.ndarray:
         # The diagonal does not tell: many pivots that are not small make a factor that is all but singular.
         if not failed and float(np.sum(inverse * inverse)) < WELL_CONDITIONED**-2:
             return np.ascontiguousarray(inverse.T)
-    values, vectors = (
-        part[..., ::-1] for part in np.linalg.eigh(scaled)
-    )  # where there is no room for all: the longest
+    # The longest first: they stay where there is no room for all.
+    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(scaled))
     good = values > 100 * len(values) * _UNIT
     return np.asarray(vectors[:, good] / np.sqrt(values[good]))
 
@@ -187,9 +186,9 @@ def random_bits(rng: np.random.Generator, shape: tuple[int, int], like: Array) -
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
     """A block of random signs beside `like`: as good a start as normal numbers, and sooner made."""
-    if cuda_random.usable(like):
-        return cuda_random.signs(rows, columns, int(rng.integers(2**63)), like)
     if not is_host(like):
+        if cuda_random.usable(like):
+            return cuda_random.signs(rows, columns, int(rng.integers(2**63)), like)
         return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), like) >> 33) & 1, float64(like))
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
     moved = from_numpy(bits.reshape(rows, columns), like)  # as bytes: an eighth of the way

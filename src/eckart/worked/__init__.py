@@ -20,6 +20,7 @@ from eckart.worked.eigen import eigen
 from eckart.worked.energy import energy
 from eckart.worked.exercises import Exercise, exercise
 from eckart.worked.kernel_pca import kernel_pca
+from eckart.worked.messages import language
 from eckart.worked.minor_components import minor_components
 from eckart.worked.nmf import nmf
 from eckart.worked.pca import pca
@@ -45,6 +46,7 @@ __all__ = [
     "energy",
     "exercise",
     "kernel_pca",
+    "language",
     "minor_components",
     "nmf",
     "pca",

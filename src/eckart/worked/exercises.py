@@ -81,8 +81,8 @@ def exercise(task: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
         steps,
         solution.answer,
         {**solution.parts, "matrix": matrix},
-        matrix,
-        solution,
+        given=matrix,
+        solution=solution,
     )
 
 

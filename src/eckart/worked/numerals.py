@@ -7,6 +7,8 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.worked.messages import current
+
 DIGITS = 6
 """Significant digits of a decimal."""
 
@@ -33,6 +35,30 @@ def is_plain(value: Any) -> bool:
     return bool(real.is_Integer and imaginary.is_Integer)
 
 
+def comma() -> bool:
+    """Whether the language writes a decimal comma."""
+    return current() != "en"
+
+
+def separator() -> str:
+    """What separates the numbers of a list."""
+    return "; " if comma() else ", "
+
+
+def figure(value: float, digits: int = DIGITS) -> str:
+    """A number inside a sentence, with the decimal sign of the language."""
+    return _localised(f"{value:.{digits}g}")
+
+
+def latex_decimal(value: Any) -> str:
+    """A decimal in LaTeX, where a decimal comma needs braces to be set without a space."""
+    return decimal(value).replace(",", "{,}")
+
+
+def _localised(text: str) -> str:
+    return text.replace(".", ",") if comma() else text
+
+
 def decimal(value: Any, digits: int = DIGITS) -> str:
     """A few significant digits, without trailing zeros.
 
@@ -43,9 +69,9 @@ def decimal(value: Any, digits: int = DIGITS) -> str:
     if abs(number.imag) > 1e-25 * max(1.0, abs(number)):
         real = f"{number.real:.{digits}g}" if abs(number.real) > 1e-12 * abs(number) else ""
         sign = "+" if real and number.imag > 0 else ""
-        return f"{real}{sign}{number.imag:.{digits}g}i"
+        return _localised(f"{real}{sign}{number.imag:.{digits}g}i")
     text = f"{number.real:.{digits}g}"
-    return "0" if float(text) == 0 or abs(number.real) < 1e-25 else text
+    return "0" if float(text) == 0 or abs(number.real) < 1e-25 else _localised(text)
 
 
 def text_number(value: Any) -> str:
@@ -69,7 +95,7 @@ def text_number(value: Any) -> str:
 def latex_number(value: Any) -> str:
     """The exact number in LaTeX; a decimal where there is no exact form."""
     value = sp.sympify(value)
-    return sp.latex(value, order=_order(value)) if is_exact(value) else decimal(value)
+    return sp.latex(value, order=_order(value)) if is_exact(value) else latex_decimal(value)
 
 
 def _order(value: Any) -> str | None:
@@ -87,7 +113,7 @@ def without_dust(matrix: Any) -> Any:
 
 def latex_matrix(matrix: Any, *, decimals: bool = False) -> str:
     """Square brackets, one line."""
-    show, matrix = (decimal, without_dust(matrix)) if decimals else (latex_number, matrix)
+    show, matrix = (latex_decimal, without_dust(matrix)) if decimals else (latex_number, matrix)
     rows = r" \\ ".join(" & ".join(show(matrix[i, j]) for j in range(matrix.cols)) for i in range(matrix.rows))
     # An array, because the matrix environments stop at ten columns.
     return rf"\left[\begin{{array}}{{{'r' * matrix.cols}}} {rows} \end{{array}}\right]"

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from eckart.errors import InputError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.cur_draw import Drawn, draw_steps, drawn
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix

@@ -17,7 +17,7 @@ from functools import cache
 from gettext import c2py
 from importlib.resources import files
 
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 
 LANGUAGES = {"en": "English", "it": "italiano", "es": "español", "ru": "русский"}
 _current: ContextVar[str] = ContextVar("language", default="en")

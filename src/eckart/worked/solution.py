@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.messages import current, language
 
 DETAILS = ("brief", "normal", "full")

@@ -13,11 +13,12 @@ from eckart.cli.applying import reconstruct, transform
 from eckart.cli.concepts import query, recommend, similar
 from eckart.cli.convert import convert
 from eckart.cli.example import example
+from eckart.cli.exercise import exercise
 from eckart.cli.fitting import fit, plan
 from eckart.cli.rank import rank
 from eckart.cli.reporting import report
 from eckart.cli.select import select
-from eckart.cli.worked import exercise, worked
+from eckart.cli.worked import worked
 
 __all__ = ["main"]
 

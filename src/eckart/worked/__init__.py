@@ -12,6 +12,8 @@ Each function takes a matrix as text ("1 2; 2 1"), lists, an array or a SymPy ma
 from __future__ import annotations
 
 from eckart.worked import pictures
+from eckart.worked.bounds import bounds
+from eckart.worked.correlation import correlation
 from eckart.worked.cur import cur
 from eckart.worked.deflation import deflation
 from eckart.worked.determinant import determinant
@@ -19,12 +21,16 @@ from eckart.worked.diagonalize import diagonalize
 from eckart.worked.eigen import eigen
 from eckart.worked.energy import energy
 from eckart.worked.exercises import Exercise, exercise
+from eckart.worked.gram_schmidt import gram_schmidt
+from eckart.worked.isomap import isomap
 from eckart.worked.kernel_pca import kernel_pca
 from eckart.worked.messages import language
 from eckart.worked.minor_components import minor_components
+from eckart.worked.missing import missing
 from eckart.worked.nmf import nmf
 from eckart.worked.pca import pca
 from eckart.worked.power_iteration import power_iteration
+from eckart.worked.project import project
 from eckart.worked.pseudo_inverse import pseudo_inverse
 from eckart.worked.query import query
 from eckart.worked.rank import rank
@@ -38,6 +44,8 @@ __all__ = [
     "Solution",
     "Step",
     "Table",
+    "bounds",
+    "correlation",
     "cur",
     "deflation",
     "determinant",
@@ -45,13 +53,17 @@ __all__ = [
     "eigen",
     "energy",
     "exercise",
+    "gram_schmidt",
+    "isomap",
     "kernel_pca",
     "language",
     "minor_components",
+    "missing",
     "nmf",
     "pca",
     "pictures",
     "power_iteration",
+    "project",
     "pseudo_inverse",
     "query",
     "rank",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -13,6 +14,7 @@ from eckart.worked.fields import Axis
 from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr
 from eckart.worked.numerals import GUARD, is_exact
+from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
@@ -78,6 +80,7 @@ def kernel_pca(
         tuple(steps),
         tuple(answer),
         parts,
+        figures=(partial(unfolded, table, scores),) if table.cols == 2 and scores.cols > 1 else (),
     )
 
 

@@ -1,7 +1,8 @@
 """Messages in four languages: English in the code, translations in `locale/LANGUAGE.po` (the format of GNU gettext).
 
 `tr("text with {name}", name=...)` marks a message; `trn` marks one whose form depends on a count. To extract the
-messages again, run `pybabel extract -k tr -k trn:1,2 src/eckart/worked`; a test fails when one is not translated.
+messages again, run `pybabel extract -k tr -k mark -k trn:1,2 src/eckart/worked`; a test fails when a translation is
+missing.
 """
 
 from __future__ import annotations
@@ -72,6 +73,11 @@ def preferred(environment: Mapping[str, str] | None = None) -> str:
     first = next((name for name in names if name), "")
     code = re.split(r"[_.@-]", first.lower())[0]
     return code if code in LANGUAGES else "en"
+
+
+def mark(message: str) -> str:
+    """Mark a message that `tr` translates later, such as one of a table made at import."""
+    return message
 
 
 def tr(message: str, /, **values: object) -> str:

@@ -33,7 +33,7 @@ def latex_formula(formula: str) -> str:
     formula = re.sub(r"∛(\w+)", r"cbrt(\1)", formula).replace("∛(", "cbrt(")
     formula = re.sub(r"√(\w+)", r"sqrt(\1)", formula).replace("√(", "sqrt(")
     formula = re.sub(r"(?<=\d),(?=\d)", "{,}", formula) if comma() else formula
-    formula = _own_words(formula)
+    formula = localized_words(formula)
     text = _roots(formula.replace(",  ", r", \quad ").replace("  ", r" \quad "))
     text = re.sub(r"(\w)~", r"\\tilde{\1}", text)
     text = re.sub(r"([_^])(-?\w+|\+)", lambda m: f"{m[1]}{{{m[2]}}}", text)
@@ -51,7 +51,7 @@ def _word(found: re.Match[str]) -> str:
     return rf"\text{{{found[1]}}}" + (r"\ " if found[2] else "")
 
 
-def _own_words(formula: str) -> str:
+def localized_words(formula: str) -> str:
     """The names of functions in the notation of the language: the rank is rg in Italian, Spanish and Russian."""
     return re.sub(r"(?<![\\\w])rank(?![\w])", "rg", formula) if current() != "en" else formula
 
@@ -91,7 +91,7 @@ def text_formula(formula: str) -> str:
     """
     text = re.sub(r"\bcbrt\((\w+)\)", r"∛\1", formula).replace("cbrt(", "∛(")
     text = re.sub(r"sqrt\((\w+)\)", r"√\1", text).replace("sqrt(", "√(")
-    text = re.sub(r"([_^])\{(\w+)\}", r"\1\2", _own_words(text))
+    text = re.sub(r"([_^])\{(\w+)\}", r"\1\2", localized_words(text))
     return re.sub(r"([_^])\{([^{}]*)\}", r"\1(\2)", text)
 
 
@@ -103,23 +103,24 @@ def latex_prose(prose: str) -> str:
     """
     return "".join(
         f"${latex_formula(part)}$" if odd else "".join(_PROSE.get(sign, sign) for sign in part)
-        for odd, part in _parts(prose)
+        for odd, part in split_prose(prose)
     )
 
 
 def markdown_prose(prose: str) -> str:
     """Sentences in Markdown with formulas in LaTeX."""
     return "".join(
-        f"${latex_formula(part)}$" if odd else re.sub(r"([*_|<])", r"\\\1", part) for odd, part in _parts(prose)
+        f"${latex_formula(part)}$" if odd else re.sub(r"([*_|<])", r"\\\1", part) for odd, part in split_prose(prose)
     )
 
 
 def text_prose(prose: str) -> str:
     """Sentences as plain text."""
-    return "".join(text_formula(part) if odd else part for odd, part in _parts(prose))
+    return "".join(text_formula(part) if odd else part for odd, part in split_prose(prose))
 
 
-def _parts(prose: str) -> list[tuple[bool, str]]:
+def split_prose(prose: str) -> list[tuple[bool, str]]:
+    """The pieces of a sentence, True where a piece is a formula."""
     return [(bool(place % 2), part) for place, part in enumerate(prose.split("$"))]
 
 

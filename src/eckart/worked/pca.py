@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -14,6 +15,7 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
 from eckart.worked.pca_data import DIVISORS, Prepared, prepared
 from eckart.worked.pca_routes import ROUTES, opening, route_steps
+from eckart.worked.pictures import drops, scree
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import check_k, settled
@@ -52,7 +54,9 @@ def pca(
     steps = (*data_steps(data, divide), opening(route), *spectral_steps(data.cross_products, data.found, "S"),
              *route_steps(data, route), variance_step(data, divide), _score_step(data),
              *_reduction(data, k))  # fmt: skip
-    return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k))
+    figures = (*((partial(drops, table, center=center),) if table.cols == 2 and not scale else ()),
+               partial(scree, table, center=center, scale=scale))  # fmt: skip
+    return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k), figures=figures)
 
 
 def _title(table: Any, center: bool, scale: bool) -> str:

@@ -150,6 +150,41 @@ def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
     return figure
 
 
+def graph(given: Any, edges: tuple[tuple[int, int], ...]) -> Figure:
+    """Points of a two-column table and the edges of their neighbours, each with its length."""
+    x = _numbers(given)
+    figure = _figure(5.5, 4.2)
+    axes = figure.add_subplot()
+    for i, j in edges:
+        axes.plot(*x[[i, j]].T, color=BLUE, lw=1.6, zorder=1)
+        middle = x[[i, j]].mean(axis=0)
+        length = shown(float(np.linalg.norm(x[i] - x[j])), 3)
+        axes.annotate(length, middle, color=GREY, xytext=(3, 3), textcoords="offset points", fontsize=9)
+    axes.scatter(x[:, 0], x[:, 1], s=60, color="black", zorder=2)
+    for place, point in enumerate(x, 1):
+        axes.annotate(str(place), point, xytext=(6, 6), textcoords="offset points", color=ORANGE, weight="bold")
+    axes.set(
+        aspect="equal", xlabel=tr("column {j}", j=1), ylabel=tr("column {j}", j=2), title=tr("Graph of neighbours")
+    )
+    axes.margins(0.15)
+    return figure
+
+
+def unfolded(given: Any, scores: Any) -> Figure:
+    """Points of a two-column table beside their first two scores."""
+    figure = _figure(8, 3.8)
+    panels = ((tr("the points"), _numbers(given), "column"), (tr("scores"), np.array(scores.tolist(), float), "score"))
+    for place, (title, x, kind) in enumerate(panels, 1):
+        axes = figure.add_subplot(1, 2, place)
+        axes.scatter(x[:, 0], x[:, 1], s=42, color=BLUE if kind == "column" else ORANGE)
+        for number, point in enumerate(x[:, :2], 1):
+            axes.annotate(str(number), point, xytext=(5, 5), textcoords="offset points")
+        names = [tr("column {j}", j=j) if kind == "column" else tr("component {i}", i=j) for j in (1, 2)]
+        axes.set(title=title, xlabel=names[0], ylabel=names[1])
+        axes.margins(0.15)
+    return figure
+
+
 def rbf_scores(x: Array, gamma: float, k: int = 2) -> Array:
     """Scores of kernel PCA: K~ = K - 1K - K1 + 1K1, T = V sqrt(λ).
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from eckart.options import check_choice
 from eckart.worked.messages import current, language
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DETAILS = ("brief", "normal", "full")
 """Brief: results only. Normal: formulas and remarks too. Full: every determinant and system worked out."""
@@ -62,6 +65,7 @@ class Solution:
     parts: Mapping[str, Value] = field(default_factory=dict, repr=False)
     detail: str = "normal"
     language: str = field(default_factory=current)
+    figures: tuple[Callable[[], Figure], ...] = field(default=(), repr=False)
 
     def __getitem__(self, name: str) -> Value:
         return self.parts[name]
@@ -107,6 +111,19 @@ class Solution:
 
         with language(self.language):
             return latex(self)
+
+    def html(self) -> str:
+        """A self-contained page with pictures and a step-by-step player."""
+        from eckart.worked.as_html import html
+
+        with language(self.language):
+            return html(self)
+
+    def pdf(self) -> bytes:
+        """The LaTeX document as PDF; needs a LaTeX engine."""
+        from eckart.worked.as_pdf import pdf
+
+        return pdf(self.latex())
 
     def document(self) -> dict[str, Any]:
         """The solution for programs: plain lists and words, exact values as text, decimals as numbers."""

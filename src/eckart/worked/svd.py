@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -12,6 +13,7 @@ from eckart.worked.checks import whole
 from eckart.worked.fields import Axis, tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
+from eckart.worked.pictures import unit_circle
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
@@ -113,6 +115,7 @@ def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
         tuple(steps),
         tuple(answer),
         named,
+        figures=(partial(unit_circle, a),) if a.shape in {(2, 2), (3, 3)} else (),
     )
 
 

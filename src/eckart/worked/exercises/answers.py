@@ -82,7 +82,7 @@ def readings(text: str) -> list[list[Part]]:
 
 
 def _part(piece: str) -> Part:
-    match = re.match(r"\s*([^\W\d][\w^'~]*)\s*(?:=|:|≈)\s*(.*)", piece, re.DOTALL)
+    match = re.match(r"\s*([^\W\d][\w^'~+]*)\s*(?:=|:|≈)\s*(.*)", piece, re.DOTALL)
     name, body = (match[1], match[2]) if match else ("", piece)
     body = body.replace("≈", " ").replace("−", "-").replace("–", "-").strip().rstrip(".")
     for start, end in _groups(body):

@@ -7,7 +7,8 @@ another matrix to every kind. Candidates that fail the criteria of their kind ar
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -40,6 +41,7 @@ class Exercise(Solution):
     seed: int = 0
     difficulty: int = 1
     given: Any = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     solution: Solution | None = None
     targets: tuple[Target, ...] = ()
 
@@ -85,6 +87,7 @@ def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
         seed=seed,
         difficulty=difficulty,
         given=problem.matrix,
+        arguments=problem.arguments,
         solution=solution,
         targets=KINDS[kind].targets(problem, solution),
     )

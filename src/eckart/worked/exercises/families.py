@@ -1,4 +1,8 @@
-"""Random matrices with clean answers: whole entries, whole eigenvalues, whole vectors over a root."""
+"""Random matrices with clean answers: whole entries, whole eigenvalues, whole vectors over a root.
+
+From whole orthogonal vectors t_j (rows) and v_j (columns) the matrix ∑ m_j t_j v_j^T has the singular values
+m_j ‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖v_j‖^2.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,34 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from eckart.worked.clean_matrices import FRAMES, contrasts
 from eckart.worked.exercises.problem import Random
+
+FRAMES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
+    2: tuple(((a, b), (-b, a)) for a, b in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (3, 2), (2, 3))),
+    3: (
+        ((1, 1, 1), (1, -1, 0), (1, 1, -2)), ((1, 2, 2), (2, 1, -2), (2, -2, 1)), ((1, 0, 1), (0, 1, 0), (-1, 0, 1)),
+        ((1, 1, 0), (1, -1, 0), (0, 0, 1)), ((2, 1, 0), (-1, 2, 0), (0, 0, 1)), ((1, -1, 1), (1, 1, 0), (1, -1, -2)),
+        ((0, 2, 1), (1, 0, 0), (0, -1, 2)),
+    ),
+}  # fmt: skip
+"""Orthogonal whole vectors; no two frames hold the same lines."""
+
+
+def contrasts(n: int, *, constant: bool) -> list[list[int]]:
+    """Orthogonal whole vectors of length n: the discrete orthogonal polynomials, from the constant or the linear one.
+
+    >>> contrasts(4, constant=False)
+    [[-3, -1, 1, 3], [1, -1, -1, 1], [-1, 3, -3, 1]]
+    """
+    done: list[Any] = []
+    for power in range(min(n, 4)):
+        vector = sp.Matrix([sp.Integer(i) ** power for i in range(n)])
+        for other in done:
+            vector = vector - other * (vector.dot(other) / other.dot(other))
+        below = sp.ilcm(1, *[entry.q for entry in vector])
+        whole = vector * below
+        done.append(whole / sp.igcd(*[entry.p for entry in whole]))
+    return [[int(entry) for entry in vector] for vector in done[0 if constant else 1 :]]
 
 
 def whole(rng: Random, rows: int, cols: int, most: int) -> Any:

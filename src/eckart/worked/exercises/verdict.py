@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import groupby, permutations, product
 from typing import Any
 
 import numpy as np
@@ -46,20 +46,39 @@ def judge(answer: str, targets: Sequence[Target]) -> Verdict:
 
 def _judge_parts(parts: list[Part], targets: Sequence[Target]) -> Verdict:
     merged = [parts]
-    if len(parts) > 1 and all(not part.name and len(part.flat) == 1 for part in parts):
-        merged.append([_joined(parts)])  # "3; 1" is a list of two numbers
-    if len(parts) > 1 and all(not part.name and len(part.flat) > 1 for part in parts):
-        merged.append([_stacked(parts)])  # "(1, 0); (0, 1)" are the columns of one matrix
+    if len(parts) > 1 and not any(part.name for part in parts):
+        # "3; 1" is a list of two numbers, "(1, 0); (0, 1)" are the columns of one matrix.
+        groups = [list(group) for _, group in groupby(parts, key=lambda part: len(part.flat))]
+        merged.append([_joined(group) if len(group[0].flat) == 1 else _stacked(group) for group in groups])
+    if any(part.name for part in parts) and not all(part.name for part in parts):
+        merged.append(_folded(parts))
     return min((_judge_assigned(each, targets) for each in merged), key=lambda v: _ORDER.index(v.status))
 
 
+def _folded(parts: list[Part]) -> list[Part]:
+    """Numbers without a name belong to the name before them: "lambda = 0,5; 0,25"."""
+    folded: list[Part] = []
+    for part in parts:
+        if folded and not part.name and not part.bracketed and not folded[-1].bracketed:
+            last = folded[-1]
+            digits = (*last.flat_decimals, *part.flat_decimals)
+            folded[-1] = Part(last.name, ((*last.flat, *part.flat),), (digits,), False)
+        else:
+            folded.append(part)
+    return folded
+
+
 def _joined(parts: list[Part]) -> Part:
+    """Single numbers as one list."""
     numbers = tuple(part.flat[0] for part in parts)
     return Part("", (numbers,), (tuple(part.flat_decimals[0] for part in parts),), False)
 
 
 def _stacked(parts: list[Part]) -> Part:
-    size = min(len(part.flat) for part in parts)
+    """Vectors as the columns of one matrix."""
+    if len(parts) == 1:
+        return parts[0]
+    size = len(parts[0].flat)
     rows = tuple(tuple(part.flat[i] for part in parts) for i in range(size))
     digits = tuple(tuple(part.flat_decimals[i] for part in parts) for i in range(size))
     return Part("", rows, digits, True)
@@ -320,7 +339,7 @@ def _symmetric_columns(part: Part, true: Any) -> bool:
 
 def _fitting(part: Part, true: Any) -> Part:
     """A row for a column, and a plain list for the shape asked for."""
-    if true.cols == 1 and len(part.flat) == true.rows:
+    if len(part.flat) == true.rows and 1 in part.matrix.shape:
         return _shaped(part, (true.rows, 1))
     return part
 

@@ -12,6 +12,7 @@ from eckart.cli.app import Application
 from eckart.cli.applying import reconstruct, transform
 from eckart.cli.concepts import query, recommend, similar
 from eckart.cli.convert import convert
+from eckart.cli.errata import errata
 from eckart.cli.example import example
 from eckart.cli.exercise import exercise
 from eckart.cli.fitting import fit, plan
@@ -53,5 +54,6 @@ for command in (
     example,
     worked,
     exercise,
+    errata,
 ):
     main.add_command(command)

@@ -5,10 +5,12 @@ det A = det B / a_11^(n-2),   b_ij = a_11 a_(i+1)(j+1) - a_1(j+1) a_(i+1)1
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
+from eckart.worked.determinant_expansion import chio_steps, expansion_steps
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
@@ -40,6 +42,7 @@ def determinant(given: Any) -> Solution:
             )
             steps.append(Step(statement, numbers=(Equation("A'", work.copy()),)))
         pivot, power = work[0, 0], work.rows - 2
+        more = partial(chio_steps, work)
         work = condensed(work)
         divisor = sp.expand(divisor * pivot**power)
         statement = tr(
@@ -48,7 +51,7 @@ def determinant(given: Any) -> Solution:
             before=power + 2,
             after=power + 1,
         )
-        steps.append(Step(statement, RULE, (Equation("B", work), Equation("a_11^{n-2}", pivot**power))))
+        steps.append(Step(statement, RULE, (Equation("B", work), Equation("a_11^{n-2}", pivot**power)), more=more))
     value, step = _last(work, sign, divisor)
     steps.append(step)
     return _solution(a, steps, value, work)
@@ -81,6 +84,10 @@ def _last(work: Any, sign: int, divisor: Any) -> tuple[Any, Step]:
 
 
 def _solution(a: Any, steps: list[Step], value: Any, last: Any) -> Solution:
+    if 3 <= a.rows <= 4:
+        statement = tr("Check: the same determinant by Sarrus or by cofactors.")
+        more = partial(expansion_steps, a, "det(A)")
+        steps.append(Step(statement, numbers=(Equation("det(A)", value),), more=more, check=True))
     if value == 0:
         steps.append(Step(tr("The determinant is 0: the matrix has no inverse, and its rows are linearly dependent.")))
     title = tr("Determinant of a {rows} x {rows} matrix by Chio's condensation", rows=a.rows)

@@ -54,4 +54,5 @@ def check_step(m: Any, found: Spectrum) -> Step:
         "λ_1 + … + λ_n = tr(M),  λ_1 · … · λ_n = det(M)",
         (Equation("λ_1 + … + λ_n", total), *numbers),
         remark,
+        check=True,
     )

@@ -113,7 +113,7 @@ def _centred(squares: Any) -> Any:
 
 
 def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> Step:
-    rows = tuple((f"{i + 1} – {j + 1}", straight[i, j]) for i, j in sorted(edges))
+    rows = tuple((f"{i + 1} - {j + 1}", straight[i, j]) for i, j in sorted(edges))
     statement = trn(
         "Join each point to its {n} nearest neighbour (ties are all joined); an edge counts in both directions.",
         "Join each point to its {n} nearest neighbours (ties are all joined); an edge counts in both directions.",
@@ -124,7 +124,7 @@ def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> S
 
 def _path_step(paths: Any, routes: dict[tuple[int, int], list[int]]) -> Step:
     longer = [(pair, route) for pair, route in sorted(routes.items()) if pair[0] < pair[1] and len(route) > 2]
-    rows = tuple((" – ".join(str(v + 1) for v in route), paths[pair]) for pair, route in longer)
+    rows = tuple((" - ".join(str(v + 1) for v in route), paths[pair]) for pair, route in longer)
     numbers: tuple[Equation | Table, ...] = (Equation("D", paths),)
     if rows:
         numbers = (Table((tr("path"), tr("length")), rows), *numbers)

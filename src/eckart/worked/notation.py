@@ -13,7 +13,8 @@ from eckart.worked.numerals import comma
 _SIGNS = {
     "λ": r"\lambda ", "σ": r"\sigma ", "Σ": r"\Sigma ", "μ": r"\mu ", "ε": r"\varepsilon ", "γ": r"\gamma ",
     "φ": r"\varphi ", "δ": r"\delta ", "Δ": r"\Delta ",
-    "⇒": r"\Rightarrow ", "−": "-", "⟨": r"\langle ", "⟩": r"\rangle ",
+    "⇒": r"\Rightarrow ",
+    "←": r"\leftarrow ", "↔": r"\leftrightarrow ", "π": r"\pi ", "−": "-", "⟨": r"\langle ", "⟩": r"\rangle ",
     "∞": r"\infty ", "∑": r"\sum ", "≈": r"\approx ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "·": r"\cdot ",
     "×": r"\times ", "→": r"\to ", "±": r"\pm ", "‖": r"\| ", "…": r"\dots ", "∈": r"\in ",
     "⟂": r"\perp ", "⊙": r"\odot ", "%": r"\%", "#": r"\#", "&": r"\&",

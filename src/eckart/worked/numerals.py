@@ -87,6 +87,7 @@ def text_number(value: Any) -> str:
     if not is_exact(value):
         return decimal(value)
     text = sp.sstr(value, order=_order(value)).replace("**", "^").replace("lambda", "λ")
+    text = re.sub(r"\b(\d+)\^\(1/3\)", r"∛\1", text).replace("^(1/3)", "^{1/3}")
     text = re.sub(r"sqrt\((\w+)\)", r"√\1", text).replace("sqrt(", "√(")
     text = re.sub(r"\*?\bI\b", "i", text)
     return re.sub(r"\*", "", re.sub(r"(?<=[\w)])\*(?=\d)", "·", text))

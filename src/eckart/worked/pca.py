@@ -10,6 +10,7 @@ import sympy as sp
 
 from eckart.errors import ParameterError
 from eckart.options import check_choice
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
@@ -96,7 +97,13 @@ def data_steps(data: Prepared, divide: str) -> tuple[Step, ...]:
     remark = tr("Both have the same eigenvectors; only the eigenvalues are divided.") if divide != "1" else ""
     if data.variances is not None and divide != "1" and data.centered:
         remark = f"{tr('$C$ is the correlation matrix.')} {remark}"
-    return (*steps, Step(statement, formula, products, remark))
+    more = partial(product_steps, data.used.T, data.used, "s") if table_is_small(data) else None
+    return (*steps, Step(statement, formula, products, remark, more))
+
+
+def table_is_small(data: Prepared) -> bool:
+    """Whether sums of products can be written out."""
+    return bool(data.table.rows <= 8)
 
 
 def variance_step(data: Prepared, divide: str) -> Step:
@@ -140,7 +147,9 @@ def _score_step(data: Prepared) -> Step:
         "eigenvector may change sign; its scores then change sign too."
     )
     numbers = (Equation("V", data.vectors), Equation("T", data.scores))
-    return Step(tr("Scores: the coordinates of the rows along the components."), "T = X V", numbers, remark)
+    more = partial(product_steps, data.used, data.vectors, "t") if table_is_small(data) else None
+    statement = tr("Scores: the coordinates of the rows along the components.")
+    return Step(statement, "T = X V", numbers, remark, more)
 
 
 def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
@@ -159,7 +168,7 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers))
     statement = tr("The error computed twice: entry by entry, and as the sum of the dropped eigenvalues.")
     both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation(tr("dropped $λ$"), dropped))
-    return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both)
+    return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both, check=True)
 
 
 def _answer(data: Prepared, k: int) -> list[Equation]:

@@ -28,7 +28,7 @@ def opening(route: str) -> Step:
             " w‖$ is largest. Setting the derivative of $w^T S w - λ (w^T w - 1)$ to zero gives $S w "
             "= λ w$: $w$ is an eigenvector, and the value reached is its eigenvalue."
         )
-        return Step(statement, "max w^T S w,  ‖w‖ = 1")
+        return Step(statement, "max w^T S w,  ‖w‖ = 1", check=True)
     if route == "reconstruction":
         statement = tr(
             "Look for the line that loses least when every row is replaced by its projection onto the"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
+from eckart.worked.row_reduction import minus, reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 
 
@@ -34,11 +36,17 @@ def rank(given: Any) -> Solution:
             words=words,
         )
         steps += (
-            Step(statement, "a_i = ∑ c_{ij} b_j", (Equation("R", reduced), Equation("B", basis))),
+            Step(
+                statement,
+                "a_i = ∑ c_{ij} b_j",
+                (Equation("R", reduced), Equation("B", basis)),
+                more=partial(reduction_steps, a.T),
+            ),
             Step(
                 tr("Check: coordinates times basis give the rows back."),
                 "A = C B",
                 (Equation("C", coordinates), Equation("C B", coordinates * basis)),
+                check=True,
             ),
         )
     answer = [Equation("rank(A)", sp.Integer(count))]
@@ -64,7 +72,7 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
         below = [i for i in range(row, a.rows) if work[i, column] != 0]
         if not below:
             continue
-        words = []
+        words, operations = [], []
         if below[0] != row:
             work.row_swap(row, below[0])
             words.append(tr("Swap rows {first} and {second}.", first=row + 1, second=below[0] + 1))
@@ -73,6 +81,7 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
         for i in range(row + 1, a.rows):
             if work[i, column] != 0:
                 factor = sp.radsimp(work[i, column] / pivot)
+                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(factor)}R_{row + 1}")
                 work[i, :] = (work[i, :] - factor * work[row, :]).applyfunc(lambda x: sp.expand(sp.radsimp(x)))
                 cleared = True
         if cleared:
@@ -86,7 +95,7 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
         pivots.append(column)
         row += 1
         if words:
-            steps.append(Step(" ".join(words), numbers=(Equation("A", work.copy()),)))
+            steps.append(Step(" ".join(words), ",  ".join(operations), (Equation("A", work.copy()),)))
         if row == a.rows:
             break
     return tuple(steps), work, pivots

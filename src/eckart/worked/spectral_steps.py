@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
+from eckart.worked.cubic import root_steps
+from eckart.worked.determinant_expansion import expansion_steps
+from eckart.worked.fields import Axis
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import decimal, is_exact, text_number
+from eckart.worked.row_reduction import null_space_steps
 from eckart.worked.solution import Equation, Step
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum
 
@@ -46,7 +51,8 @@ def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:
         "characteristic polynomial.",
         name=name,
     )
-    return Step(statement, f"p(λ) = det(λ I - {name}) = 0", tuple(numbers))
+    more = partial(expansion_steps, shifted, f"det({name} - λ I)") if m.rows <= 4 else None
+    return Step(statement, f"p(λ) = det(λ I - {name}) = 0", tuple(numbers), more=more)
 
 
 def _roots_step(found: Spectrum) -> Step:
@@ -61,7 +67,34 @@ def _roots_step(found: Spectrum) -> Step:
     if any(not root.real for root in found.roots):
         remarks.append(tr("Some roots are complex: the matrix rotates a plane and keeps no real direction in it."))
     numbers = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
-    return Step(tr("Its roots are the eigenvalues."), _root_formula(found), numbers, " ".join(remarks))
+    more = partial(_more_about_roots, found)
+    return Step(tr("Its roots are the eigenvalues."), _root_formula(found), numbers, " ".join(remarks), more)
+
+
+def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
+    """Quadratics with their numbers put in; cubics by Cardano; intervals for the rest."""
+    steps: list[Step] = []
+    for factor, _ in found.factors:
+        if factor.degree() == 2:
+            _, b, c = factor.all_coeffs()
+            line = f"λ = (-({text_number(b)}) ± sqrt(({text_number(b)})^2 - 4 ({text_number(c)}))) / 2"
+            inside = Equation("b^2 - 4 c", sp.expand(b * b - 4 * c))
+            steps.append(Step(tr("The quadratic formula with these numbers."), line, (inside,)))
+        elif factor.degree() > 2 and factor.domain.is_QQ:
+            steps += root_steps(factor)
+    return tuple(steps)
+
+
+def _more_about_vectors(shifted: Any, axes: tuple[Axis, ...]) -> tuple[Step, ...]:
+    """The system, its reduction, the length of each solution, and the sign that was chosen."""
+    steps = list(null_space_steps(shifted))
+    for axis in axes:
+        terms = " + ".join(f"({text_number(x)})^2" for x in axis.direction)
+        numbers = (Equation("x", axis.direction), Equation("‖x‖", axis.length), Equation("e", axis.unit))
+        statement = tr("A solution in the simplest numbers, its length, and the unit vector.")
+        remark = tr("The opposite vector would do as well; here the largest entry is made positive.")
+        steps.append(Step(statement, f"‖x‖ = sqrt({terms})", numbers, remark))
+    return tuple(steps)
 
 
 def _unsolvable(factor: Any) -> str:
@@ -114,7 +147,17 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
                 "The solutions form a space of dimension {dimension}; this basis of it is orthogonal.",
                 dimension=dimension,
             )
-    return Step(statement, numbers=tuple(numbers), remark=remark)
+    more = None
+    if (
+        exact
+        and root.real
+        and m.rows <= 4
+        and root.factor.degree() <= 2
+        and not any(axis.weights for axis in root.axes)
+    ):
+        shifted = (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)
+        more = partial(_more_about_vectors, shifted, root.axes)
+    return Step(statement, numbers=tuple(numbers), remark=remark, more=more)
 
 
 def _short(value: Any) -> str:

@@ -10,6 +10,7 @@ import sympy as sp
 
 from eckart.options import check_choice
 from eckart.worked.checks import whole
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import Axis, tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
@@ -92,6 +93,7 @@ def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
             tr("Its cross-products: a symmetric matrix whose eigenvalues are the squares of the singular values."),
             "A^T A v = σ^2 v",
             (Equation("A^T A", a.T * a),),
+            more=partial(product_steps, a.T, a, "s"),
         ),
         *spectral_steps(a.T * a, parts.found, "A^T A"),
         *_factor_steps(parts, values, left),
@@ -144,6 +146,7 @@ def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
             tr("Check: the product gives the matrix back."),
             "A = U Σ V^T = σ_1 u_1 v_1^T + …",
             (Equation("U Σ V^T", product),),
+            check=True,
         ),
     ]
 

@@ -78,7 +78,7 @@ def _diagonalize(rng: Random, difficulty: int, side: int, _: int) -> Problem:
 
 def _is_good_eigen(problem: Problem) -> bool:
     a = problem.matrix
-    if is_triangular(a) or largest(a) > 20 or sum(entry == 0 for entry in a) > a.rows - 2:
+    if is_triangular(a) or largest(a) > 25 or sum(entry == 0 for entry in a) > a.rows - 2:
         return False
     values = np.linalg.eigvals(floats(a))
     gaps = np.abs(values[:, None] - values[None, :])[~np.eye(len(values), dtype=bool)]

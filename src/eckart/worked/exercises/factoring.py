@@ -149,7 +149,12 @@ def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     w, h = sp.Matrix(rng.integers(1, 3, (rows, k)).tolist()), sp.Matrix(rng.integers(1, 3, (k, cols)).tolist())
     loss = "kl" if difficulty == 3 else "euclidean"
     arguments = {"k": k, "w": w, "h": h, "loss": loss, "iterations": 20}
-    return Problem(matrix, arguments, (Equation("W", w), Equation("H", h)), values={"loss": loss})
+    return Problem(
+        matrix,
+        arguments,
+        (Equation("W", w), Equation("H", h)),
+        values={"loss": "$KL(A | W H)$" if loss == "kl" else "$‖A - W H‖_F^2$"},
+    )
 
 
 def _is_good_nmf(problem: Problem) -> bool:

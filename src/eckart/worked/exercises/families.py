@@ -48,7 +48,8 @@ def whole(rng: Random, rows: int, cols: int, most: int) -> Any:
 
 def unimodular(rng: Random, side: int) -> Any:
     """A whole matrix with a whole inverse: unit triangles, multiplied."""
-    entries = rng.integers(-1, 2, (2, side, side))
+    most = 2 if side == 2 else 1
+    entries = rng.integers(-most, most + 1, (2, side, side))
     lower = sp.Matrix(side, side, lambda i, j: int(entries[0, i, j]) if j < i else int(i == j))
     upper = sp.Matrix(side, side, lambda i, j: int(entries[1, i, j]) if j > i else int(i == j))
     return lower * upper
@@ -67,16 +68,18 @@ def apart(rng: Random, count: int, most: int, *, moduli: bool = False) -> list[i
 def real_roots(rng: Random, side: int, *, moduli: bool = False) -> Any:
     """P D P^-1: whole entries, whole eigenvalues, not symmetric as a rule."""
     p = unimodular(rng, side)
-    return p * sp.diag(*apart(rng, side, 6 if side == 2 else 5, moduli=moduli)) * p.inv()
+    return p * sp.diag(*apart(rng, side, 8 if side == 2 else 5, moduli=moduli)) * p.inv()
 
 
 def symmetric(rng: Random, side: int) -> Any:
     """c I + ∑ m v v^T over orthogonal whole vectors v: whole eigenvalues c + m ‖v‖^2."""
     frame = FRAMES[side][int(rng.integers(len(FRAMES[side])))]
-    multiples = rng.choice([-2, -1, 1, 2, 3], side, replace=False)
-    matrix = sp.eye(side) * int(rng.integers(-4, 7))
+    signs = rng.choice([-1, 1], side)
+    multiples = rng.choice([-3, -2, -1, 1, 2, 3], side, replace=False)
+    matrix = sp.eye(side) * int(rng.integers(-9, 12))
     for vector, multiple in zip(frame[: side - 1], multiples, strict=False):
-        matrix += int(multiple) * sp.Matrix(vector) * sp.Matrix([vector])
+        v = sp.Matrix([int(sign) * entry for sign, entry in zip(signs, vector, strict=True)])
+        matrix += int(multiple) * v * v.T
     return matrix
 
 

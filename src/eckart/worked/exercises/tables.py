@@ -204,7 +204,8 @@ KINDS = {
     ),
     "project": Kind(
         mark(
-            "Find {k} principal components of the table. Give the scores of the new rows and their squared distances."
+            "Find the first principal components of the table ({k}). Give the scores of the new rows and their "
+            "squared distances."
         ),
         _SIZES,
         *_LIMITS,

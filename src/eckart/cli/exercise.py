@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,12 @@ if TYPE_CHECKING:
     from eckart.worked.exercises.exercise import Exercise
     from eckart.worked.exercises.sheet import Sheet
 
-_KIND = "KIND"
 _WRONG = 3
 """Exit code of --check for an answer that is not right."""
 
 
 @click.command(short_help="Make exercises with clean answers; check an answer.")
-@click.argument("kind", metavar=_KIND, default="")
+@click.argument("kind", metavar="[KIND]", default="")
 @click.option("--list", "listing", is_flag=True, help="Name the kinds instead.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
 @click.option("--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="From 1 to 3.")
@@ -30,7 +30,7 @@ _WRONG = 3
 @click.option("--key/--no-key", default=True, help="With the solution, or the question alone.  [default: with]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
 @click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N", help="How many of each.  [default: 1]")
-@click.option("--sheet", metavar="FILE", help="Write questions to FILE (.html, .tex, .md, .txt), the key beside it.")
+@click.option("--sheet", metavar="FILE", help="Write questions to FILE (.html, .tex, .md, .txt), the key next to it.")
 @click.option("--class", "names", metavar="FILE", help="A sheet for every name in FILE, one name per line.")
 @form
 @lang
@@ -44,7 +44,7 @@ def exercise(talk: Talk, kind: str, listing: bool, answer: str | None, sheet: st
     \b
     Examples:
       eckart exercise pca --seed 7 --no-key
-      eckart exercise pca --seed 7 --check "160, 32"
+      eckart exercise determinant --seed 7 --check "2"
       eckart exercise eigen,svd --count 4 --difficulty 2 --sheet exam.html
       eckart exercise rank --sheet exam.tex --class students.txt
     """
@@ -87,7 +87,7 @@ def _list(talk: Talk) -> None:
     for name, kind in KINDS.items():
         click.echo(name.replace("_", "-"))
         for words, _ in kind.criteria:
-            click.echo(f"    {tr(words)}")
+            click.echo(textwrap.fill(tr(words), talk.width, initial_indent="    ", subsequent_indent="    "))
 
 
 def _verdict(talk: Talk, made: Exercise, answer: str) -> None:

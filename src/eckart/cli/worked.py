@@ -45,7 +45,7 @@ class Tasks(click.Group):
 
 @click.group(cls=Tasks, short_help="Solve a small problem exactly, with every step.")
 def worked() -> None:
-    """Solve a small problem exactly, with every step: fractions and roots, and the decimal beside them.
+    """Solve a small problem exactly, with every step: fractions and roots, with decimals next to them.
 
     MATRIX is text, with ';' or line breaks between rows: "1 2; 2 1". Entries are whole numbers, decimals, fractions
     (1/3) and roots (sqrt(2)). It may also be the name of a CSV file, or '-' for standard input.
@@ -53,7 +53,7 @@ def worked() -> None:
     \b
     Examples:
       eckart worked pca "1 2; 2 1; 3 4; 4 3" --no-center
-      eckart worked eigen "2 1; 3 2" --as latex -o eigen.tex
+      eckart worked eigen "2 1; 3 2" --detail full -o eigen.html
       eckart worked query "1 1 0; 2 2 0; 0 0 3" "4 0 0"
     """
 

@@ -30,6 +30,7 @@ LANGUAGE
 \newcommand{\fit}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
   \ifdim\wd\fitbox>\linewidth\resizebox{\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
 \setlength{\parindent}{0pt}
+\sloppy
 \renewcommand{\arraystretch}{1.3}
 \begin{document}
 """

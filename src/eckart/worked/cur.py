@@ -77,8 +77,8 @@ def cur(
         "error_squared": error,
         "columns": [sp.Integer(j) for j in taken.draws],
         "rows": [sp.Integer(i) for i in kept.draws],
-        "column_numbers": [sp.Float(u, 4) for u in taken.numbers or ()],
-        "row_numbers": [sp.Float(u, 4) for u in kept.numbers or ()],
+        "column_numbers": [sp.Float(u, 17) for u in taken.numbers or ()],
+        "row_numbers": [sp.Float(u, 17) for u in kept.numbers or ()],
     }
     answer = (
         Equation("C", c),

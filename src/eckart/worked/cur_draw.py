@@ -79,7 +79,7 @@ def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
             ("i", tr("probability"), tr("running total")),
             tuple((sp.Integer(i), p, t) for i, (p, t) in enumerate(zip(side.chances, totals, strict=True), 1)),
         )
-        draws = Table(("u", tr("drawn")), tuple((sp.Float(u, 4), sp.Integer(j)) for u, j in
+        draws = Table(("u", tr("drawn")), tuple((sp.Float(u, 17), sp.Integer(j)) for u, j in
                                                 zip(side.numbers, side.draws, strict=True)))  # fmt: skip
         statement = tr(
             "Draw {name} with replacement: for each random number $u$ (seed {seed}) take the first "

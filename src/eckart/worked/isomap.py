@@ -38,7 +38,7 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
     paths, routes = shortest_paths(straight, edges)
     if paths.has(sp.oo):
         raise InputError(
-            f"With {neighbors} neighbours the graph falls into pieces, and no path joins them. Give more neighbours."
+            f"With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number."
         )
     squares = paths.applyfunc(lambda d: sp.expand(d * d))
     b = _centred(squares)

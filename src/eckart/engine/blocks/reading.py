@@ -51,6 +51,8 @@ class Reading:
     expected: int = 1
     reads: int = 0
     explained: tuple[float, float] | None = None
+    digest: tuple[int, int] | None = None
+    """Digest sums of all numbers (`eckart.engine.digest`), once the first pass is complete."""
     _began: float = field(default_factory=time.monotonic)
     _blocks_done: int = 0
 

@@ -20,6 +20,7 @@ from eckart.engine.backends.memory import Counter
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
+from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.prepare import Convert
@@ -255,6 +256,7 @@ class StackedBlocks:
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
         task = Task("survey", None if right is None else np.ascontiguousarray(right), gram=gram)
         sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
+        self.reading.digest = from_limbs(to_numpy(rest.pop()))
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
         return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
@@ -324,7 +326,16 @@ class StackedBlocks:
 
     def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
         """What the rows start..stop, which were just read, have to say."""
-        return task(self._block(matrix, start, stop), start, stop)
+        parts = task(self._block(matrix, start, stop), start, stop)
+        # The first pass over the data is a survey, so it digests every number as it is stored.
+        return [*parts, limbs(matrix, start)] if isinstance(task, Task) and task.kind == "survey" else parts
+
+    def raw_digest(self) -> tuple[int, int]:
+        """The digest sums of the rows as they are stored: from the first pass, or from one of its own."""
+        if self.reading.digest is None:
+            self.survey()
+        assert self.reading.digest is not None
+        return self.reading.digest
 
     def _begin(self) -> int:
         self.reading.reads += 1

@@ -15,8 +15,8 @@ import numpy as np
 from eckart.arrays import Array, fetch_later, from_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import times
 from eckart.engine.lanczos.terms import Pairs
+from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import DEVIATIONS, deviation_of_sum
-from eckart.engine.standardize.standardized import Standardized
 
 _MOST_ROWS = 8192
 """Rows whose products are added up in float32; beyond, in float64."""
@@ -24,12 +24,12 @@ _TOLERATED = 0.25
 """Share of the asked accuracy that these errors may have of the captured sum; more is worth half a read."""
 
 
-def unit(problem: Standardized) -> float:
+def unit(problem: Problem) -> float:
     """Of rounding, in products of float32; none is to be allowed for where they are formed in float64."""
     return float(np.finfo(np.float32).eps) if problem.precision == "float32" else 0.0
 
 
-def errors(problem: Standardized, values: np.ndarray, vectors: Array) -> np.ndarray:
+def errors(problem: Problem, values: np.ndarray, vectors: Array) -> np.ndarray:
     """Bounds, each of four standard deviations, of the error of ||B v||^2 beyond a unit of the largest."""
     squares = vectors * vectors
     shares = fetch_later(namespace(vectors).sum(squares * squares, axis=0))
@@ -46,7 +46,7 @@ def tolerable(found: np.ndarray, values: np.ndarray, tolerance: float) -> bool:
     return bool(np.linalg.norm(found) <= _TOLERATED * tolerance * np.sum(values))
 
 
-def mended(problem: Standardized, pairs: Pairs) -> Pairs:
+def mended(problem: Problem, pairs: Pairs) -> Pairs:
     """The pairs of V^T B^T B V in float64, for half a read: their values are what float32 would have given exactly."""
     exact = to_numpy(problem.exact().gram(pairs.vectors))
     exact = (exact + exact.T) / 2.0

@@ -14,11 +14,11 @@ from eckart.engine.lanczos import finish as single
 from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Target
 from eckart.engine.solution import Request, Solution
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem
 
 
 def solve_lanczos(
-    problem: Standardized, request: Request, *, block: int, capacity: int, rng: np.random.Generator
+    problem: Problem, request: Request, *, block: int, capacity: int, rng: np.random.Generator
 ) -> Solution:
     """The wanted pairs, proved to the asked accuracy where the reads allow."""
     size = problem.shape[1]
@@ -68,7 +68,7 @@ def _finite(total: float) -> float:
     return total
 
 
-def _first_product(problem: Standardized, random: Array) -> tuple[Array, Array | None]:
+def _first_product(problem: Problem, random: Array) -> tuple[Array, Array | None]:
     """(an orthonormal block, G times it): the random block, or where it leads to, at the price of a rough read."""
     ahead = problem.rough(random)
     if ahead is not None and orthogonal_device.usable(ahead):
@@ -80,9 +80,7 @@ def _first_product(problem: Standardized, random: Array) -> tuple[Array, Array |
     return start, problem.first(start)
 
 
-def _solution(
-    pairs: Pairs, problem: Standardized, request: Request, shift: float, block: int, rounding: float
-) -> Solution:
+def _solution(pairs: Pairs, problem: Problem, request: Request, shift: float, block: int, rounding: float) -> Solution:
     k, unit = len(pairs.values), single.unit(problem)
     pairs, apart, below = _with_errors_of_single(pairs, problem, request)
     slack = 8.0 * (pairs.noise + pairs.drift) + below + rounding + pairs.dropped
@@ -117,7 +115,7 @@ def _solution(
     )
 
 
-def _with_errors_of_single(pairs: Pairs, problem: Standardized, request: Request) -> tuple[Pairs, np.ndarray, float]:
+def _with_errors_of_single(pairs: Pairs, problem: Problem, request: Request) -> tuple[Pairs, np.ndarray, float]:
     """(pairs, what products in float32 may have done to each upper bound, and to a lower one); mended where too much.
 
     They round symmetrically as well, where the skew part does not show it.
@@ -143,7 +141,7 @@ def _with_errors_of_single(pairs: Pairs, problem: Standardized, request: Request
     return mended, np.append(apart, np.full(count - k, past - float(pairs.upper[-1]))), float(centring.max(initial=0.0))
 
 
-def _zero(problem: Standardized, request: Request, start: Array) -> Solution:
+def _zero(problem: Problem, request: Request, start: Array) -> Solution:
     """A matrix without variance: every direction is as good as any other."""
     k = request.k or 1
     while start.shape[1] < k:

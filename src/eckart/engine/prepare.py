@@ -94,7 +94,7 @@ class ScaleColumns:
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Each row as it is; its mean and its sum of squares are written down."""
+    """Each row as it is; its mean and its sum of squares are recorded, in float64."""
 
     means: np.ndarray
     squares: np.ndarray
@@ -102,8 +102,9 @@ class RecordRows:
     def apply(self, start: int, block: Array) -> Array:
         xp = namespace(block)
         stop = start + block.shape[0]
-        self.means[start:stop] = to_numpy(block @ xp.ones_like(block[0, :])) / block.shape[1]
-        self.squares[start:stop] = row_squares(block)
+        whole = astype(block, xp.float64)
+        self.means[start:stop] = to_numpy(whole @ xp.ones_like(whole[0, :])) / block.shape[1]
+        self.squares[start:stop] = row_squares(whole)
         return block
 
     def transposed(self) -> Step:
@@ -111,64 +112,56 @@ class RecordRows:
 
 
 def row_squares(block: Array) -> np.ndarray:
-    """Sum of squares of each row, in float64; those of float32 numbers over 64 columns at a time.
-
-    In a long sum in float32 all that is small beside it is lost, and always to the same side.
-    """
-    xp = namespace(block)
-    if xp is not np:
-        return to_numpy(xp.sum(block * block, axis=1, dtype=xp.float64))
-    step = block.shape[1] if block.dtype == np.float64 else TOGETHER
-    total = np.zeros(block.shape[0])
-    for start in range(0, block.shape[1], step):
-        part = block[:, start : start + step].T
-        total += np.einsum("ji,ji->i", part, part)
-    return total
+    """Sum of squares of each row of a float64 block."""
+    if isinstance(block, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", block, block))
+    return to_numpy(namespace(block).sum(block * block, axis=1))
 
 
 @dataclass(frozen=True)
 class StandardizeRows:
-    """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are written down.
+    """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are recorded.
 
     Rows are whole in a block, so the mean is taken twice: the second one removes what rounding left of the first.
+    Entries are not weighted yet: a weighted entry is rounded, and a large mean would bring that to light.
     """
 
-    roots: Array | None
+    weights: Array | None
     weight: float
     center: bool
     scale: bool
-    means: np.ndarray
+    shift: np.ndarray
+    rest: np.ndarray
+    """The mean is the sum of both, each as it was subtracted."""
     squares: np.ndarray
 
     def apply(self, start: int, block: Array) -> Array:
-        stop = start + block.shape[0]
-        means = np.zeros(block.shape[0])
-        squares = None if self.center else row_squares(block)
-        for _ in range(2 if self.center else 0):
-            mean = astype(self._mean(block), block.dtype)
-            block = block - self._offset(mean, block)
-            means += to_numpy(mean).astype(np.float64)  # what was subtracted, not what was meant
-            squares = row_squares(block)
-            if np.all(self.weight * means**2 <= squares):
-                break  # the rounding of a mean within the spread is rounding of the entries
-        self.means[start:stop] = means
-        assert squares is not None
-        self.squares[start:stop] = squares
+        rows = slice(start, start + block.shape[0])
+        if self.center:
+            block, self.shift[rows] = self._without_mean(block)
+        squares = self._squares(block)
+        # The rounding of a mean within the spread is rounding of the entries.
+        if self.center and not np.all(self.weight * self.shift[rows] ** 2 <= squares):
+            block, self.rest[rows] = self._without_mean(block)
+            squares = self._squares(block)
+        self.squares[rows] = squares
         if self.scale:
             deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
-            factors = 1.0 / np.where(deviation > np.finfo(np.float64).eps * np.abs(means), deviation, 1.0)
+            factors = 1.0 / np.where(deviation > 0.0, deviation, 1.0)
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
 
-    def _mean(self, block: Array) -> Array:
-        """u^T row / u^T u: the entries are weighted by u already. A second one mends the rounding of the first."""
+    def _without_mean(self, block: Array) -> tuple[Array, np.ndarray]:
+        """(rows minus their means, those means in the dtype of the block)."""
         xp = namespace(block)
-        roots = xp.ones_like(block[0, :]) if self.roots is None else astype(self.roots, block.dtype)
-        return astype(block @ roots, xp.float64) / self.weight
+        whole = astype(block, xp.float64)
+        factors = xp.ones_like(whole[0, :]) if self.weights is None else self.weights
+        mean = astype((whole @ factors) / self.weight, block.dtype)
+        return block - mean[:, None], to_numpy(mean).astype(np.float64)
 
-    def _offset(self, mean: Array, block: Array) -> Array:
-        column = mean[:, None]
-        return column if self.roots is None else column * astype(self.roots, block.dtype)
+    def _squares(self, block: Array) -> np.ndarray:
+        whole = astype(block, namespace(block).float64)
+        return row_squares(whole) if self.weights is None else to_numpy((whole * whole) @ self.weights)
 
     def transposed(self) -> Step:
         raise TypeError("Rows are standardised last.")

@@ -26,9 +26,9 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.matrix import Opened, open_matrix, open_on_device
-from eckart.engine.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
+from eckart.engine.settings import TOLERANCE, Settings, check_settings, check_weights, generator, probe_seed, without_zero_weights
 from eckart.engine.solution import Request, Solution
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem, standardize
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.missing.fill import WAYS, Filled, How, as_parts, fill, fill_as_fitted, unmasked, with_matrix
 from eckart.options import check_choice, memory_bytes, near_match
@@ -75,6 +75,7 @@ def find_axes(
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
     seed, random = generator(rng)
+    request = replace(request, seed=probe_seed(seed, random))
     filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
     if filled is not None:
         opened = with_matrix(opened, filled.table)
@@ -244,12 +245,12 @@ def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     return request, choose(shape, request, solver=solver, memory=settings.memory)
 
 
-def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Standardized:
+def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Problem:
     matrix = opened.matrix if weights is None else opened.matrix.weighted(weights)
     shift = None
     if settings.center and not matrix.sparse:
         shift = _near_mean(opened, scale=settings.scale)
-    return Standardized(matrix, center=settings.center, scale=settings.scale, shift=shift)
+    return standardize(matrix, center=settings.center, scale=settings.scale, shift=shift)
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
@@ -269,9 +270,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     return mean if needed and np.isfinite(np.sum(squares)) else None
 
 
-def _solve(
-    problem: Standardized, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
-) -> Solution:
+def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened) -> Solution:
     try:
         if choice.solver == "direct":
             solution = solve_direct(problem, request)

@@ -46,8 +46,6 @@ class Backend:
     """NumPy and other arrays in host memory."""
 
     costs = Costs(probe_threshold=0.1, first_check=0)
-    measures_errors = False
-    """Whether errors of a run are known only by measuring them afterwards."""
 
     def __init__(self, prototype: Array) -> None:
         self.prototype = prototype
@@ -87,6 +85,10 @@ class Backend:
     def orthonormalize(self, block: Array) -> Array:
         return orthogonal.orthonormalize(block)
 
+    def draft_orthonormal(self, block: Array) -> tuple[Array, Callable[[], bool]]:
+        """(an orthonormal basis of the block, whether it is one): a GPU checks it afterwards."""
+        return orthogonal.orthonormalize(block), lambda: True
+
     def next_block(self, rest: Array, gram: np.ndarray, known: Array, floor: float) -> Array:
         """An orthonormal basis of `rest`, orthogonal to `known`, without directions shorter than `floor`."""
         return orthogonal.next_block(rest, gram, known, floor)[0]
@@ -107,7 +109,12 @@ class DeviceBackend(Backend):
     """A GPU: the host queues work and reads results when it needs them."""
 
     costs = Costs(probe_threshold=0.5, first_check=2)
-    measures_errors = True
+
+    def draft_orthonormal(self, block: Array) -> tuple[Array, Callable[[], bool]]:
+        if not orthogonal_device.usable(block):
+            return super().draft_orthonormal(block)
+        made = orthogonal_device.orthonormalized(block)
+        return made.block, lambda: made.good(0.0)
 
     def draft_next_block(self, rest: Array, gram: Array, known: Array) -> orthogonal_device.Made | None:
         return orthogonal_device.orthonormalized(rest, gram, known) if orthogonal_device.usable(rest) else None

@@ -133,6 +133,12 @@ def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     return np.asarray(about + absent * mean**2)
 
 
+def longest_sums(matrix: Any) -> tuple[int, int]:
+    """(most stored entries in a row, most in a column)."""
+    counts = np.bincount(matrix.indices, minlength=1)
+    return int(np.diff(matrix.indptr).max(initial=0)), int(counts.max(initial=0))
+
+
 def full_columns(op: RowBlocks) -> np.ndarray:
     """Columns of which every entry is stored."""
     counts = np.bincount(op.matrix.indices, minlength=op.matrix.shape[1])

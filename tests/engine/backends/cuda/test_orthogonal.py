@@ -17,7 +17,6 @@ from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import whiten as cuda_whiten
 from eckart.engine.lanczos import basis
 from eckart.engine.lanczos import block_lanczos as krylov
-from eckart.engine.standardize import standardized
 
 RNG = np.random.default_rng(7)
 
@@ -124,7 +123,7 @@ def test_the_gpu_goes_ahead_while_the_host_looks(
         return image
 
     monkeypatch.setattr(krylov._Run, "image_of", watched)
-    monkeypatch.setattr(standardized.Standardized, "tile", tile)
+    monkeypatch.setattr(case.Case, "tile", tile)
     data = decaying(1500, 900)
     found = ek.decompose(data, "svd", k=20, solver="lanczos", rng=3)
     np.testing.assert_allclose(found.values, np.linalg.svd(data, compute_uv=False)[:20], rtol=1e-9)
@@ -137,7 +136,7 @@ def test_the_gpu_goes_ahead_while_the_host_looks(
 def test_going_ahead_reads_no_more_than_allowed(
     at_once: list[bool], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standardized.Standardized, "tile", 32)
+    monkeypatch.setattr(case.Case, "tile", 32)
     data = np.random.default_rng(0).standard_normal((700, 400))
     assert ek.decompose(data, "svd", k=10, solver="lanczos", max_reads=most).info.reads == most
 

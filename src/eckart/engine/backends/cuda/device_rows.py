@@ -201,6 +201,14 @@ def scale_columns(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
 
 
 @_there
+def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
+    """(most stored entries in a row, most in a column)."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        rows, counts = cupy.diff(matrix.indptr), cupy.bincount(matrix.indices, minlength=1)
+        return int(rows.max()), int(counts.max())
+
+
 def full_columns(op: RowBlocks) -> np.ndarray:
     counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
     return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])

@@ -69,7 +69,7 @@ def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, l
         return limit
     if projected.ndim == 1:
         differences = projected - limit
-        small = np.finfo(float).tiny**0.5
+        small = np.finfo(float).tiny ** 0.5
         differences = np.where(np.abs(differences) < small, -small, differences)
         product = (coupling / differences) @ coupling.T
     else:

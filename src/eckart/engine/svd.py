@@ -26,7 +26,15 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.matrix import Opened, open_matrix, open_on_device
-from eckart.engine.settings import TOLERANCE, Settings, check_settings, check_weights, generator, probe_seed, without_zero_weights
+from eckart.engine.settings import (
+    TOLERANCE,
+    Settings,
+    check_settings,
+    check_weights,
+    generator,
+    probe_seed,
+    without_zero_weights,
+)
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.errors import AccuracyWarning, DataWarning, InputError

@@ -1,12 +1,12 @@
 """Block Lanczos for the leading eigenpairs of a symmetric G, one pass a step, stopped by a proof.
 
-    repeat
-        extend the basis by one block (one pass): T, R; Ritz values theta_i, residuals r_i
-        bound the complement: the trace that is left, probes that ride along, proof phases, what restarts carry
-        upper bounds (certificate.py); if upper_i - theta_i <= goal for i <= k: measure rounding (finish.py), stop
-        converged but not proved: narrow proof phase (proof_phase.py)
-        basis full: thick restart, carrying one proved number (restart.py)
-        residuals small: append eight random columns, the probes that ride along
+repeat
+    extend the basis by one block (one pass): T, R; Ritz values theta_i, residuals r_i
+    bound the complement: the trace that is left, probes that ride along, proof phases, what restarts carry
+    upper bounds (certificate.py); if upper_i - theta_i <= goal for i <= k: measure rounding (finish.py), stop
+    converged but not proved: narrow proof phase (proof_phase.py)
+    basis full: thick restart, carrying one proved number (restart.py)
+    residuals small: append eight random columns, the probes that ride along
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error
-from eckart.engine.lanczos.finish import Evidence, measure, proved_complement
+from eckart.engine.lanczos.finish import Evidence, bounds_from_basis, measure
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import ProbeRun, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES, Goal, Phase, proof_phase
@@ -43,7 +43,7 @@ _BEYOND = 11
 _RIDE_ALONG_PASSES = 4
 """Passes that must fit into the basis after probes have joined."""
 _SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
-"""A gap is proved before a restart if residuals are below .03 theta_k and a complement of .85 theta_k would show one."""
+"""Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k would do."""
 
 
 def block_lanczos(
@@ -88,7 +88,10 @@ class _Run:
     ride_along: _RideAlong | None = None
     rode_along: bool = False
     phase: Phase | None = None
-    """The proof phase of this cycle with the smallest bound."""
+    """The last proof phase of this cycle that bounded something."""
+    phase_step: int = 0
+    frozen: int = 0
+    """Ritz vectors that the phase had frozen, in the basis of step `phase_step`."""
     carried: Separation | None = None
     missed: Array | None = None
     """Directions that a proof phase found and the main run had missed."""
@@ -258,6 +261,10 @@ class _Run:
         complement = min(self._trace_left, probes, np.inf if self.phase is None else self.phase.bound)
         if complement <= needed or (self._exhausted and complement < np.inf):
             found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.like))
+        if self.phase is not None and self.phase_step == self.steps and self.frozen < self.basis.count:
+            values, coefficients = leading_pairs(self.basis.projected, self.frozen, like=self.matrix.like)
+            coupled = coupling @ coefficients[self.basis.count - coupling.shape[1] :]
+            found.append(upper_bounds(values, coupled, self.phase.bound, count))
         if self.carried is not None and self.carried.index <= count:
             coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : self.carried.index]
             bound = carried_bound(self.carried, state.values, coupled, self.expected_error(self.basis))
@@ -296,7 +303,8 @@ class _Run:
         """Everything that bounds the complement of the present basis."""
         run, probe = self._ride_along_run(), self.ride_along
         ride_along = None if run is None or probe is None else (run, probe.probability)
-        return Evidence(self.basis, ride_along, self.phase, self.carried, self._trace_left)
+        frozen = None if self.phase is None or self.phase_step != self.steps else self.frozen
+        return Evidence(self.basis, ride_along, self.phase, frozen, self.carried, self._trace_left)
 
     # Proof phases
 
@@ -319,7 +327,9 @@ class _Run:
         if chosen is None:
             return
         every = chosen.count == size
-        frozen = self.basis.vectors if every else self.backend.times(self.basis.vectors, coefficients[:, : chosen.count])
+        frozen = (
+            self.basis.vectors if every else self.backend.times(self.basis.vectors, coefficients[:, : chosen.count])
+        )
         phase = self._run_phase(state, frozen, lambda bound: bound <= chosen.needed)
         if phase.outcome == "improve":
             self.most_frozen = max(chosen.count // 2, state.k + 5)
@@ -340,8 +350,8 @@ class _Run:
         phase = proof_phase(self.matrix.apply, basis, random, self.expected_error, goal)
         self.passes += phase.passes
         self.seen = phase.run.largest
-        if self.phase is None or phase.bound < self.phase.bound:
-            self.phase = phase
+        if self.phase is None or phase.outcome == "proved" or phase.bound < self.phase.bound:
+            self.phase, self.phase_step, self.frozen = phase, self.steps, frozen.shape[1]
         if phase.outcome == "missed":
             self.missed = phase.missed_vectors(goal.missed_above)
         return phase
@@ -402,14 +412,13 @@ class _Run:
             if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
                 return
             self._run_phase(state, self.basis.vectors, lambda bound: bound <= needed)
-        if self.phase is None or self.phase.bound >= last:
+        if self.phase is None or (self.phase.bound >= last and self.carried is not None):
             return
         evidence, largest = self.evidence(), float(state.values[0])
         errors, _ = measure(evidence, self.matrix, self.rng, self.budget)
         self.passes += 0 if self.exact else 1
         allowance = errors.allowance(largest)
-        bound = proved_complement(evidence, errors, largest)
-        upper = upper_bounds(self.basis.projected, coupling, bound, len(state.values), self.matrix.like) + allowance
+        upper = bounds_from_basis(evidence, errors, len(state.values), self.matrix.like)
         found = separation(state.values - allowance, upper, k)
         if found is not None and (self.carried is None or found.rho < self.carried.rho):
             self.carried = found

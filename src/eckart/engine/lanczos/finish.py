@@ -34,6 +34,8 @@ class Evidence:
     basis: Basis
     ride_along: tuple[ProbeRun, float] | None
     phase: Phase | None
+    frozen: int | None
+    """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
     carried: Separation | None
     trace_left: float
 
@@ -120,38 +122,70 @@ def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
     return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, error)
 
 
-def proved_complement(evidence: Evidence, errors: Errors, largest: float) -> float:
-    """Bound of the complement of the main basis, with measured rounding errors."""
-    found = [evidence.trace_left]
+@dataclass(frozen=True)
+class Statement:
+    """The complement of the first `count` Ritz vectors is at most `bound`."""
+
+    count: int
+    bound: float
+
+
+def statements(evidence: Evidence, errors: Errors, largest: float) -> list[Statement]:
+    """What is proved of complements, with measured rounding errors; that of the whole basis comes first."""
+    whole = evidence.trace_left
     if evidence.ride_along is not None:
         run, probability = evidence.ride_along
         bound = smallest_probe_bound(replace(run, error=errors.main), probability)
-        found.append(bound + 4.0 * errors.main_loss * largest)
+        whole = min(whole, bound + 4.0 * errors.main_loss * largest)
+    found: list[Statement] = []
     if evidence.phase is not None:
         phase = evidence.phase
         run = replace(phase.run, error=errors.probe)
-        whole = phase.basis.complete
-        bound = run.largest + errors.probe if whole else smallest_probe_bound(run, phase.probability)
-        found.append(bound + 4.0 * errors.probe_loss * largest)
-    return min(found)
+        filled = phase.basis.complete
+        bound = run.largest + errors.probe if filled else smallest_probe_bound(run, phase.probability)
+        bound += 4.0 * errors.probe_loss * largest
+        whole = min(whole, bound)
+        if evidence.frozen is not None and evidence.frozen < evidence.basis.count:
+            found.append(Statement(evidence.frozen, bound))
+    return [Statement(evidence.basis.count, whole), *found]
 
 
-def bounds_from_basis(
-    evidence: Evidence, errors: Errors, values: np.ndarray, coefficients: np.ndarray, prototype: Array
-) -> np.ndarray:
-    """Upper bounds of as many values as there are Ritz values, rounding included."""
-    basis, count, largest = evidence.basis, len(values), float(values[0])
+def bounds_from_basis(evidence: Evidence, errors: Errors, count: int, prototype: Array) -> np.ndarray:
+    """Upper bounds of the first `count` values, rounding included."""
+    basis = evidence.basis
+    known = known_statements(evidence, errors, prototype)
     if basis.complete:
-        return np.asarray(values + errors.below(largest))
+        return np.asarray(known.values[:count] + errors.below(known.largest))
+    found = [upper_bounds(known.values[: s.count], known.coupled[:, : s.count], s.bound, count) for s in known.list]
+    return np.asarray(np.min(found, axis=0) + errors.allowance(known.largest))
+
+
+@dataclass(frozen=True)
+class Known:
+    """All Ritz values, R_c X, and what is proved of complements."""
+
+    values: np.ndarray
+    coupled: np.ndarray
+    list: list[Statement]
+
+    @property
+    def largest(self) -> float:
+        return max(float(self.values[0]), 0.0)
+
+
+def known_statements(evidence: Evidence, errors: Errors, prototype: Array) -> Known:
+    """The statements of this cycle, and the one that a restart has carried."""
+    basis = evidence.basis
+    values, coefficients = leading_pairs(basis.projected, basis.count, like=prototype)
     coupling = coupling_factor(basis.residual_gram)
-    complement = proved_complement(evidence, errors, largest)
-    found = [upper_bounds(basis.projected, coupling, complement, count, prototype)]
-    if evidence.carried is not None and evidence.carried.index <= count:
-        coupled = coupling @ coefficients[len(coefficients) - coupling.shape[1] :, : evidence.carried.index]
+    coupled = coupling @ coefficients[basis.count - coupling.shape[1] :]
+    largest = max(float(values[0]), 0.0)
+    found = statements(evidence, errors, largest)
+    if evidence.carried is not None and evidence.carried.index <= basis.count:
         bound = carried_bound(evidence.carried, values, coupled, errors.allowance(largest))
         if np.isfinite(bound):
-            found.append(upper_bounds(values[: evidence.carried.index], coupled, bound, count))
-    return np.asarray(np.min(found, axis=0) + errors.allowance(largest))
+            found.append(Statement(evidence.carried.index, bound))
+    return Known(values, coupled, found)
 
 
 def bounds_from_refined(
@@ -159,20 +193,19 @@ def bounds_from_refined(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) from the refined pairs; what lies beyond them is bounded by the main basis.
 
-    The complement of the refined vectors V = M X_1 consists of M X_2 and the complement of M, so it is at most
+    The complement of the refined vectors V = M X_1 consists of M X_2 and the complement of (X_1, X_2), so it is at most
     lambda_1([[Theta_2, (R X_2)^T], [R X_2, s]]), plus the rounding errors of the main basis.
     """
-    basis, size = evidence.basis, evidence.basis.count
     held = len(refined.values)
-    values, coefficients = leading_pairs(basis.projected, size, like=prototype)
-    largest = float(values[0])
-    coupling = coupling_factor(basis.residual_gram)
-    tail = coupling @ coefficients[size - coupling.shape[1] :, :]
-    complement = 0.0 if basis.complete else proved_complement(evidence, errors, largest)
-    beyond = complement if held == size else float(upper_bounds(values[held:], tail[:, held:], complement, 1)[0])
-    if evidence.carried is not None and evidence.carried.index <= held:
-        bound = carried_bound(evidence.carried, values, tail, errors.allowance(largest))
-        beyond = min(beyond, bound) if np.isfinite(bound) else beyond
-    beyond = min(beyond + errors.allowance(largest), np.inf)
+    known = known_statements(evidence, errors, prototype)
+    beyond = 0.0 if evidence.basis.complete and held == len(known.values) else np.inf
+    for statement in known.list:
+        between = slice(held, statement.count)
+        if statement.count <= held:
+            beyond = min(beyond, statement.bound)
+        else:
+            bound = 0.0 if evidence.basis.complete else statement.bound
+            beyond = min(beyond, float(upper_bounds(known.values[between], known.coupled[:, between], bound, 1)[0]))
+    beyond += errors.allowance(known.largest)
     upper = upper_bounds(refined.values, coupling_factor(refined.residual_gram), beyond, min(count, held))
     return refined.values - refined.error, upper + _GOLDEN * refined.error

@@ -65,7 +65,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
         run.passes += 1
     values, coefficients = state.values[:k], state.coefficients[:, :k]
-    upper = bounds_from_basis(evidence, errors, state.values, state.coefficients, run.matrix.like)[: k + 1]
+    upper = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), run.matrix.like)
     lower, error = values - errors.below(largest), errors.allowance(largest)
     residuals = state.residuals[:k] + error
     if refined is not None and wanted is not None:

@@ -74,7 +74,9 @@ def monotone_bound(run: ProbeRun, probability: float) -> float:
             return True
         return _sum_of_squares(top + excess, diagonal, off_diagonal, start) <= ((1.0 + blur) / reached) ** 2
 
-    scale = max(abs(top), run.error, float(np.sqrt(max(np.trace(run.residual_gram), 0.0))), np.finfo(float).tiny * 2**60)
+    scale = max(
+        abs(top), run.error, float(np.sqrt(max(np.trace(run.residual_gram), 0.0))), np.finfo(float).tiny * 2**60
+    )
     high = scale
     while possible(high):
         high *= 4.0

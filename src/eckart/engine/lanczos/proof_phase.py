@@ -70,7 +70,14 @@ def proof_phase(
         run = ProbeRun(basis.projected, basis.residual_gram, coordinates(), error(basis))
         seen = run.largest
         if basis.complete:
-            return Phase("proved" if goal.enough(seen + run.error) else "improve", seen + run.error, basis, run, passes, goal.probability)
+            return Phase(
+                "proved" if goal.enough(seen + run.error) else "improve",
+                seen + run.error,
+                basis,
+                run,
+                passes,
+                goal.probability,
+            )
         bound = min(bound, best_probe_bound(run, goal.probability, goal.enough))
         if goal.enough(bound) or bound <= goal.floor:
             return Phase("proved", bound, basis, run, passes, goal.probability)

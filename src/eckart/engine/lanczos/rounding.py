@@ -91,7 +91,9 @@ class ErrorMeter:
             error = error - self.backend.times(basis.rest, factor[-newest:])
         measured = _spectral_norm(self.backend, error)
         sizes = [length * float(np.linalg.norm(part)) for length, part in zip(self.lengths, self.factors, strict=True)]
-        outside = float(np.sqrt(max(np.trace(residual_gram), 0.0))) * float(np.linalg.norm(factor[-newest:] if newest else 0.0))
+        outside = float(np.sqrt(max(np.trace(residual_gram), 0.0))) * float(
+            np.linalg.norm(factor[-newest:] if newest else 0.0)
+        )
         terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
         own = _UNIT * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
         products = self.inherited + self.columns**0.5 * self.product_error()

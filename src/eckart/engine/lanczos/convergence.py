@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ATTAINABLE = 2e-8
-"""Rounding up to this share of the largest value leaves a result proved: float64 allows no more where values are small."""
+"""Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
 
 
 @dataclass

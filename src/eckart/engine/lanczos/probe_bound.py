@@ -23,7 +23,7 @@ from scipy import linalg
 
 _UNIT = float(np.finfo(np.float64).eps)
 _NEARLY_REAL = 1e-7
-"""Relative size of an imaginary part that may be rounding; counting more eigenvalues as real only enlarges the bound."""
+"""Relative size of an imaginary part that may be rounding; to count more eigenvalues as real enlarges the bound."""
 _SPLIT = 0.01
 """tau: share of the unit norm of x that is spent on rounding in `sharp_bound`."""
 SHARP_SIZE = 160
@@ -141,8 +141,8 @@ def sharp_bound(run: ProbeRun, probability: float) -> float:
 
     From x^T P G N = l x^T N follows x^T N = w R_c (l - T)^-1, where w holds the coordinates of x in range(R), and
     ||w||^2 + ||x^T N||^2 <= 1. With ||x^T N C|| >= c this requires that
-    R_c (l - T)^-1 (C C^T - c^2 I) (l - T)^-1 R_c^T - c^2 I has a nonnegative eigenvalue. The matrix tends to -c^2 I as l
-    grows, so it is singular at some l at least as large; singular at l means that l is an eigenvalue of H.
+    R_c (l - T)^-1 (C C^T - c^2 I) (l - T)^-1 R_c^T - c^2 I has a nonnegative eigenvalue. The matrix tends to -c^2 I as
+    l grows, so it is singular at some l at least as large; singular at l means that l is an eigenvalue of H.
     """
     top, size = run.largest, run.projected.shape[0]
     length = length_quantile(probability, run.coordinates.shape[1]) / np.sqrt(1.0 + _SPLIT)

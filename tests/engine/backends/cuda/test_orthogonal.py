@@ -17,6 +17,7 @@ from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import whiten as cuda_whiten
 from eckart.engine.lanczos import basis
 from eckart.engine.lanczos import block_lanczos as krylov
+from eckart.engine.standardize import case
 
 RNG = np.random.default_rng(7)
 

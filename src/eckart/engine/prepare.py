@@ -118,6 +118,18 @@ def row_squares(block: Array) -> np.ndarray:
     return to_numpy(namespace(block).sum(block * block, axis=1))
 
 
+def differing(columns: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
+    """Whether some entry of each column differs from the first (or from that of `reference`)."""
+    reference = columns[0] if reference is None else reference
+    rows = len(columns)
+    found = (columns[[0, rows // 3, 2 * rows // 3, rows - 1]] != reference).any(axis=0)
+    # Nearly every column has shown two values by now.
+    left = np.flatnonzero(~found)
+    if left.size:
+        found[left] = (columns[:, left] != reference[left]).any(axis=0)
+    return np.asarray(found)
+
+
 @dataclass(frozen=True)
 class StandardizeRows:
     """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are recorded.
@@ -137,19 +149,27 @@ class StandardizeRows:
 
     def apply(self, start: int, block: Array) -> Array:
         rows = slice(start, start + block.shape[0])
+        same = np.zeros(block.shape[0], bool)
         if self.center:
+            same = ~self._varying(block)
             block, self.shift[rows] = self._without_mean(block)
-        squares = self._squares(block)
+        squares = np.where(same, 0.0, self._squares(block))
         # The rounding of a mean within the spread is rounding of the entries.
         if self.center and not np.all(self.weight * self.shift[rows] ** 2 <= squares):
             block, self.rest[rows] = self._without_mean(block)
-            squares = self._squares(block)
+            squares = np.where(same, 0.0, self._squares(block))
         self.squares[rows] = squares
         if self.scale:
             deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
             factors = 1.0 / np.where(deviation > 0.0, deviation, 1.0)
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
+
+    def _varying(self, block: Array) -> np.ndarray:
+        """Whether the entries of each row differ: rounding leaves a constant row a variance that must not be scaled."""
+        if isinstance(block, np.ndarray):
+            return differing(block.T)
+        return to_numpy(namespace(block).any(block != block[:, :1], axis=1))
 
     def _without_mean(self, block: Array) -> tuple[Array, np.ndarray]:
         """(rows minus their means, those means in the dtype of the block)."""

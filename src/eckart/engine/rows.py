@@ -23,7 +23,7 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.memory import Counter, within_memory
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.parallel import each, fold
-from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
+from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step, differing
 
 _SEGMENTS = 8
 _MOST_SEGMENTS = 32
@@ -376,18 +376,6 @@ def take_columns(matrix: Any, columns: np.ndarray) -> np.ndarray:
     if is_sparse(matrix):
         return np.asarray(matrix[:, columns].toarray())
     return to_numpy(matrix[:, from_numpy(columns, matrix) if not is_numpy(matrix) else columns])
-
-
-def differing(columns: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
-    """Whether some entry of each column differs from the first (or from that of `reference`)."""
-    reference = columns[0] if reference is None else reference
-    rows = len(columns)
-    found = (columns[[0, rows // 3, 2 * rows // 3, rows - 1]] != reference).any(axis=0)
-    # Nearly every column has shown two values by now.
-    left = np.flatnonzero(~found)
-    if left.size:
-        found[left] = (columns[:, left] != reference[left]).any(axis=0)
-    return np.asarray(found)
 
 
 def varying_columns(block: Any, reference: np.ndarray) -> np.ndarray:

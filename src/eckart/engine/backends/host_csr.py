@@ -146,14 +146,18 @@ def full_columns(op: RowBlocks) -> np.ndarray:
 
 
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
-    """A - u c^T where c is zero but on full columns: the pattern stays as it is."""
+    """diag(u) (A - 1 c^T) where c is zero but on full columns: the pattern stays as it is.
+
+    Entries are shifted before they are weighted: a weighted entry is rounded, and a large mean would bring it to light.
+    """
     from scipy import sparse
 
     matrix = op.matrix
-    offset = shift[matrix.indices]
+    given = matrix if op.stored is None else op.stored
+    data = given.data.astype(np.float64) - shift[matrix.indices]
     if op.weight_roots is not None:
-        offset *= np.repeat(op.weight_roots, np.diff(matrix.indptr))
-    data = (matrix.data.astype(np.float64) - offset).astype(matrix.dtype)
+        data *= np.repeat(op.weight_roots, np.diff(matrix.indptr))
+    data = data.astype(matrix.dtype)
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 

@@ -38,6 +38,7 @@ class Case:
         self._moments: Moments | None = None
         self._arriving: Callable[[], Moments] | None = None
         """Moments that nobody has asked for yet: on a device their sums are still being formed."""
+        self._constant = np.zeros(0, int)
         self._longest = np.inf
         self.row_squares: np.ndarray | None = None
 
@@ -158,7 +159,8 @@ class Case:
         additions = self._given.additions(gram=False)
         # A constant column has squares of nothing but rounding; one that may be constant is compared entry by entry.
         near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
-        constant = self._given.constant_columns(near)
+        # Once found it stays: weighted entries of a constant column are rounded, and differ after another shift.
+        self._constant = constant = np.union1d(self._constant, self._given.constant_columns(near)).astype(int)
         if survey.longest is not None and not self.scale:
             mean = euclidean(rest) if self.center else 0.0
             self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2

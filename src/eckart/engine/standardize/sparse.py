@@ -70,7 +70,7 @@ class Stored(Case):
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         if not isinstance(self._given, RowBlocks):
-            return super().recentred_gram(right)
+            return Case.recentred_gram(self, right)
         image = self.exact().matmat(right)
         return image.T @ image, 0.0
 

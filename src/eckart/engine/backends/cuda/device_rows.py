@@ -217,10 +217,11 @@ def full_columns(op: RowBlocks) -> np.ndarray:
 @_there
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
     matrix: DeviceCsr = op.matrix
-    offset = _cupy().asarray(shift)[matrix.indices]
-    if op.weight_roots is not None:
-        offset = offset * _seen(op.weight_roots)[matrix.row_of_entry()]
-    return replace(matrix, data=(matrix.data.astype(np.float64) - offset).astype(matrix.dtype))
+    given: DeviceCsr = matrix if op.stored is None else op.stored
+    data = given.data.astype(np.float64) - _cupy().asarray(shift)[matrix.indices]
+    if op.weight_roots is not None:  # after the shift: a weighted entry is rounded
+        data = data * _seen(op.weight_roots)[matrix.row_of_entry()]
+    return replace(matrix, data=data.astype(matrix.dtype))
 
 
 def transposed(matrix: DeviceCsr) -> DeviceCsr:

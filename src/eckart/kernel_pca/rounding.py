@@ -7,7 +7,8 @@ the exponent -g |x - y|^2 of an rbf, formed from products, errs by at most c g (
     |K^ - K|_ij <= K_ij (exp(4 c g max |x|^2) - 1),     whose norm is at most n times the factor (Perron).
 
 For (g x.y + b)^p and tanh(g x.y + b) Cauchy and Schwarz give |K^ - K|_ij <= e sqrt(D_i D_j), whose norm is e sum(D),
-with D_i = (g |x_i|^2 + |b|)^p (p = 1 for tanh). A kernel that was given, or is a function, is what it is: no error.
+with D_i = (g |x_i|^2 + |b|)^p (p = 1 for tanh). A kernel that was given errs by u |K| where its symmetric part
+was taken; one that is a function is what it is.
 The bounds hold for Frobenius norms as well, and three times as much bounds the error of the trace of H K H.
 """
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import is_sparse, namespace, to_numpy
 from eckart.kernel_pca.kernel_functions import squared_lengths
 
 if TYPE_CHECKING:
@@ -79,8 +80,11 @@ def lengths_of(kernel: Kernel, data: Any, shift: Any = None) -> Lengths:
 
 def kernel_error(kernel: Kernel, data: Any, shift: Any = None) -> float:
     """Bound of ||K^ - K||_2 for the kernel of all rows of `data`, less `shift`, computed in float64."""
-    if kernel.name in ("precomputed", "function"):
+    if kernel.name == "function":
         return 0.0
+    if kernel.name == "precomputed":
+        xp = namespace(data)
+        return UNIT * float(xp.sqrt(xp.sum(data * data, dtype=xp.float64)))
     return error_for(kernel, lengths_of(kernel, data, shift), int(data.shape[1]))
 
 

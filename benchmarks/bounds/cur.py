@@ -68,9 +68,9 @@ def false_statements(given: Case) -> list[str] | None:
         "relative error": abs(parts["relative_error"] * norm - error) - parts["error_rounding"],
         "best error, lower": parts["best_error"][0] - best,
         "best error, upper": best - parts["best_error"][1],
-        "ratio, lower": parts["ratio"][0] * best - error,
-        "ratio, upper": error - parts["ratio"][1] * best if np.isfinite(parts["ratio"][1]) else 0.0,
-        "captured": (c.explained[0] * norm**2 - (norm**2 - error**2)) / norm if norm else 0.0,
+        "ratio, lower": parts["ratio"][0] * max(best - unit, 0.0) - error,
+        "ratio, upper": error - parts["ratio"][1] * (best + unit) if np.isfinite(parts["ratio"][1]) else 0.0,
+        "captured": (c.explained[0] * norm**2 - max(norm**2 - error**2, 0.0)) / norm if norm else 0.0,
         "best captured": (float(np.sum(values[:count] ** 2)) - c.explained[1] * norm**2) / norm if norm else 0.0,
     }
     for name, bound in parts["bounds"].items():

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 import eckart as ek
-from eckart.errors import InputError
 from benchmarks.bounds.tables import table
+from eckart.errors import InputError
 
 ALLOWED = 5e-14
 
@@ -56,7 +56,9 @@ def false_statements(given: Case) -> list[str] | None:
     k, norm = parts["k"], float(np.sqrt(np.sum(exact * exact)))
     unit = ALLOWED * norm
     # The returned factors, as they are: columns and rows of the data, and the core.
-    columns, rows = (np.asarray(p.toarray() if sparse.issparse(p) else p, np.longdouble) for p in (parts["C"], parts["R"]))
+    columns, rows = (
+        np.asarray(p.toarray() if sparse.issparse(p) else p, np.longdouble) for p in (parts["C"], parts["R"])
+    )
     core = {name: np.asarray(f, np.longdouble) for name, f in parts["core"].items()}
     made = ((columns @ core["left"]) / core["left_values"]) @ core["middle"]
     made = (made / core["right_values"]) @ (core["right"].T @ rows)
@@ -69,7 +71,9 @@ def false_statements(given: Case) -> list[str] | None:
         "best error, lower": parts["best_error"][0] - best,
         "best error, upper": best - parts["best_error"][1],
         "ratio, lower": parts["ratio"][0] * max(best - unit, 0.0) - error,
-        "ratio, upper": error - parts["ratio"][1] * (best + unit) if np.isfinite(parts["ratio"][1]) else 0.0,
+        "ratio, upper": error - parts["ratio"][1] * (best + unit)
+        if best > 0 or error > parts["error_rounding"]
+        else 0.0,
         "captured": (c.explained[0] * norm**2 - max(norm**2 - error**2, 0.0)) / norm if norm else 0.0,
         "best captured": (float(np.sum(values[:count] ** 2)) - c.explained[1] * norm**2) / norm if norm else 0.0,
     }

@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 import eckart as ek
-from eckart.errors import InputError
 from benchmarks.bounds.tables import table
+from eckart.errors import InputError
 
 ALLOWED = 5e-14
 
@@ -28,7 +28,10 @@ def case(seed: int, most: int = 400) -> Case:
     rng = np.random.default_rng([seed, 2])
     data, about = table(rng, most, least=8)
     n = len(data)
-    options: dict[str, Any] = {"k": int(rng.integers(1, min(6, n // 2))), "n_neighbors": int(rng.integers(1, min(12, n - 1)))}
+    options: dict[str, Any] = {
+        "k": int(rng.integers(1, min(6, n // 2))),
+        "n_neighbors": int(rng.integers(1, min(12, n - 1))),
+    }
     options["solver"] = str(rng.choice(["auto", "direct", "lanczos", "lanczos"]))
     return Case(data, options, f"{about}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
 
@@ -98,5 +101,7 @@ def compared(d: Any) -> list[str]:
         spread = float((x @ x) * (y @ y))
         if spread > 1e-20:
             shared = float(x @ y) ** 2 / spread
-            excess[f"residual variance {j + 1}"] = (abs(figures["residual_variance"][j] - (1 - shared)) - 1e-9) * largest
+            excess[f"residual variance {j + 1}"] = (
+                abs(figures["residual_variance"][j] - (1 - shared)) - 1e-9
+            ) * largest
     return [f"{name} by {size / largest:.1e}" for name, size in excess.items() if not size <= unit]

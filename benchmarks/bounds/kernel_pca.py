@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import eckart as ek
-from eckart.errors import InputError
 from benchmarks.bounds.tables import table
+from eckart.errors import InputError
 
 ALLOWED = 5e-14
 """Accuracy of the reference, relative to the largest eigenvalue."""
@@ -32,7 +32,9 @@ def case(seed: int, most: int = 400) -> Case:
     options: dict[str, Any] = {"kernel": kernel, "rng": int(rng.integers(100))}
     options["gamma"] = "median" if rng.random() < 0.3 else 10.0 ** rng.uniform(-6, 3) / lengths
     if kernel in ("poly", "sigmoid"):
-        options |= {"gamma": 10.0 ** rng.uniform(-3, 0) / (float(np.mean(np.sum(data.astype(float) ** 2, axis=1))) or 1.0)}
+        options |= {
+            "gamma": 10.0 ** rng.uniform(-3, 0) / (float(np.mean(np.sum(data.astype(float) ** 2, axis=1))) or 1.0)
+        }
         options |= {"degree": int(rng.integers(1, 5)), "coef0": float(rng.choice([0.0, 1.0]))}
     if kernel == "precomputed":
         options["gamma"] = None
@@ -48,7 +50,7 @@ def case(seed: int, most: int = 400) -> Case:
         options["explain"] = float(rng.uniform(0.3, 0.999))
     if options["solver"] == "cholesky":
         options["approximation_error"] = float(10.0 ** rng.uniform(-12, -1.5))
-        if options["kernel"] not in ("precomputed",) and rng.random() < 0.3:
+        if options["kernel"] != "precomputed" and rng.random() < 0.3:
             options["stream"] = True
     return Case(data, options, f"{about}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 FAMILIES = (
-    "normal", "duplicates", "constant", "offset", "low rank", "clusters", "tied values", "one huge row", "one huge "
-    "column", "few values", "counts", "heavy tails", "graded", "zero rows", "far clusters", "line",
+    "normal", "duplicates", "constant", "offset", "low rank", "clusters", "tied values", "one huge row",
+    "one huge column", "few values", "counts", "heavy tails", "graded", "zero rows", "far clusters", "line",
 )  # fmt: skip
 
 

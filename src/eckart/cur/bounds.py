@@ -49,8 +49,8 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> di
         "delta": 1.0 - TAUGHT,
         "applies": drawn,
         "proved": False,
-        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the theorem is 1 "
-        "(a guide, not proved)",
+        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the theorem "
+        "is 1 (a guide, not proved)",
     }
 
 

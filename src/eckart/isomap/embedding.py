@@ -178,7 +178,7 @@ def _positive(solution: Solution) -> np.ndarray:
 def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str, norm: float) -> Certificate:
     """Bounds of the eigenvalues, and their share of the trace: sum |y_i - y_j|^2 / sum d_ij^2 over all pairs.
 
-    Values and vectors round to `dtype`: (B - l) v moves by 4 u |B| at most (`norm` bounds |B|), the subspace by u sqrt(k).
+    Values and vectors round to `dtype`: (B - l) v moves by 4 u |B|, the subspace by u sqrt(k); `norm` bounds |B|.
 
     With negative eigenvalues the share can pass 1, where the coordinates reach farther than the graph; 1 is reported.
     """

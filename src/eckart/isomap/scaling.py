@@ -118,7 +118,8 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     slack = 8.0 * (pairs.noise + pairs.drift) + squares.rounding + pairs.dropped + products
     return Solution(
         "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding,
-        pairs.upper + squares.rounding + products, pairs.residuals, proved=pairs.proved, settled=pairs.settled, failure_probability=pairs.failure_probability,
+        pairs.upper + squares.rounding + products, pairs.residuals, proved=pairs.proved, settled=pairs.settled,
+        failure_probability=pairs.failure_probability,
         rounding=slack, steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts,
     )  # fmt: skip
 

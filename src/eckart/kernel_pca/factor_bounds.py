@@ -204,9 +204,9 @@ def whole_error(matrix: KernelMatrix, factor: Array, rng: np.random.Generator) -
         product[strip, :] -= astype(factor[:, strip], xp.float64).T @ whole
 
     each(step, _strips(factor), workers=_workers(factor))
-    rank, length = factor.shape[0], float(xp.sum(matrix.diagonal))
-    unit = (matrix.side + matrix.size / matrix.side + rank + 8) * UNIT
-    return measured(to_numpy(product)) + 2 * unit * length * float(np.sqrt(matrix.size * COLUMNS))
+    length = matrix.length() + abs(float(xp.sum(matrix.diagonal)))
+    unit = (matrix.side + matrix.size / matrix.side + factor.shape[0] + 8) * UNIT
+    return float(measured(to_numpy(product)) + 2 * unit * length * np.sqrt(matrix.size * COLUMNS))
 
 
 def _strips(factor: Array) -> list[slice]:

@@ -104,9 +104,9 @@ class KernelMatrix:
             if kept:
                 # K_in_use Q = K Q - (K - K_in_use) Q
                 _, _, less, below, _ = self._multiplied(pair, tile, right[:, -kept:])
-                rows[:, -kept:] -= less
-                if columns is not None:
-                    columns[:, -kept:] -= below
+                for product, part in ((rows, less), (columns, below)):
+                    if product is not None and part is not None:
+                        product[:, -kept:] -= part
             return i, j, rows, columns, _squares(tile, pair)
 
         product, squares = self._total(right.shape[1], step)

@@ -125,8 +125,8 @@ class _Run:
         self.matrix.reading.expected = _ROUNDS
         last = None
         for last in streamed_cholesky(
-            pivots, self.blocks, self.kernel.diagonal, error=TARGET * settings.approximation_error, least=settings.k or 1,
-            most=most, rng=settings.random,
+            pivots, self.blocks, self.kernel.diagonal, error=TARGET * settings.approximation_error,
+            least=settings.k or 1, most=most, rng=settings.random,
         ):  # fmt: skip
             if not np.isfinite(last.trace):
                 raise InputError(f"Overflow in kernel {self.kernel.name!r}: scale the data down.")
@@ -224,7 +224,6 @@ class _Run:
         notes = (*self.opened.about.notes, *d.notes)
         left = d.left if settings.left else None
         return replace(d, left=left, column_names=self.opened.about.column_names, notes=notes)
-
 
     def proved(
         self, made: Factor, axes: FactorAxes, scored: Scored, values: np.ndarray, dual: np.ndarray, proof: _Proof

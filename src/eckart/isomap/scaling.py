@@ -50,10 +50,19 @@ class Squares:
 
     @property
     def rounding(self) -> float:
-        """Bound on what rounding S to its dtype does to an eigenvalue of B: ||E||_F / 2, |E_ij| <= u S_ij."""
-        unit = float(np.finfo(self.matrix.dtype).eps) / 2
+        """Bound on what rounding does to an eigenvalue of B: ||E||_F / 2, |E_ij| <= e S_ij.
+
+        A distance along the graph is a sum of fewer than n weights, off by n u at most, its square by twice as much;
+        then come its dtype, and four subtractions that centre it.
+        """
+        unit = float(np.finfo(self.matrix.dtype).eps) / 2 + (2 * self.size + 8) * _UNIT / 2
+        return unit * self.half_norm
+
+    @property
+    def half_norm(self) -> float:
+        """Bound of ||S||_F / 2: no entry exceeds the largest row sum."""
         largest = float(self.means.max(initial=0.0)) * self.size
-        return 0.5 * unit * float(np.sqrt(np.sum(self.means) * self.size * largest))
+        return 0.5 * float(np.sqrt(np.sum(self.means) * self.size * largest))
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """B Q, in one read of S."""
@@ -104,10 +113,13 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
     image = squares.apply(start)
     pairs = block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, capacity))
-    slack = 8.0 * (pairs.noise + pairs.drift) + squares.rounding + pairs.dropped
+    # Products with B in float64: sums of n terms, and two means, in any order.
+    products = (3 * size + 8) * 0.5 * _UNIT * float(np.sqrt(k)) * squares.half_norm
+    slack = 8.0 * (pairs.noise + pairs.drift) + squares.rounding + pairs.dropped + products
     return Solution(
-        "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding, pairs.upper + squares.rounding,
-        pairs.residuals, proved=pairs.proved, settled=pairs.settled, failure_probability=pairs.failure_probability,
+        "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding,
+        pairs.upper + squares.rounding + products, pairs.residuals, proved=pairs.proved, settled=pairs.settled,
+        failure_probability=pairs.failure_probability,
         rounding=slack, steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts,
     )  # fmt: skip
 

@@ -180,9 +180,14 @@ def value_statements(d: Any, truth: Reference, *, smallest: bool) -> dict[str, f
     # The computed values are estimates, rounded to the dtype of the data; a bound may not exclude them.
     unit = float(np.finfo(np.asarray(d.values).dtype).eps)
     own = truth.scaled(d.values)
-    outside = np.maximum(lower - own, own - upper) / largest - 2 * unit
+    outside = (np.maximum(lower - own, own - upper) - _quantum(d, truth)) / largest - 2 * unit
     found["value outside its bounds"] = float(np.max(outside, initial=-1.0))
     return found
+
+
+def _quantum(d: Any, truth: Reference) -> np.longdouble:
+    """The smallest positive number of the dtype: values of subnormal tables cannot be returned any better."""
+    return LONG(truth.scaled(np.finfo(np.asarray(d.values).dtype).smallest_subnormal))
 
 
 def share_statements(d: Any, truth: Reference, options: Options) -> dict[str, float]:
@@ -202,6 +207,7 @@ def vector_statements(d: Any, truth: Reference, *, smallest: bool) -> dict[str, 
     right, values = np.asarray(d.right).astype(dtype), truth.scaled(d.values).astype(dtype)
     residual = truth.matrix.T @ (truth.matrix @ right) - right * values**2
     lengths = np.sqrt(np.sum(residual**2, axis=0)) / dtype.type(truth.largest) ** 2
+    lengths -= 2 * float(_quantum(d, truth)) / truth.largest
     return {
         "residual": float(np.max(lengths - c.residuals, initial=-1.0)),
         "angle": sine_excess(np.asarray(d.right, dtype=float), c.angle, truth, smallest=smallest),
@@ -211,8 +217,8 @@ def vector_statements(d: Any, truth: Reference, *, smallest: bool) -> dict[str, 
 def sine_excess(right: np.ndarray, bound: float, truth: Reference, *, smallest: bool) -> float:
     """By how much the largest angle to the true subspace exceeds its bound, beyond what is known of the truth.
 
-    Where the cut goes through equal values, any true subspace will do: it contains the vectors before the tie and lies
-    in the span of those up to its end.
+    Where the cut goes through equal values, any true subspace will do: it contains the vectors before the tie, and is
+    orthogonal to those after it.
     """
     k, largest = right.shape[1], truth.largest
     if bound >= 1.0 or k == right.shape[0]:
@@ -220,18 +226,23 @@ def sine_excess(right: np.ndarray, bound: float, truth: Reference, *, smallest: 
     values, vectors = truth.values, truth.right
     if smallest:
         values, vectors = -values[::-1], vectors[:, ::-1]
-    tie = 1e-13 * largest
-    inner, outer = int(np.sum(values > values[k - 1] + tie)), int(np.sum(values >= values[k - 1] - tie))
+    tie, last = 1e-13 * largest, float(values[k - 1])
+    wide = right.shape[0] > len(values)  # then there are null vectors beyond those of the reference
+    before, after = values > last + tie, values < last - tie
+    if smallest and wide:
+        before &= values < -tie
     basis = np.linalg.qr(right)[0].astype(vectors.dtype)
+    inside = vectors[:, before]
+    lacking = inside - basis @ (basis.T @ inside)
+    foreign = vectors[:, after].T @ basis
+    if wide and np.all(np.abs(values[:k]) > tie):
+        foreign = np.vstack([foreign, basis - vectors @ (vectors.T @ basis)])
     worst = -1.0
-    for count, contained in ((inner, True), (outer, False)):
-        if count == 0 or count == right.shape[0]:
-            continue
-        exact = vectors[:, :count]
-        part = exact - basis @ (basis.T @ exact) if contained else basis - exact @ (exact.T @ basis)
-        below = float(values[count]) if count < len(values) else (0.0 if not smallest else -largest)
-        doubt = truth.unit * largest / max(float(values[count - 1]) - below, tie / 2)
-        worst = max(worst, float(np.linalg.norm(part.astype(float), 2)) - bound - doubt)
+    for part, cut in ((lacking, int(np.sum(before))), (foreign, len(values) - int(np.sum(after)))):
+        if part.size:
+            below = float(values[cut]) if cut < len(values) else min(0.0, last - largest)
+            doubt = truth.unit * largest / max(float(values[cut - 1]) - below, tie)
+            worst = max(worst, float(np.linalg.norm(part.astype(float), 2)) - bound - doubt)
     return worst
 
 

@@ -140,12 +140,11 @@ def orthonormal(columns: np.ndarray) -> np.ndarray:
     """Gram-Schmidt, twice, in longdouble; columns that depend on those before are left out."""
     basis = np.zeros((len(columns), 0), LONG)
     for column in columns.T.astype(LONG):
-        size = np.sqrt(column @ column)
-        for _ in range(2):
-            column = column - basis @ (basis.T @ column)
-        length = np.sqrt(column @ column)
-        if length > 1e-15 * size:
-            basis = np.column_stack([basis, column / length])
+        rest = column - basis @ (basis.T @ column)
+        rest = rest - basis @ (basis.T @ rest)
+        length = np.sqrt(rest @ rest)
+        if length > 1e-15 * np.sqrt(column @ column):
+            basis = np.column_stack([basis, rest / length])
     return basis
 
 
@@ -165,9 +164,10 @@ def cur(outcome: Outcome, table: np.ndarray) -> None:
     taken = d.parts["C"].toarray() if hasattr(d.parts["C"], "toarray") else np.asarray(d.parts["C"])
     returned = _length(exact - taken.astype(LONG) @ np.asarray(d.right).T.astype(LONG)) / norm
     stated, slack = d.parts["error"] / norm, d.parts["error_rounding"] / norm
-    # Nearly dependent columns leave the best core undetermined: the stated error is that of the core or of its rounding.
+    # Nearly dependent columns leave the best core undetermined; the stated error may then be that of the rounded core.
     error = min((best_core, returned), key=lambda size: abs(size - stated))
-    values = reference.double(table).values * np.ldexp(1.0, reference.double(table).exponent)
+    truth = reference.double(table)
+    values = np.ldexp(truth.values, truth.exponent)
     k = int(d.parts["k"])
     best = _length(values[k:]) / norm
     low, high = (float(side) / norm for side in d.parts["best_error"])
@@ -214,7 +214,7 @@ def nmf(outcome: Outcome, table: np.ndarray) -> None:
 
 
 def distances_along_graph(points: np.ndarray) -> np.ndarray | None:
-    """Shortest paths over the nearest neighbours, in longdouble; None where neighbours tie or the graph is in pieces."""
+    """Shortest paths over the nearest neighbours, in longdouble; None where neighbours tie or pieces are apart."""
     rows = points.astype(LONG)
     apart = np.sqrt(sum((column[:, None] - column) ** 2 for column in rows.T))
     np.fill_diagonal(apart, 0)

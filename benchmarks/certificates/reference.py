@@ -98,7 +98,7 @@ def condensed(matrix: np.ndarray) -> np.ndarray:
 def double(table: np.ndarray, **options: object) -> Reference:
     """By LAPACK in float64."""
     matrix, exponent = standardize(table, **options)  # type: ignore[arg-type]
-    short = min(matrix.shape)
+    short = min(table.shape)
     small = condensed(matrix)
     if not small.size:
         return Reference(matrix, np.zeros(short), np.eye(table.shape[1], short), exponent, len(table))
@@ -109,7 +109,7 @@ def double(table: np.ndarray, **options: object) -> Reference:
 def extended(table: np.ndarray, **options: object) -> Reference:
     """By one-sided Jacobi rotations in longdouble."""
     matrix, exponent = standardize(table, **options)  # type: ignore[arg-type]
-    short = min(matrix.shape)
+    short = min(table.shape)
     small = condensed(matrix)
     if not small.size:
         return Reference(matrix, np.zeros(short, LONG), np.eye(table.shape[1], short, dtype=LONG), exponent, len(table))

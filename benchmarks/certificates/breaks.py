@@ -83,11 +83,11 @@ SMALL: dict[str, tuple[Options, ...]] = {
             for solver in ("lanczos", "gram")
         ),
     ),
-    "R3": (Options("R3", 0, 5000, 120, method="svd", k=3, solver="gram", **SINGLE),),
+    "R3": tuple(Options("R3", 0, 20_000, 120, method="svd", k=3, solver=s, **SINGLE) for s in ("auto", "gram")),
     "R4": tuple(Options("R4", 0, 400, 30, k=3, solver=s, **SINGLE) for s in ("auto", "lanczos", "direct", "gram")),
     "R5": tuple(
         Options("R5", seed, *shape, method=method, storage="blocks", k=3, weights="graded", **SINGLE, **LANCZOS)
-        for seed, shape in enumerate(((40, 80), (60, 300)))
+        for seed, shape in ((0, (40, 80)), (0, (60, 300)), (4, (60, 300)), (27, (40, 80)), (29, (30, 200)))
         for method in ("svd", "pca")
     ),
     "R6": tuple(

@@ -1,4 +1,4 @@
-"""No certificate is false on tables that are built to break it; the short form of `python -m benchmarks.certificates`."""
+"""No certificate is false on tables built to break it: the short form of `python -m benchmarks.certificates`."""
 
 from dataclasses import replace
 

@@ -62,7 +62,10 @@ LANCZOS = {"solver": "lanczos"}
 
 LARGE: dict[str, tuple[Options, ...]] = {
     "R1": (Options(_START, 0, 6000, 4000, method="svd", k=10), Options(_DIGEST, 1, 6000, 4000, method="svd", k=10)),
-    "R2": tuple(Options("R2 tenths", 0, 3000, 2000, method="svd", k=k, **SINGLE) for k in (1, 5)),
+    "R2": (
+        Options("R2 tenths", 0, 3000, 2000, method="svd", k=1, **SINGLE),
+        Options("R2 tenths", 0, 40_000, 100, method="svd", k=1, **SINGLE, **LANCZOS),
+    ),
     "R3": tuple(Options("R3", 0, 20_000, 500, method="svd", k=3, solver=s, **SINGLE) for s in ("auto", "gram")),
 }
 """The sizes of the report: minutes, and some GB."""
@@ -73,15 +76,20 @@ SMALL: dict[str, tuple[Options, ...]] = {
         for family in PLANTED
         for seed, (method, rng) in enumerate((("svd", None), ("pca", None), ("svd", 12345)))
     ),
-    "R2": (
-        Options("R2 tenths", 0, 3000, 60, method="svd", k=1, **SINGLE, **LANCZOS),
-        *(Options("R2 constant", s, 3000, 60, method="svd", k=4, **SINGLE, **LANCZOS) for s in (7, 8, 11, 13)),
-        Options("R2 constant", 19, 1500, 40, method="svd", k=4, **SINGLE, **LANCZOS),
-        *(
-            Options(f"R2 {kind}", 3, 900, 40, method="svd", k=3, solver=solver, **SINGLE)
-            for kind in ("few-valued", "two-valued", "bits")
-            for solver in ("lanczos", "gram")
-        ),
+    "R2": tuple(
+        Options(f"R2 {kind}", seed, rows, columns, method=method, k=k, **SINGLE, **LANCZOS)
+        for kind, seed, rows, columns, method, k in (
+            ("tenths", 0, 3000, 60, "svd", 1),
+            ("constant", 7, 3000, 60, "svd", 4),
+            ("two-valued", 12, 5278, 13, "svd", 1),
+            ("two-valued", 51, 18_144, 3, "pca", 1),
+            ("two-valued", 63, 11_520, 3, "pca", 2),
+            ("two-valued", 198, 19_097, 5, "svd", 1),
+            ("few-valued", 2, 19_157, 3, "svd", 1),
+            ("few-valued", 242, 3878, 5, "svd", 2),
+            ("bits", 148, 5695, 3, "pca", 2),
+            ("bits", 277, 12_373, 5, "svd", 2),
+        )
     ),
     "R3": tuple(Options("R3", 0, 20_000, 120, method="svd", k=3, solver=s, **SINGLE) for s in ("auto", "gram")),
     "R4": tuple(Options("R4", 0, 400, 30, k=3, solver=s, **SINGLE) for s in ("auto", "lanczos", "direct", "gram")),

@@ -151,10 +151,12 @@ def draw(family: str, seed: int) -> Options:
 
 
 def _shape(rng: np.random.Generator) -> tuple[int, int]:
-    """Mostly 2 to 60 columns; one in ten with some hundreds; one in three wider than tall."""
+    """Mostly 2 to 60 columns; some with hundreds, some long and narrow; one in three wider than tall."""
     kind = rng.random()
     if kind < 0.04:
         rows, columns = int(rng.integers(1, 4)), int(rng.integers(1, 12))
+    elif kind < 0.08:  # sums long enough for their rounding errors to add up
+        rows, columns = int(rng.integers(2000, 20_000)), int(rng.integers(2, 14))
     elif kind < 0.9:
         rows, columns = int(rng.integers(5, 160)), int(rng.integers(2, 61))
     else:

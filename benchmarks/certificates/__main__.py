@@ -142,7 +142,7 @@ def main() -> int:
         by_family[outcome.options.family].add(outcome)
         by_method[f"{outcome.options.method}, {outcome.options.solver}"].add(outcome)
         for name, size in outcome.false.items():
-            statements[name].append(size)
+            statements[name].append(float(np.nan_to_num(size, nan=np.inf)))
         bad = bool(outcome.false or outcome.crash)
         wrong += bad
         if bad or verbose:

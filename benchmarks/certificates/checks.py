@@ -50,12 +50,14 @@ class Outcome:
 
     @property
     def worst(self) -> float:
-        return max((float(size) for size in self.excess.values()), default=0.0)
+        return max((float(np.nan_to_num(size, nan=np.inf)) for size in self.excess.values()), default=0.0)
 
     def __str__(self) -> str:
+        if self.crash or self.refused:
+            return f"{self.crash or self.refused} {self.options.line}"
         found = "; ".join(f"{name} by {size:.1e}" for name, size in self.false.items()) or "true"
         word = "not proved, no warning" if self.silent else "proved" if self.proved else "not proved"
-        return f"{self.crash or self.refused or found} ({word}) {self.options.line}"
+        return f"{found} ({word}) {self.options.line}"
 
 
 def judge(options: Options, table: np.ndarray | None = None) -> Outcome:

@@ -141,8 +141,8 @@ def fit_sparse(wanted: float = 1.0, rows: int = 1_000_000, columns: int = 30_000
     import cupy
 
     import eckart as ek
-    from eckart.operators.device_rows import as_device_csr, normal
-    from eckart.operators.row_blocks import RowBlocks
+    from eckart.engine.backends.cuda.device_rows import as_device_csr, normal
+    from eckart.engine.rows import RowBlocks
 
     data = sparse_data(rows, columns, entries)
     stored = as_device_csr(data)
@@ -170,7 +170,7 @@ def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
     import torch
 
     import eckart as ek
-    from eckart.operators import transfer
+    from eckart.engine.backends.cuda import transfer
 
     rows = int(gigabytes * 1e9 / 4 / columns)
     data = np.empty((rows, columns), np.float32)
@@ -192,7 +192,7 @@ def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
 
     moved, _ = timed(move)
     transfer.to_device = lambda *_: None  # as if the card were full
-    from eckart.operators import open_matrix
+    from eckart.engine import matrix as open_matrix
 
     open_matrix.to_device = lambda *_: None
     seconds, d = timed(lambda: ek.decompose(data, "pca", k=50, device="cuda"), repeats=5)
@@ -225,10 +225,10 @@ def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 5
     """Kullback-Leibler: one step of W and one of H, beside reading the entries and gathering the factors once each."""
     import cupy
 
-    from eckart.methods.nmf_entries_of import stored_entries
-    from eckart.methods.nmf_table import open_table
-    from eckart.solvers.nmf_device import DeviceEntries
-    from eckart.solvers.nmf_problem import Penalties
+    from eckart.nmf.device import DeviceEntries
+    from eckart.nmf.entries_of import stored_entries
+    from eckart.nmf.problem import Penalties
+    from eckart.nmf.table import open_table
 
     data = scattered(rows, columns, per_row)
     left = cupy.random.random((rows, k), dtype=cupy.float32)
@@ -252,8 +252,8 @@ def kernel_tiles(size: int = 1_000_000, columns: int = 20, rank: int = 1000) -> 
     import torch
 
     import eckart as ek
-    from eckart.operators.kernel_matrix import KernelMatrix
-    from eckart.solvers import cholesky
+    from eckart.kernel_pca import cholesky
+    from eckart.kernel_pca.kernel_matrix import KernelMatrix
 
     torch.manual_seed(0)
     data = torch.randn(size, columns, device="cuda") * torch.linspace(1.5, 0.3, columns, device="cuda")

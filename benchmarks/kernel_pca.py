@@ -101,7 +101,7 @@ def project() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from eckart import KernelPCA
-    from eckart.threads import one_blas_thread
+    from eckart.engine.threads import one_blas_thread
 
     X, new = points(4000), points(100_000, seed=1)
     model = KernelPCA(20, kernel="rbf").fit(X)

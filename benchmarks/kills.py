@@ -21,7 +21,7 @@ import numpy as np
 ROWS, COLUMNS = 60_000, 120
 _WORK = """
     import sys
-    import eckart.operators.journal as journal
+    import eckart.engine.blocks.checkpoint as journal
     journal._EVERY_SECONDS = 0.0
     import eckart as ek
     print("begun", flush=True)

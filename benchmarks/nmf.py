@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.decomposition import NMF as Theirs
 
 from benchmarks.data import text
-from eckart.methods.nmf import factorise
+from eckart.nmf.result import factorise
 
 OPTIONS = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-6, "max_iter": 400, "alpha_W": 0.0,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.decomposition import Certificate, Decomposition, Plan, SolveInfo
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 
 def usarrests() -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import usarrests
 
 import eckart as ek
+from tests.samples import usarrests
 
 SOLVERS = ("auto", "direct", "gram", "lanczos")
 DECATHLON = Path("/work/shared/data/decathlon.csv")

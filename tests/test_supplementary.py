@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import usarrests
 from scipy import sparse, stats
 
 import eckart as ek
+from eckart.analysis.supplementary import rows as placed_rows
 from eckart.errors import InputError, ParameterError
-from eckart.supplementary import placed_rows
-from eckart.views.table import Table
+from eckart.text import Table
+from tests.samples import usarrests
 
 
 def numbers(table: Table, *columns: str) -> np.ndarray:

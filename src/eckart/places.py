@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from eckart.array_api import is_array, is_numpy, is_sparse, to_numpy
+from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
 from eckart.errors import InputError
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import to_numpy
-from eckart.decomposition import Decomposition
+from eckart.api import project, reconstruct
+from eckart.arrays import to_numpy
+from eckart.engine.blocks.reading import Reading, Watch, ahead
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import block_bytes, open_matrix
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
-from eckart.operators.finite import refuse_not_finite
-from eckart.operators.open_matrix import block_bytes, open_matrix
-from eckart.operators.reading import Reading, Watch, ahead
-from eckart.parameters import memory_bytes
-from eckart.sources.writers import row_writer
-from eckart.verbs import project, reconstruct
+from eckart.io.writers import row_writer
+from eckart.options import memory_bytes
+from eckart.result import Decomposition
 
 Path = str | os.PathLike[str]
 

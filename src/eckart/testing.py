@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.operators.base import Operator, Survey
+from eckart.engine.operator import Operator, Survey
 
 MODES = (1, 2, 3, 4, 5, 6)
 

@@ -12,7 +12,7 @@ from eckart.cli.talk import Talk
 if TYPE_CHECKING:
     from eckart.cli.outputs import Sheet
     from eckart.cli.tables import Source
-    from eckart.decomposition import Decomposition
+    from eckart.result import Decomposition
 
 _WHERE = "CSV, TSV, NumPy (.npy), Parquet or Zarr by its name; '-' is CSV on standard output."
 _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would run (= + - @).")
@@ -37,10 +37,10 @@ def transform(
     Example:
       eckart transform arrests.eckart newstates.csv -o scores.csv
     """
+    from eckart.analysis.labels import axis_labels
     from eckart.cli import outputs
     from eckart.cli.large import write_blocks, written_in_blocks
-    from eckart.modelfile import load
-    from eckart.views.words import axis_labels
+    from eckart.io.model_file import load
 
     outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
@@ -76,11 +76,11 @@ def reconstruct(
       eckart reconstruct arrests.eckart scores.csv -o rows.csv
       eckart reconstruct arrests.eckart --from-data usarrests.csv -o smooth.csv
     """
+    from eckart.analysis.labels import column_labels
+    from eckart.api import reconstruct as rebuild
     from eckart.cli import outputs
     from eckart.cli.large import write_blocks, written_in_blocks
-    from eckart.modelfile import load
-    from eckart.verbs import reconstruct as rebuild
-    from eckart.views.words import column_labels
+    from eckart.io.model_file import load
 
     if (scores is None) == (from_data is None):
         raise click.UsageError("Give either SCORES or --from-data DATA.")
@@ -121,9 +121,9 @@ def _source(talk: Talk, d: Decomposition, data: str, reading: Reading, memory: i
 def _score_table(
     talk: Talk, d: Decomposition, scores: str, reading: Reading, memory: int | None
 ) -> tuple[Source, list[str]]:
+    from eckart.analysis.labels import axis_labels
     from eckart.cli.app import Refused
     from eckart.cli.tables import matched, read
-    from eckart.views.words import axis_labels
 
     with talk.status(f"Reading {scores}"):
         source = read(scores, reading, measurements=False, memory=memory)
@@ -134,9 +134,9 @@ def _score_table(
 
 
 def _scores(talk: Talk, d: Decomposition, source: Source, *, whiten: bool) -> Any:
+    from eckart.api import project
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
-    from eckart.verbs import project
 
     with talk.warnings(), talk.status(f"Projecting {source.shape[0]:,} rows"):
         try:

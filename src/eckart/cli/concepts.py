@@ -64,7 +64,7 @@ def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
       eckart query films.eckart "Star Harbour=4"
       eckart query films.eckart --row Ada --data ratings.csv
     """
-    from eckart.views.words import axis_labels
+    from eckart.analysis.labels import axis_labels
 
     space, found = _ask(talk, model, asked, reading)
     labels = axis_labels(space.d)
@@ -73,7 +73,7 @@ def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
         made_of = [{"name": label, "made_of": list(names)} for label, names in zip(labels, makers, strict=True)]
         talk.document(query=found.to_dict(), concepts=made_of)
         return
-    from eckart.views.table import Table
+    from eckart.text import Table
 
     told = zip(labels, found.coordinates, makers, strict=True)
     lines = tuple((label, float(c), ", ".join(names)) for label, c, names in told)
@@ -154,7 +154,7 @@ def _space(talk: Talk, model: str, asked: Asked, reading: Reading) -> Concepts:
     from eckart.cli.tables import gaps, matched, read
     from eckart.concept_space import concepts
     from eckart.errors import MissingValuesError
-    from eckart.modelfile import load
+    from eckart.io.model_file import load
 
     d = load(model)
     if asked.data is None:
@@ -194,7 +194,7 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
 
 
 def _deliver(talk: Talk, ranking: Ranking, what: str) -> None:
-    from eckart.views.table import Table
+    from eckart.text import Table
 
     if talk.json:
         talk.document(**ranking.to_dict())
@@ -213,8 +213,8 @@ def _deliver(talk: Talk, ranking: Ranking, what: str) -> None:
 
 
 def _deliver_why(talk: Talk, space: Concepts, made: Explanation) -> None:
-    from eckart.views.table import Table
-    from eckart.views.words import axis_labels
+    from eckart.analysis.labels import axis_labels
+    from eckart.text import Table
 
     labels = axis_labels(space.d)
     made = replace(made, concepts=tuple(part._replace(name=labels[part.place]) for part in made.concepts))

@@ -26,7 +26,7 @@ def convert(talk: Talk, data: str, target: str, single: bool, force: bool) -> No
       eckart convert counts.mtx counts.npz
     """
     from eckart.cli import outputs
-    from eckart.sources.convert import convert as write
+    from eckart.io.convert import convert as write
 
     outputs.check(Output(target, force), (".npy", ".npz"))
     with talk.status(f"Converting {data}"), outputs.writing():

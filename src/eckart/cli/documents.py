@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from eckart.decomposition import Certificate, Decomposition, Plan
-    from eckart.views.report_contents import Told
+    from eckart.analysis.report.contents import Told
+    from eckart.result import Certificate, Decomposition, Plan
 
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
     """What the axes are and carry, and how sure that is."""
-    from eckart.views.report_methods import ADDITIVE
-    from eckart.views.tables import eigenvalues
-    from eckart.views.words import axis_labels, column_labels
+    from eckart.analysis.labels import axis_labels, column_labels
+    from eckart.analysis.report.method_section import ADDITIVE
+    from eckart.tables import eigenvalues
 
     table = eigenvalues(d).to_dict()
     if d.method not in ADDITIVE:  # shares that overlap have no sum, and no bounds of their own
@@ -44,7 +44,7 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
 
 def of_report(d: Decomposition, told: Told) -> dict[str, Any]:
     """What the page says: its sections with their sentences and tables."""
-    from eckart.views.report_contents import sections
+    from eckart.analysis.report.contents import sections
 
     found = sections(d, told)
     shown = [

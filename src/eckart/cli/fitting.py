@@ -13,7 +13,7 @@ from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from eckart.decomposition import Decomposition, Plan
+    from eckart.result import Decomposition, Plan
 
 _ALL, _FEW = 20, 5
 """Without a word on the number of axes: all of them on tables with a side of at most 20, else five."""
@@ -49,9 +49,9 @@ def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, o
     Example:
       eckart fit usarrests.csv --scale -k 2 -o arrests.eckart
     """
+    from eckart.analysis import sentences
     from eckart.cli import documents, outputs
     from eckart.cli.app import Refused
-    from eckart.views import sentences
 
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
@@ -80,9 +80,9 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     Example:
       eckart plan usarrests.csv --explain 90%
     """
+    from eckart.api import plan as make_plan
     from eckart.cli import documents
     from eckart.cli.tables import read
-    from eckart.verbs import plan as make_plan
 
     with talk.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory)
@@ -97,10 +97,10 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
 
 
 def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, *, left: bool) -> Fitted:
+    from eckart.api import decompose
     from eckart.cli.large import working
     from eckart.cli.tables import gaps, read
     from eckart.errors import MissingValuesError
-    from eckart.verbs import decompose
 
     with talk.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory, stream=large.asked)
@@ -155,7 +155,7 @@ def _carrying(source: Source) -> int:
 def _plan_text(made: Plan, width: int) -> str:
     import textwrap
 
-    from eckart.sources.limits import say_bytes
+    from eckart.environment import say_bytes
 
     axes = "as many as the target needs" if made.k is None else f"{made.k:,}"
     lines = {

@@ -15,8 +15,8 @@ from eckart.cli.options import Command, Output, Reading, gathered
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from eckart.decomposition import Decomposition
-    from eckart.sources.base import RowSource
+    from eckart.engine.blocks.source import RowSource
+    from eckart.result import Decomposition
 
 _TAKES = {
     "pca": {"stream", "watch", "checkpoint", "executor"},
@@ -68,8 +68,8 @@ def open_large(data: str, reading: Reading, *, memory: int | None, stream: bool)
     What is only ever read by rows (HDF5, AnnData, Zarr, folders, patterns) comes whole when it is small.
     """
     from eckart.cli.app import Refused
-    from eckart.sources.base import MemorySource
-    from eckart.sources.open_rows import only_by_rows, too_large
+    from eckart.engine.blocks.source import MemorySource
+    from eckart.io.open_rows import only_by_rows, too_large
 
     if data == "-" or reading.format is not None:
         if stream:
@@ -101,15 +101,15 @@ def _may_be_large(data: str, memory: int | None) -> bool:
 
 def _limit(memory: int | None) -> int:
     """Bytes that a table may take in memory."""
-    from eckart.sources.limits import free_memory
+    from eckart.environment import free_memory
 
     return free_memory() // 3 if memory is None else memory // 4
 
 
 def _rows(data: str, reading: Reading) -> RowSource | None:
-    from eckart.sources.delimited_rows import delimited_rows
-    from eckart.sources.open_rows import is_text, open_rows
-    from eckart.sources.sniff import TextOptions
+    from eckart.io.open_rows import is_text, open_rows
+    from eckart.io.text.layout import TextOptions
+    from eckart.io.text.rows import delimited_rows
 
     place = os.path.abspath(data)  # noqa: PTH100 - workers elsewhere look in folders of their own; a pattern is no Path
     if is_text(place):
@@ -172,10 +172,10 @@ def write_blocks(
     talk: Talk, d: Decomposition, source: Any, output: Output, memory: int | None, what: str, **options: Any
 ) -> None:
     """Scores ("scores") or rows ("rows") of a table of any size, written as it is read."""
+    from eckart.analysis.labels import axis_labels
     from eckart.cli import outputs
     from eckart.cli.progress import watching
     from eckart.streaming import project_to, reconstruct_to
-    from eckart.views.words import axis_labels
 
     write: Any = project_to
     if what == "scores":

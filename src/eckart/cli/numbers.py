@@ -41,7 +41,7 @@ def share(given: Any) -> float:
 def memory(given: Any) -> int:
     """An amount of memory: 2GB, 1.5GiB or a number of bytes."""
     from eckart.errors import ParameterError
-    from eckart.parameters import memory_bytes
+    from eckart.options import memory_bytes
 
     try:
         amount = memory_bytes(str(given).replace(",", "."))

@@ -17,8 +17,8 @@ import numpy as np
 from eckart.cli.app import Failed, Refused, in_options
 from eckart.cli.options import Output
 from eckart.errors import FileError
-from eckart.newfile import new_file
-from eckart.views.table import is_formula
+from eckart.files import new_file
+from eckart.text import is_formula
 
 KINDS = {".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".parquet": "parquet"}
 _ROWS = 10_000

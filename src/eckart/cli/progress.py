@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from eckart.operators.reading import Progress
+    from eckart.engine.blocks.reading import Progress
 
 
 class Watcher:

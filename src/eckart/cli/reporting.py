@@ -13,8 +13,8 @@ from eckart.cli.options import Output, Reading, Wanted, output, reading, talking
 from eckart.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from eckart.views.report_contents import Told
-    from eckart.views.table import Table
+    from eckart.analysis.report.contents import Told
+    from eckart.text import Table
 
 _MOST_CELLS = 100_000
 """Up to here every rule on the number of axes is asked; some of them draw many tables."""
@@ -58,7 +58,7 @@ def report(
     if output.path == "-" and not talk.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
-        from eckart.views.report_markdown import markdown as as_markdown
+        from eckart.analysis.report.markdown import markdown as as_markdown
 
         click.echo(as_markdown(found.d, told, title), nl=False)
     else:
@@ -69,9 +69,9 @@ def report(
 
 def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
     """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
+    from eckart.analysis.report.contents import Told
+    from eckart.analysis.unusual import unusual
     from eckart.cli.treated import columns_table
-    from eckart.views.report_contents import Told
-    from eckart.views.report_unusual import unusual
 
     about = found.source.about
     data = getattr(found.source, "matrix", None)
@@ -83,9 +83,9 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
     """How many axes each rule wants; of a large table those that need no drawing of other tables."""
     from dataclasses import replace
 
+    from eckart.analysis.report.contents import rank_table
     from eckart.errors import EckartError
     from eckart.rank.choose import choose_rank
-    from eckart.views.report_contents import rank_table
 
     if wanted.method not in ("pca", "svd") or wanted.which == "smallest":
         return None
@@ -107,8 +107,8 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
 
 
 def _written(talk: Talk, found: Fitted, told: Told, output: Output, title: str) -> str:
+    from eckart.analysis.report.page import write
     from eckart.cli import outputs
-    from eckart.views.report import write
 
     path = None if output.path == "-" else output.path
     with talk.status("Writing the page"), outputs.writing():
@@ -117,8 +117,8 @@ def _written(talk: Talk, found: Fitted, told: Told, output: Output, title: str) 
 
 def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Output, page: str) -> None:
     """The summary: on standard output, unless the page itself goes there."""
+    from eckart.analysis.summary import renderable, summary
     from eckart.cli import documents
-    from eckart.views.summary import renderable, summary
 
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
@@ -150,6 +150,6 @@ def _next(data: str, found: Fitted, wanted: Wanted) -> list[str]:
 
 
 def _method(found: Fitted) -> str:
-    from eckart.views.words import method_name
+    from eckart.analysis.labels import method_name
 
     return method_name(found.d)

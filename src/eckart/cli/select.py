@@ -88,8 +88,8 @@ def _check(asked: dict[str, Any]) -> None:
     if asked["threshold"] is not None and asked["count"] is not None:
         raise click.UsageError("Give one of --keep and --threshold: each of them decides how many columns stay.")
     if asked["scoring"] is not None:
-        from eckart.estimators.selection.judges import scorer_names
-        from eckart.parameters import near_match
+        from eckart.options import near_match
+        from eckart.selection.judges import scorer_names
 
         if asked["scoring"] not in scorer_names():
             hint = near_match(asked["scoring"], scorer_names())
@@ -110,7 +110,7 @@ def _split(data: str, target: str, reading: Reading, *, classes: bool) -> tuple[
     import numpy as np
 
     from eckart.cli import tables
-    from eckart.sources.assemble import quoted
+    from eckart.io.roles import quoted
 
     whole = tables.read(data, replace(reading, columns=(), drop=()), measurements=False)
     names = tables.column_names(whole)
@@ -132,8 +132,8 @@ def _split(data: str, target: str, reading: Reading, *, classes: bool) -> tuple[
 
 
 def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
-    from eckart.parameters import near_match
-    from eckart.sources.assemble import listed, quoted
+    from eckart.io.roles import listed, quoted
+    from eckart.options import near_match
 
     if whole.about.fates.get(target) == "names the rows":
         return f"--target: the column {quoted(target)} names the rows. Give --no-row-names to use it as a target."
@@ -167,8 +167,8 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
 
 
 def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
-    from eckart.estimators.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
-    from eckart.estimators.selection.judges import judge
+    from eckart.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
+    from eckart.selection.judges import judge
 
     if asked["how"] == "correlation":
         return CorrelationFilter(
@@ -229,7 +229,7 @@ def _name_or_names(cell: Any, names: tuple[str, ...]) -> Any:
 
 
 def _table(source: Source, how: str, selector: Any) -> Any:
-    from eckart.views.table import Table
+    from eckart.text import Table
 
     names, history = _names(source), selector.history_
     if how == "correlation":

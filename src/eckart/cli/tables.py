@@ -39,7 +39,7 @@ def read(
 
 
 def _whole(data: str, reading: Reading) -> Source:
-    from eckart.sources.open_source import open_source
+    from eckart.io.open_source import open_source
 
     source = open_source(
         sys.stdin.buffer if data == "-" else data,
@@ -56,7 +56,7 @@ def _whole(data: str, reading: Reading) -> Source:
 
 def _without_numbering(source: Source) -> Source:
     """The source without columns that only number its rows, which are no measurements."""
-    from eckart.sources.assemble import listed, numbering_columns
+    from eckart.io.roles import listed, numbering_columns
 
     names = source.about.column_names
     if names is None or source.sparse or not hasattr(source, "matrix"):
@@ -80,8 +80,8 @@ def column_names(source: Source) -> tuple[str, ...]:
 
 def keep(source: Source, places: Sequence[int]) -> Source:
     """The source with these columns only, in this order."""
-    from eckart.sources.assemble import Parts, column_notes
-    from eckart.sources.chosen import ChosenColumns
+    from eckart.io.columns import ChosenColumns
+    from eckart.io.roles import Parts, column_notes
 
     about, names = source.about, column_names(source)
     chosen = tuple(names[j] for j in places)
@@ -110,8 +110,8 @@ def _chosen(source: Source, reading: Reading) -> list[int]:
 
 def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
     """Where the named columns are; a name may hold a comma when it is given alone."""
-    from eckart.parameters import near_match
-    from eckart.sources.assemble import listed, quoted
+    from eckart.io.roles import listed, quoted
+    from eckart.options import near_match
 
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
@@ -133,7 +133,7 @@ def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
-    from eckart.sources.assemble import is_identifier, listed
+    from eckart.io.roles import is_identifier, listed
 
     names = source.about.column_names
     title = source.about.name
@@ -158,7 +158,7 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
 
 
 def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], what: str) -> str:
-    from eckart.sources.assemble import listed
+    from eckart.io.roles import listed
 
     missing = [name for name in wanted if name not in set(names)]
     extra = [name for name in names if name not in set(wanted)]
@@ -174,7 +174,7 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
 
 def gaps(source: Source, error: MissingValuesError) -> Refused:
     """Missing values in the words of the table: how many, where the first is, what to do."""
-    from eckart.sources.assemble import Parts, missing_notes
+    from eckart.io.roles import Parts, missing_notes
 
     remedy = (
         "Axes need every value: fit with --missing em or --missing mean, leave columns out with --drop, "

@@ -89,6 +89,6 @@ class Talk:
 
 def one_line(text: str) -> str:
     """The text without line breaks and without characters that steer a terminal."""
-    from eckart.views.words import clean
+    from eckart.formatting import clean
 
     return clean(" ".join(text.split()))

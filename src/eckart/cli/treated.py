@@ -10,15 +10,15 @@ from eckart.cli.tables import Source
 from eckart.errors import ParameterError
 
 if TYPE_CHECKING:
-    from eckart.decomposition import Decomposition
-    from eckart.views.table import Table
+    from eckart.result import Decomposition
+    from eckart.text import Table
 
 _WAYS = {"mean": "filled with the column's mean", "em": "foretold by the axes"}
 
 
 def columns_table(source: Source, d: Decomposition) -> Table | None:
     """Each column of the file: analysed, used as names, set aside or left out; gaps; mean and standard deviation."""
-    from eckart.views.table import Cell, Table
+    from eckart.text import Cell, Table
 
     fates = source.about.fates
     if not fates:
@@ -48,14 +48,14 @@ def _fate(d: Decomposition, fate: str, gaps: int, spread: float | None) -> str:
 
 
 def _means(d: Decomposition) -> np.ndarray | None:
-    from eckart.views.measures import floats
+    from eckart.analysis.measures import floats
 
     return None if d.mean is None else floats(d.mean)
 
 
 def _spreads(d: Decomposition) -> np.ndarray | None:
     """Standard deviations in the units of the file."""
-    from eckart.views.measures import column_spread, floats
+    from eckart.analysis.measures import column_spread, floats
 
     if d.mean is None:
         return None

@@ -135,7 +135,7 @@ def _give(talk: Talk, solution: Solution, style: str | None, output: Output) -> 
         talk.document(solution=solution.document())
     if to_file:
         from eckart.cli import outputs
-        from eckart.newfile import new_file
+        from eckart.files import new_file
 
         with outputs.writing(), new_file(output.path, overwrite=output.force) as file:
             file.write(getattr(solution, style)().encode())

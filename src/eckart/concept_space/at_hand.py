@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.api import project
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions
 from eckart.concept_space.vectors import in_float64, joined, unit_of
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.gather import dense, entries_per_row, rows_between
+from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
-from eckart.operators.device_rows import DeviceCsr
-from eckart.operators.gather import dense, entries_per_row, rows_between
-from eckart.operators.open_matrix import Opened, open_matrix
+from eckart.io.open_rows import open_table
 from eckart.places import place_of, refuse_other_place
-from eckart.sources.open_rows import open_table
-from eckart.verbs import project
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from eckart.array_api import Array, astype, namespace, to_numpy
-from eckart.operators.executors import each
+from eckart.arrays import Array, astype, namespace, to_numpy
+from eckart.engine.parallel import each
 
 Numbers: TypeAlias = Any
 """A NumPy array."""
@@ -85,7 +85,7 @@ def _rank_tiles(
     queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, places: Numbers
 ) -> None:
     """A tile of scores is multiplied and searched while it is in cache."""
-    from eckart.kernels.top import hide, scan
+    from eckart.engine.compiled.top import hide, scan
 
     height = len(queries)
     width = max(_WIDTH, _TILE_BYTES // (queries.dtype.itemsize * height))

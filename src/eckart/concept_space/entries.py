@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import is_array, is_sparse, to_numpy
+from eckart.arrays import is_array, is_sparse, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names, listed
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 
 Unknown = Literal["error", "ignore"]
 

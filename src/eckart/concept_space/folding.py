@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.array_api import Array, to_numpy
+from eckart.arrays import Array, to_numpy
 from eckart.concept_space.at_hand import Rows
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry

@@ -9,8 +9,8 @@ from eckart.concept_space.at_hand import AtHand, rows_of, rows_of_model
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names, listed
 from eckart.concept_space.space import Concepts
-from eckart.decomposition import Decomposition
 from eckart.errors import InputError
+from eckart.result import Decomposition
 
 
 def concepts(

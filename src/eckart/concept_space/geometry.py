@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.vectors import beside, in_float64, row_squares, times, triangle, unit_of
-from eckart.decomposition import Decomposition
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.exponent import times_power_of_two
+from eckart.engine.gather import squares_about
+from eckart.engine.matrix import Opened
+from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
-from eckart.operators.device_rows import DeviceCsr
-from eckart.operators.gather import squares_about
-from eckart.operators.open_matrix import Opened
-from eckart.operators.powers import times_power_of_two
-from eckart.operators.row_blocks import RowBlocks
+from eckart.result import Decomposition
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.array_api import Array, is_numpy, to_numpy
+from eckart.arrays import Array, is_numpy, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.vectors import in_float64, row_squares, times, unit_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
 from eckart.concept_space.proof import Bounded, proved_places

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import Array, from_numpy, is_numpy, namespace, to_numpy
+from eckart.api import project, reconstruct
+from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space import entries as given_as
 from eckart.concept_space import proof as proofs
 from eckart.concept_space.at_hand import AtHand, Rows, rows_of
@@ -21,10 +22,9 @@ from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions, nothing, ranked, strongest
 from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking, Rankings
 from eckart.concept_space.vectors import beside
-from eckart.decomposition import Decomposition
 from eckart.errors import DataWarning, InputError, ParameterError
-from eckart.parameters import check_choice, check_count
-from eckart.verbs import project, reconstruct
+from eckart.options import check_choice, check_count
+from eckart.result import Decomposition
 
 By = Literal["cosine", "dot"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.array_api import Array, astype, dtype_name, from_numpy, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 
 
 def beside(numbers: np.ndarray, like: Array) -> Array:

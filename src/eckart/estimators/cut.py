@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eckart.decomposition import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition
 
 
 def cut(d: Decomposition, k: int) -> Decomposition:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eckart.array_api import is_array, is_numpy, is_sparse, to_numpy
+from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
+from eckart.engine.blocks.dask_rows import dask_rows, is_dask
+from eckart.engine.blocks.source import RowSource, Source
+from eckart.engine.matrix import open_matrix
 from eckart.errors import InputError
-from eckart.filling import unmasked
-from eckart.operators.open_matrix import open_matrix
-from eckart.parameters import memory_bytes
+from eckart.io.frames import frame_source
+from eckart.io.open_rows import open_table
+from eckart.missing.fill import unmasked
+from eckart.options import memory_bytes
 from eckart.places import is_elsewhere, place_of, refuse_other_place
-from eckart.sources.base import RowSource, Source
-from eckart.sources.dask_rows import dask_rows, is_dask
-from eckart.sources.frames import frame_source
-from eckart.sources.open_rows import open_table
 
 
 def take(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import is_sparse
-from eckart.axes import find_axes
+from eckart.arrays import is_sparse
+from eckart.engine.svd import find_axes
 from eckart.rank.evidence import Evidence
 
 

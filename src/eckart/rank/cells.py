@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from eckart.missing.held_out import HeldOut
 from eckart.rank.evidence import Evidence
 from eckart.rank.standard_error import fewest_as_good
-from eckart.solvers.held_out import HeldOut
 
 _CELLS = 200_000
 _PARTS = 5

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.array_api import is_sparse, to_numpy
-from eckart.decomposition import Decomposition
+from eckart.arrays import is_sparse, to_numpy
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
-from eckart.filling import WAYS, How, fill, unmasked, with_matrix
-from eckart.operators.open_matrix import Opened, open_matrix
-from eckart.parameters import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.missing.fill import WAYS, How, fill, unmasked, with_matrix
+from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
@@ -29,7 +29,7 @@ from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
 from eckart.rank.verdict import RankChoice, Verdict
-from eckart.threads import one_blas_thread
+from eckart.result import Decomposition
 
 _SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
@@ -186,7 +186,7 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
 
 def _of_parts(names: Sequence[str], opened: Opened, options: Options) -> RankChoice:
     """The rule that has a meaning for parts: they are not nested, and their strengths are no spectrum."""
-    from eckart.rank.parts import by_parts
+    from eckart.nmf.choose_k import by_parts
 
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from eckart.array_api import from_numpy, to_numpy
-from eckart.operators.base import Operator
+from eckart.arrays import from_numpy, to_numpy
+from eckart.engine.operator import Operator
 
 _VECTORS = 8
 _STEPS = 40

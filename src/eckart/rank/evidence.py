@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import from_numpy, to_numpy
-from eckart.axes import find_axes
-from eckart.decomposition import Decomposition
+from eckart.arrays import from_numpy, to_numpy
+from eckart.engine.backends.symmetric import leading_pairs, leading_values
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import Opened
+from eckart.engine.standardize.standardized import Moments, Standardized
+from eckart.engine.svd import find_axes
 from eckart.errors import ParameterError
-from eckart.operators.finite import refuse_not_finite
-from eckart.operators.open_matrix import Opened
-from eckart.operators.standardized import Moments, Standardized
 from eckart.rank.density import with_estimated
-from eckart.solvers.symmetric import leading_pairs, leading_values
+from eckart.result import Decomposition
 
 WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from eckart.array_api import is_sparse
-from eckart.axes import find_axes
-from eckart.solvers.symmetric import leading_values
+from eckart.arrays import is_sparse
+from eckart.engine.backends.symmetric import leading_values
+from eckart.engine.svd import find_axes
 
 _GRAM = 1500
 

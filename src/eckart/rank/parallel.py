@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eckart.array_api import is_sparse
+from eckart.arrays import is_sparse
 from eckart.rank.evidence import Evidence
 from eckart.rank.leading import leading_squares
 from eckart.rank.verdict import percent

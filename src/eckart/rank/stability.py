@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.axes import find_axes
+from eckart.engine.svd import find_axes
 from eckart.rank.evidence import Evidence
 
 _TOLERATED = 2.0 / 3.0

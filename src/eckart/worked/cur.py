@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from eckart.errors import InputError, ParameterError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix

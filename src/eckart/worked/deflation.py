@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError, ParameterError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.matrices import square
 from eckart.worked.numerals import GUARD
 from eckart.worked.solution import Equation, Solution, Step

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from eckart.errors import ParameterError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.clean_matrices import low_rank, symmetric, table, triangular_product
 from eckart.worked.solution import Equation, Solution, Step, Table

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import Axis
 from eckart.worked.matrices import matrix, vector

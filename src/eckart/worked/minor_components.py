@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.matrices import matrix
 from eckart.worked.pca import data_steps, variance_step
 from eckart.worked.pca_data import DIVISORS, prepared

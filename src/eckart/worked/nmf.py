@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 
 from eckart.errors import InputError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix
 from eckart.worked.plsa import plsa_steps

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import ParameterError
-from eckart.parameters import check_choice
+from eckart.options import check_choice
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.pca_data import DIVISORS, Prepared, prepared

@@ -1,0 +1,179 @@
+"""How far loadings and shares would move with other rows: the decomposition again, many times, of rows drawn anew.
+
+A draw of n rows with replacement is the same data with other weights, so every repetition is `decompose` with
+`sample_weight`. Axes are paired with the first fit's by the largest cosines, and turned to its signs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels, column_labels
+from eckart.analysis.measures import floats
+from eckart.api import decompose
+from eckart.arrays import is_array, is_sparse
+from eckart.engine.matrix import open_matrix
+from eckart.engine.rows import RowBlocks
+from eckart.engine.settings import check_weights, generator
+from eckart.errors import EckartWarning, InputError, ParameterError
+from eckart.result import Decomposition
+from eckart.text import Cell, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """The fit, and what repetitions of it gave: values of the fit's axes, paired and turned to its signs."""
+
+    decomposition: Decomposition
+    right: Matrix
+    """Repetitions x columns x k."""
+    shares: Matrix
+    """Repetitions x k, in order of size, not paired: the share of the first axis, of the second, ..."""
+    cosines: Matrix
+    """Repetitions x k: cosine between an axis and its partner, without its sign."""
+    places: NDArray[np.intp]
+    """Repetitions x k: which place the partner of an axis had."""
+    confidence: float
+
+    def loadings(self) -> Table:
+        """Percentile intervals of the loadings; 'sure' where the interval leaves out 0."""
+        d = self.decomposition
+        low, high = self._ends(self.right)
+        lines: list[tuple[Cell, ...]] = [
+            (column, axis, *(float(a[j, k]) for a in (floats(d.right), low, high)), _sure(low[j, k], high[j, k]))
+            for k, axis in enumerate(axis_labels(d))
+            for j, column in enumerate(column_labels(d))
+        ]
+        header = ("column", "axis", "loading", "lower", "upper", "sign")
+        kinds = ("text", "text", "number", "number", "number", "text")
+        caption = f"{self._intervals()} The sign is sure where the interval leaves out 0."
+        return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
+
+    def axes(self) -> Table:
+        """Percentile intervals of the shares, and how well each axis is found again."""
+        d = self.decomposition
+        low, high = self._ends(self.shares)
+        same = (self.places == np.arange(d.k)).mean(axis=0)
+        numbers = np.column_stack([floats(d.shares), low, high, self.cosines.mean(axis=0), same])
+        lines = tuple((name, *line) for name, line in zip(axis_labels(d), numbers.tolist(), strict=True))
+        header = ("axis", "share", "lower", "upper", "|cosine|", "same place")
+        kinds = ("text", "percent", "percent", "percent", "number", "percent")
+        caption = f"{self._intervals()} |cosine|: mean with the axis found again, 1 when it does not move at all. "
+        return Table(
+            "Axes, bootstrapped", header, lines, caption + "Leading shares of a draw tend to be a little high.", kinds
+        )
+
+    def _ends(self, drawn: Matrix) -> tuple[Matrix, Matrix]:
+        tail = (1 - self.confidence) / 2
+        low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+        return low, high
+
+    def _intervals(self) -> str:
+        return f"{100 * self.confidence:g} % of {len(self.shares):,} draws of the rows lie between lower and upper."
+
+
+def bootstrap(
+    data: Any,
+    method: Literal["pca", "svd"] = "pca",
+    *,
+    count: int = 500,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    rng: Any = None,
+    **options: Any,
+) -> Bootstrap:
+    """Intervals of loadings and shares under redrawing of the rows.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame or path
+        As for `decompose`; it must fit into memory.
+    method : "pca" or "svd"
+        What is repeated.
+    count : int
+        Repetitions.
+    confidence : float
+        Of the intervals.
+    sample_weight : array of shape (rows,), optional
+        How often each row counts; it multiplies the times that a row is drawn.
+    rng : int or numpy.random.Generator, optional
+        Seed of the draws; the default is a fixed one.
+    **options
+        Those of `decompose`: k, explain or error, scale, center. Columns are centred and scaled anew in each draw.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> found = ek.bootstrap(arrests.values, k=2, scale=True, count=200)
+    >>> table = found.axes().to_pandas()
+    >>> bool(table["lower"].iloc[0] < 0.62 < table["upper"].iloc[0])
+    True
+    """
+    if method not in ("pca", "svd"):
+        raise ParameterError(f"method={method!r} cannot be bootstrapped here; it is 'pca' or 'svd'.")
+    if count < 2 or not 0 < confidence < 1:
+        raise ParameterError(f"count={count!r}, confidence={confidence!r}: at least 2 draws, and a share below 1.")
+    opened = open_matrix(data)
+    if not isinstance(opened.matrix, RowBlocks):
+        raise InputError("The data lie on disk; drawing rows anew needs them in memory. Take a sample of the rows.")
+    rows = opened.matrix.shape[0]
+    weights = check_weights(sample_weight, rows)
+    matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
+    first = decompose(data, method, sample_weight=weights, **options)
+    again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
+    _, random = generator(rng)
+    drawn = [_draw(first, matrix, method, weights, random, again) for _ in range(count)]
+    right, shares, cosines, places = (np.array(part) for part in zip(*drawn, strict=True))
+    return Bootstrap(first, right, shares, cosines, places, float(confidence))
+
+
+def _draw(
+    first: Decomposition,
+    matrix: Any,
+    method: Literal["pca", "svd"],
+    weights: NDArray[np.float64] | None,
+    random: np.random.Generator,
+    options: dict[str, Any],
+) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
+    """One repetition, its axes paired with those of the first fit."""
+    rows = matrix.shape[0]
+    times = np.zeros(rows)
+    while np.count_nonzero(times) < min(2, rows):
+        times = random.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
+        times = times if weights is None else times * weights
+    distinct = int(np.count_nonzero(times))
+    # A few axes more, so that one that lost its place can still be found.
+    k = min(first.k + 3, distinct, first.columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EckartWarning)
+        d = decompose(matrix, method, k=k, sample_weight=times, **options)
+    right, shares = floats(d.right), floats(d.shares)
+    if k < first.k:  # few different rows were drawn: the other axes carry nothing
+        right = np.hstack([right, np.zeros((first.columns, first.k - k))])
+        shares = np.append(shares, np.zeros(first.k - k))
+    places, signs, cosines = pair(floats(first.right), right)
+    return right[:, places] * signs, shares[: first.k], cosines, places
+
+
+def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
+    """For each wanted axis the found one that makes the sum of squared cosines largest; its sign; its size."""
+    from scipy.optimize import linear_sum_assignment
+
+    cosines = wanted.T @ found
+    _, places = linear_sum_assignment(-(cosines**2))
+    chosen = cosines[np.arange(len(places)), places]
+    return places, np.where(chosen < 0, -1.0, 1.0), np.minimum(np.abs(chosen), 1.0)
+
+
+def _sure(low: float, high: float) -> str:
+    return "sure" if low > 0 or high < 0 else ""

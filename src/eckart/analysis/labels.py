@@ -1,0 +1,101 @@
+"""Names of components, rows and columns as plain, inert text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from eckart.arrays import to_numpy
+
+if TYPE_CHECKING:
+    from eckart.result import Decomposition
+
+_METHODS = {
+    "pca": "Principal component analysis",
+    "svd": "Singular value decomposition",
+    "nmf": "Non-negative matrix factorisation",
+    "cur": "CUR decomposition",
+    "kernel_pca": "Kernel principal component analysis",
+    "isomap": "Isomap",
+}
+
+
+def axis_labels(d: Decomposition) -> tuple[str, ...]:
+    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were asked for; else 'axis 1'."""
+    prefix = "PC" if d.method in {"pca", "kernel_pca"} else "axis "
+    prefix = "minor " if d.which == "smallest" else prefix
+    return tuple(f"{prefix}{i + 1}" for i in range(d.k))
+
+
+def column_labels(d: Decomposition) -> tuple[str, ...]:
+    """The names of the columns, or x1, x2, ..."""
+    return d.column_names or tuple(f"x{j + 1}" for j in range(d.columns))
+
+
+def row_labels(d: Decomposition) -> Sequence[str]:
+    """The names of the rows, or 1, 2, ..."""
+    return d.row_names or Numbers(d.rows)
+
+
+class Numbers(Sequence[str]):
+    """'1', '2', ... up to a count, written only where they are read: a million rows have no names to keep."""
+
+    def __init__(self, count: int) -> None:
+        self._places = range(1, count + 1)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        found = self._places[place]
+        return tuple(map(str, found)) if isinstance(found, range) else str(found)
+
+
+def method_name(d: Decomposition) -> str:
+    """The method in words."""
+    return _METHODS.get(d.method, d.method)
+
+
+def total_word(d: Decomposition) -> str:
+    """What the shares are shares of."""
+    return "variance" if d.mean is not None else "sum of squares"
+
+
+def treatment(d: Decomposition) -> str:
+    """What was done to the columns first."""
+    if d.mean is None:
+        return "columns scaled, not centred" if d.scale is not None else "columns as they are"
+    return "columns centred and scaled to unit variance" if d.scale is not None else "columns centred"
+
+
+def certified_shares(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
+    """Lower and upper bounds of each axis's share: bound^2 / ||A||^2; None without certificate."""
+    if d.certificate is None or d.norm == 0:
+        return None
+    lower, upper = (np.asarray(bound, dtype=float) / d.norm for bound in d.certificate.values)
+    return np.clip(lower, 0, None) ** 2, np.clip(upper, 0, None) ** 2
+
+
+def makers(d: Decomposition, axis: int, most: int = 5) -> list[tuple[str, float]]:
+    """The columns that make an axis: those whose v^2 exceeds the even share 1/p, strongest first."""
+    vector = to_numpy(d.right)[:, axis].astype(float)
+    even = (vector @ vector) / max(len(vector), 1)
+    names = column_labels(d)
+    order = np.argsort(-np.abs(vector), kind="stable")[:most]
+    return [(names[j], float(vector[j])) for j in order if vector[j] ** 2 >= even * (1 - 1e-9) and vector[j] != 0]
+
+
+def explained(d: Decomposition) -> tuple[float, float]:
+    """Share of all kept axes together: certified where a certificate exists, else as computed."""
+    if d.certificate is not None:
+        return d.certificate.explained
+    total = float(to_numpy(d.shares).astype(float).sum())
+    return total, total

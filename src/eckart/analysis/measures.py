@@ -1,0 +1,155 @@
+"""The arrays that tables and plots are made of, in float64 on the host.
+
+A row of weight w_i lies in B as sqrt(w_i) x_i, so its coordinates are t_i = left_i diag(values) / sqrt(w_i), and its
+squared distance from the centre is norm_i^2 / w_i.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels, column_labels, method_name, row_labels
+from eckart.arrays import to_numpy
+from eckart.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+    from eckart.text import Table
+
+    Matrix = NDArray[np.float64]
+
+_COMPLETE = 1e-9
+"""Share of ||A||^2 below which what the axes leave over counts as nothing."""
+_NOTHING = 1e-12
+"""Axes whose value is below this part of the norm carry rounding, and no direction of their own."""
+
+
+def floats(array: object) -> Matrix:
+    """The numbers in float64 on the host."""
+    return to_numpy(array).astype(np.float64)
+
+
+def row_scores(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
+    """T = diag(1/sqrt(w)) U diag(s) in float64, rows x k; refused when the left vectors were not kept."""
+    scores: Matrix = left_vectors(d, rows, axes) * floats(d.values)[axes] / np.sqrt(row_weights(d)[rows])[:, None]
+    return scores
+
+
+def left_vectors(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
+    """U in float64, rows x k."""
+    if d.left is None:
+        _refuse_without_left()
+    return floats(to_numpy(d.left)[rows, axes])
+
+
+def row_weights(d: Decomposition) -> Matrix:
+    """How often each row counts: ones unless weights were given."""
+    given = d.parts.get("row_weights")
+    return np.ones(d.rows) if given is None else floats(given)
+
+
+def row_distances(d: Decomposition) -> Matrix | None:
+    """Distance of each row from the centre over all directions; None where only the kept axes are known."""
+    given = d.parts.get("row_norms")
+    if given is not None:
+        return np.asarray(floats(given) / np.sqrt(row_weights(d)))
+    return np.sqrt((row_scores(d) ** 2).sum(axis=1)) if complete(d) else None
+
+
+def column_spread(d: Decomposition) -> Matrix:
+    """Standard deviation of each decomposed column; where it is not known it is refused."""
+    given = d.parts.get("column_norms")
+    if given is not None:
+        return np.asarray(floats(given) / max(d.weight - 1.0, 1.0) ** 0.5)
+    if d.scale is not None:
+        return np.ones(d.columns)
+    if not complete(d):
+        message = f"The {d.k} axes do not hold all of the variance and the columns were not scaled, so the columns' "
+        raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep every axis.")
+    return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.variances)))
+
+
+def complete(d: Decomposition) -> bool:
+    """Whether the axes hold all of the matrix, so that norms of rows and columns follow from them."""
+    return d.norm == 0 or abs(float(floats(d.shares).sum()) - 1) <= _COMPLETE
+
+
+def living(d: Decomposition) -> NDArray[np.bool_]:
+    """Which axes carry more than rounding."""
+    return np.asarray(floats(d.values) > _NOTHING * d.norm)
+
+
+def check_orthogonal(d: Decomposition, what: str) -> None:
+    """Refuse what only has a meaning on perpendicular axes in the space of the columns."""
+    if d.method not in ("pca", "svd"):
+        message = f"{what} need perpendicular axes made of the columns, and {method_name(d)} has none. "
+        raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
+
+
+def check_linear(d: Decomposition) -> None:
+    """Refuse axes that are not made of the columns."""
+    if tuple(d.right.shape) != (d.columns, d.k):
+        message = f"{method_name(d)} has no weights of columns: its axes do not lie in the space of the columns. "
+        raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
+
+
+def check_centred(d: Decomposition) -> None:
+    if d.mean is None:
+        message = "The columns were not centred, so correlations with the axes are not known. Decompose with 'pca'."
+        raise ParameterError(message)
+
+
+def check_axis(d: Decomposition, axis: int) -> int:
+    if not 0 <= axis < d.k:
+        raise ParameterError(f"axis={axis!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
+    return int(axis)
+
+
+def check_k(d: Decomposition, k: int | None) -> int:
+    """How many of the kept axes make the model: all unless told."""
+    if k is None:
+        return d.k
+    if not 1 <= k <= d.k:
+        raise ParameterError(f"k={k!r} axes were asked for, and the decomposition has {d.k}: give 1 to {d.k}.")
+    return int(k)
+
+
+def parts_of_hundred(vectors: Matrix) -> Matrix:
+    """100 x^2 / sum x^2 down each column, zero for a zero column."""
+    squares = (vectors / np.maximum(np.abs(vectors).max(axis=0, initial=0), np.finfo(float).tiny)) ** 2
+    total = squares.sum(axis=0)
+    parts: Matrix = np.divide(100 * squares, total, out=np.zeros_like(squares), where=total > 0)
+    return parts
+
+
+def ratio(parts: Matrix, whole: Matrix) -> Matrix:
+    """parts / whole, 0 where the whole is 0, NaN where it is not known."""
+    whole = np.broadcast_to(whole, parts.shape)
+    quotient: Matrix = np.divide(parts, whole, out=np.zeros_like(parts), where=(whole > 0) | np.isnan(whole))
+    return quotient
+
+
+def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
+    """One row for each column of the data, one number for each axis."""
+    from eckart.text import Table
+
+    check_linear(d)
+    rows = tuple((name, *line) for name, line in zip(column_labels(d), numbers.tolist(), strict=False))
+    return Table(title, ("column", *axis_labels(d)), rows, caption)
+
+
+def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
+    """One row for each row of the data, one number for each axis."""
+    from eckart.text import Table
+
+    rows = tuple((name, *line) for name, line in zip(row_labels(d), numbers.tolist(), strict=False))
+    return Table(title, ("row", *axis_labels(d)), rows, caption)
+
+
+def _refuse_without_left() -> NoReturn:
+    message = "This decomposition was made without keeping the rows' coordinates (left is None), so nothing is known "
+    raise ParameterError(message + "of single rows. Decompose again and keep the left vectors.")

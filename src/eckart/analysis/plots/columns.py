@@ -1,0 +1,135 @@
+"""Pictures of the columns: loadings, correlation circle, contributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels, column_labels, row_labels
+from eckart.analysis.measures import check_axis, check_linear, floats, left_vectors, parts_of_hundred
+from eckart.analysis.plots import geometry
+from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
+from eckart.analysis.tables.loadings import correlation_matrix
+from eckart.errors import ParameterError
+from eckart.formatting import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from eckart.result import Decomposition
+    from eckart.text import Table
+
+_MOST_AXES = 30
+_MOST_CELLS = 40
+_MOST_BARS = 20
+
+
+def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
+    """Weights of the columns on the axes as a heatmap, blue for negative and red for positive, white at 0."""
+    check_linear(d)
+    matrix = floats(d.right)[:, :_MOST_AXES]
+    names = column_labels(d)
+    order = np.arange(len(matrix))
+    if len(matrix) > _MOST_CELLS:
+        order = np.sort(np.argsort(-np.abs(matrix).max(axis=1), kind="stable")[:_MOST_CELLS])
+    ax = ax or new_axes(2.5 + 0.6 * matrix.shape[1], 1.2 + 0.3 * len(order))
+    largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
+    image = ax.imshow(matrix[order], cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto")
+    ax.set_yticks(range(len(order)), [shorten(names[j], 24) for j in order], parse_math=False)
+    ax.set_xticks(range(matrix.shape[1]), axis_labels(d)[:_MOST_AXES], rotation=90 if matrix.shape[1] > 8 else 0)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    if matrix.shape[1] <= 10:
+        for (i, j), value in np.ndenumerate(matrix[order]):
+            color = "white" if abs(value) > 0.6 * largest else "black"
+            ax.annotate(f"{value:z.2f}", (j, i), ha="center", va="center", color=color, fontsize=8)
+    ax.figure.colorbar(image, ax=ax, label="loading")
+    left_out = len(matrix) - len(order)
+    ax.set_title(f"Loadings ({left_out:,} weaker columns not shown)" if left_out else "Loadings")
+    return ax
+
+
+def correlation_circle(
+    d: Decomposition, axes: tuple[int, int] = (0, 1), ax: Axes | None = None, *, supplementary: Table | None = None
+) -> Axes:
+    """Correlations of the columns with two axes as arrows in the unit circle; the inner circle is half the variance.
+
+    Parameters
+    ----------
+    d : Decomposition
+        Centred.
+    axes : pair of int
+        Counted from 0.
+    ax : matplotlib axes, optional
+        Where to draw.
+    supplementary : Table, optional
+        From `eckart.supplementary.columns`: drawn dashed, in another colour.
+    """
+    from matplotlib.patches import Circle
+
+    pair = geometry.check_pair(d, axes)
+    tips = correlation_matrix(d)[:, pair]
+    ax = ax or new_axes(6.4, 6.7)
+    ax.spines[:].set_visible(False)
+    cross(ax)
+    for radius, style in ((1.0, "solid"), (0.5**0.5, "dashed")):
+        ax.add_patch(Circle((0, 0), radius, fill=False, color=GREY, linestyle=style, linewidth=0.9))
+    order = np.argsort(-np.hypot(*tips.T), kind="stable")
+    shown = order[: geometry.MOST_ARROWS]
+    other, other_names = placed(d, supplementary, pair)
+    arrows(ax, tips[shown], BLUE)
+    arrows(ax, other, VERMILLION, "dashed")
+    ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=(-1, -0.5, 0, 0.5, 1), yticks=(-1, -0.5, 0, 0.5, 1))
+    ax.set_aspect("equal", adjustable="box")
+    first, second = geometry.axis_titles(d, axes)
+    note = f"\n{len(tips) - len(shown):,} shorter arrows are not drawn" if len(shown) < len(tips) else ""
+    note += "\ndashed: supplementary columns" if len(other) else ""
+    ax.set(xlabel=first, ylabel=second)
+    ax.set_title(f"Correlation circle: beyond the inner one over half of a column is shown{note}", fontsize=9)
+    names = [column_labels(d)[j] for j in shown]
+    colors = [BLUE] * len(names) + [VERMILLION] * len(other_names)
+    every = np.vstack([tips[shown], other])
+    angle = np.linspace(0, 2 * np.pi, 240)
+    rims = np.vstack([radius * np.column_stack([np.cos(angle), np.sin(angle)]) for radius in (1.0, 0.5**0.5)])
+    label(ax, names + other_names, every, colors, avoid=np.vstack([along(every), rims]), must=len(every))
+    return ax
+
+
+def contributions(
+    d: Decomposition, axis: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
+) -> Axes:
+    """Parts of one axis in percent, largest first, with a dashed line at the even part; of columns or of rows."""
+    axis = check_axis(d, axis)
+    if of not in ("columns", "rows"):
+        raise ParameterError(f"of={of!r} is not known; contributions are of 'columns' or of 'rows'.")
+    if of == "columns":
+        check_linear(d)
+    vectors = floats(d.right)[:, axis] if of == "columns" else left_vectors(d, axes=[axis])[:, 0]
+    names = column_labels(d) if of == "columns" else row_labels(d)
+    parts = parts_of_hundred(vectors[:, None])[:, 0]
+    order = np.argsort(-parts, kind="stable")[:most]
+    ax = ax or new_axes(6.4, 1.4 + 0.26 * len(order))
+    colors = [BLUE if vectors[j] >= 0 else VERMILLION for j in order]
+    bars = ax.barh(range(len(order)), parts[order], color=colors, height=0.72)
+    for bar, j in zip(bars, order.tolist(), strict=True):
+        bar.set_hatch("" if vectors[j] >= 0 else "///")
+        bar.set_edgecolor("white")
+    even = 100 / max(len(parts), 1)
+    ax.axvline(even, color=GREY, linestyle="--", linewidth=1)
+    ax.set_yticks(range(len(order)), [shorten(names[j], 24) for j in order], parse_math=False)
+    ax.invert_yaxis()
+    title = f"{axis_labels(d)[axis]}: contributions of {of}"
+    rest = f" ({len(parts) - len(order):,} smaller ones not shown)" if len(order) < len(parts) else ""
+    ax.set_title(title + rest)
+    ax.set_xlabel(f"percent of the axis; dashed: even part {even:.3g}")
+    _sign_legend(ax)
+    return ax
+
+
+def _sign_legend(ax: Axes) -> None:
+    from matplotlib.patches import Patch
+
+    signs = [Patch(facecolor=BLUE, label="positive"), Patch(facecolor=VERMILLION, hatch="///", edgecolor="white",
+             label="negative")]  # fmt: skip
+    ax.legend(handles=signs, frameon=False, loc="lower right", title="side of the axis", fontsize=8, title_fontsize=8)

@@ -1,0 +1,171 @@
+"""Pictures of what the axes carry: scree, cumulative share, what is lost on the way back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.analysis.labels import column_labels, row_labels, total_word
+from eckart.analysis.measures import check_orthogonal, complete, floats, row_scores
+from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
+from eckart.analysis.tables import eigenvalues as numbers
+from eckart.analysis.tables.outliers import place_of, standardized
+from eckart.errors import ParameterError
+from eckart.formatting import joined, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+    from eckart.text import Table
+
+    Matrix = NDArray[np.float64]
+
+_MOST_AXES = 30
+_MOST_COLUMNS = 40
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+_POINTS = 2.2
+"""Points per percent on the scale of shares, about."""
+
+
+def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
+    """Share of each axis as a bar with its certified bounds; the mean share and the broken stick as thresholds."""
+    ax = ax or new_axes(6.4, 4.0)
+    table = _columns(numbers.eigenvalues(d))
+    shares, lower, upper = (100 * table[i][:_MOST_AXES] for i in (1, 3, 4))
+    x = np.arange(1, len(shares) + 1)
+    tops = shares
+    ax.bar(x, shares, color=BLUE, width=0.7, label="share")
+    if thresholds and d.which == "largest":
+        limits = _columns(numbers.thresholds(d))
+        mean, stick = (100 * column[:_MOST_AXES] for column in limits)
+        ax.plot(x, stick, color=ORANGE, marker="D", markersize=4, linestyle="--", linewidth=1, label="broken stick")
+        tops = np.maximum(shares, stick)
+        ax.axhline(float(mean[0]) if len(mean) else 0, color=GREY, linestyle=":", label="mean share (Kaiser)")
+    if np.isfinite(lower).any():
+        around = np.clip([shares - lower, np.nan_to_num(upper, posinf=100) - shares], 0, None)
+        ax.errorbar(x, shares, yerr=around, fmt="none", ecolor="black", capsize=3, label="certified bounds")
+    if len(shares) <= 12:
+        for position, share, top in zip(x.tolist(), shares.tolist(), tops.tolist(), strict=True):
+            place = (position, top)
+            ax.annotate(f"{share:.1f}", place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
+    ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
+    ax.set(xlabel="axis", ylabel=f"share of the {total_word(d)} (%)", title="Scree plot")
+    ax.set_ylim(0, 1.15 * float(tops.max(initial=1.0)))
+    ax.legend(frameon=False)
+    return ax
+
+
+def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
+    """Share of the first k axes together, and how many axes reach each target."""
+    ax = ax or new_axes(6.4, 4.0)
+    together = 100 * _columns(numbers.eigenvalues(d))[2]
+    x = np.arange(1, len(together) + 1)
+    ax.plot(x, together, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4)
+    reached = [int(np.searchsorted(together, 100 * target - 1e-9)) + 1 for target in targets]
+    places = [
+        (k, float(together[k - 1])) if k <= len(x) else (len(x), 100 * t) for k, t in zip(reached, targets, strict=True)
+    ]
+    for target, count, place, drop in zip(targets, reached, places, _drops(places, len(x)), strict=True):
+        ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
+        axes = f"{count} ax{'is' if count == 1 else 'es'}" if count <= len(x) else "more"
+        words = f"{100 * target:g} %: {axes}"
+        ax.annotate(
+            words, place, (6, -6 - drop), textcoords="offset points", ha="left", va="top", fontsize=8, bbox=_PAPER
+        )
+        if count <= len(x):
+            ax.plot(*place, marker="s", color=VERMILLION, markersize=6, linestyle="none")
+    ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
+    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_word(d)} (%)")
+    ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
+    ax.set_title("Cumulative share")
+    return ax
+
+
+def _drops(places: list[tuple[int, float]], count: int) -> list[float]:
+    """How much lower each label is written, in points, so that it keeps clear of that of the next mark to its right."""
+    drops = [0.0] * len(places)
+    for i in range(len(places) - 2, -1, -1):
+        (x, y), (right, above) = places[i], places[i + 1]
+        if right - x < 0.3 * count:
+            drops[i] = max(0.0, drops[i + 1] + 11 - (above - y) * _POINTS)
+    return drops
+
+
+def reconstruction(
+    d: Decomposition,
+    ax: Axes | None = None,
+    *,
+    row: int | str | None = None,
+    values: object = None,
+    k: Sequence[int] | None = None,
+) -> Axes:
+    """What is lost with the first k axes; with `row`, one row beside what the axes make of it.
+
+    Parameters
+    ----------
+    d : Decomposition
+        With left vectors for `row`.
+    ax : matplotlib axes, optional
+        Where to draw.
+    row : int or str, optional
+        A row's place, counted from 0, or its name.
+    values : array of shape (columns,), optional
+        The row as it is in the data, drawn beside; not needed where every axis was kept.
+    k : sequence of int, optional
+        Numbers of axes to rebuild the row from; the first, the first two and all unless told.
+    """
+    if row is not None:
+        return _one_row(d, ax, row, values, k)
+    ax = ax or new_axes(6.4, 4.0)
+    error, _, low, high = _columns(numbers.reconstruction_error(d))
+    x = np.arange(len(error))
+    if np.isfinite(low).any():
+        ax.fill_between(x, 100 * low, 100 * high, color=BLUE, alpha=0.25, linewidth=0, label="certified")
+    ax.plot(x, 100 * error, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4, label="computed")
+    ax.set_xticks(x if len(x) <= 13 else x[:: -(-len(x) // 10)])
+    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel="relative error of the reconstruction (%)")
+    ax.set_title("What the reconstruction loses")
+    ax.legend(frameon=False)
+    return ax
+
+
+def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, ks: Sequence[int] | None) -> Axes:
+    check_orthogonal(d, "Pictures of one row")
+    place = place_of(d, row)
+    scores, right = row_scores(d, slice(place, place + 1))[0], floats(d.right)
+    ks = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
+    if not all(1 <= k <= d.k for k in ks):
+        raise ParameterError(f"k={list(ks)}: the decomposition has {d.k} axes; give numbers from 1 to {d.k}.")
+    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
+    size = np.abs(rebuilt[ks[-1]] if whole is None else whole)
+    shown = np.arange(d.columns) if d.columns <= _MOST_COLUMNS else np.sort(np.argsort(-size)[:_MOST_COLUMNS])
+    ax = ax or new_axes(max(6.4, 1.5 + 0.3 * len(shown)), 4.4)
+    x = np.arange(len(shown))
+    if whole is not None:
+        ax.bar(x, whole[shown], color="#c9c9c9", width=0.75, label="the row")
+    looks: Any = zip(ks, ("v", "s", "o", "D", "P"), (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False)
+    for k, shape, color in looks:
+        words = f"{k} ax{'is' if k == 1 else 'es'}"
+        ax.plot(x, rebuilt[k][shown], marker=shape, color=color, linestyle="none", markersize=6, label=words)
+    ax.axhline(0, color=GREY, linewidth=0.6)
+    names = column_labels(d)
+    turned = 90 if len(shown) > 8 else 0
+    ax.set_xticks(x, [shorten(names[j], 20) for j in shown], rotation=turned, parse_math=False)
+    ax.set_ylabel("deviation from the mean" if d.scale is None else "deviation (standard deviations)")
+    count = f"{joined([str(k) for k in ks])} ax{'is' if ks == [1] else 'es'}"
+    plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, rebuilt from {count}")])
+    ax.legend(frameon=False)
+    return ax
+
+
+def _columns(table: Table) -> list[Matrix]:
+    """The numbers of a table, one array for each column but the first."""
+    count = len(table.columns) - 1
+    cells = np.array([[np.nan if cell is None else cell for cell in row[1:]] for row in table.rows], dtype=float)
+    return list(cells.reshape(-1, count).T)

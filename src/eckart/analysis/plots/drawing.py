@@ -1,0 +1,183 @@
+"""What every picture shares: colours and shapes for everybody, axes, arrows, labels that keep clear of each other."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels
+from eckart.analysis.plots import geometry
+from eckart.errors import ParameterError, require
+from eckart.formatting import shorten
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+    from eckart.text import Table
+
+    Matrix = NDArray[np.float64]
+
+# Okabe and Ito's colours: told apart by everybody. The yellow one is too light on white paper and left out.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SKY, VERMILLION, BLACK, GREY = "#56B4E9", "#D55E00", "#1a1a1a", "#767676"
+GROUP_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY)
+GROUP_SHAPES = ("o", "^", "s", "D", "v", "P", "X", ".")
+
+MOST_LABELS = 60
+_GAP = 4
+_MARKER = 3.5
+_NOWHERE = (-math.inf, -math.inf, math.inf, math.inf)
+"""A box that overlaps every other one."""
+_OUTSIDE = (-2.0, -2.0, -1.0, -1.0)
+"""A box that only `_NOWHERE` overlaps."""
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """A figure of its own, in inches."""
+    pyplot = require("matplotlib.pyplot", purpose="plots")
+    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    axes: Axes = ax
+    return axes
+
+
+def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
+    """The picture as SVG, PNG or PDF, by the name's ending: whole or not at all, the same bytes each time."""
+    from pathlib import Path
+
+    import matplotlib as mpl
+
+    from eckart.files import new_file
+
+    kind = Path(path).suffix.lower().lstrip(".")
+    if kind not in ("svg", "png", "pdf"):
+        raise ParameterError(f"{path}: a picture ends in .svg, .png or .pdf, and this ends in {kind!r}.")
+    figure: Any = ax.get_figure(root=True)
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with mpl.rc_context({"svg.hashsalt": "eckart"}), new_file(path, overwrite=overwrite) as file:
+        figure.savefig(file, format=kind, dpi=dpi, metadata=metadata)
+
+
+def cross(ax: Axes) -> None:
+    """Zero lines."""
+    ax.axhline(0, color=GREY, linewidth=0.6, zorder=0)
+    ax.axvline(0, color=GREY, linewidth=0.6, zorder=0)
+
+
+def square(ax: Axes, drawn: Matrix, room: float = 1.12) -> None:
+    """The same unit in both directions, and room for what is drawn and for labels."""
+    low, high = np.minimum(drawn.min(axis=0), 0.0), np.maximum(drawn.max(axis=0), 0.0)
+    middle, half = (low + high) / 2, room * float(np.max(high - low, initial=0.0)) / 2 or 1.0
+    ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
+    ax.set_aspect("equal", adjustable="box")
+
+
+def dots(ax: Axes, points: Matrix, **look: Any) -> None:
+    """Points without an outline."""
+    ax.scatter(points[:, 0], points[:, 1], **{"linewidths": 0, **look})
+
+
+def arrows(ax: Axes, tips: Matrix, color: str, style: str = "solid") -> None:
+    """From the centre to each tip."""
+    look = {"arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.3, "linestyle": style}
+    for tip in tips:
+        if np.hypot(*tip) > 0:
+            ax.annotate("", tip, (0, 0), arrowprops=look)
+
+
+def along(tips: Matrix) -> Matrix:
+    """Points on the arrows, for labels to keep clear of."""
+    return np.vstack([tips * step for step in np.linspace(0.06, 1.0, 24)]) if len(tips) else tips
+
+
+def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matrix, list[str]]:
+    """Where a supplementary table puts things in the plane of two axes, and their names."""
+    if table is None:
+        return np.empty((0, 2)), []
+    if table.columns[1 : d.k + 1] != axis_labels(d):
+        raise ParameterError("The supplementary table belongs to other axes: make it with the same decomposition.")
+    numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
+    known = np.isfinite(numbers).all(axis=1)
+    return numbers[known], [str(row[0]) for row, there in zip(table.rows, known, strict=True) if there]
+
+
+def plain(texts: Sequence[Any]) -> None:
+    """Names are no formulas, whatever signs they hold."""
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, avoid: Matrix, must: int = 0) -> None:
+    """Names beside points, first come first served: each takes the first of eight places that is free, or none.
+
+    Points in `avoid` are not covered, except by the first `must` names where there is no other way. Everything else
+    must be drawn, and the limits set, before.
+    """
+    figure: Any = ax.get_figure(root=True)
+    texts = [_text(ax, *item) for item in zip(names, at, colors, strict=True)]
+    figure.draw_without_rendering()
+    choices = [_places(ax, text, point) for text, point in zip(texts, at, strict=True)]
+    obstacles = _around(ax, avoid, _MARKER * figure.dpi / 72)
+    chosen = geometry.arrange(choices[:must], obstacles)
+    held = [choices[i][place] for i, place in enumerate(chosen) if place is not None]
+    for i in [i for i, place in enumerate(chosen) if place is None]:
+        (place,) = geometry.arrange([choices[i]], held or [_OUTSIDE])
+        held += [] if place is None else [choices[i][place]]
+        chosen[i] = place
+    chosen += geometry.arrange(choices[must:], [*held, *obstacles, _OUTSIDE])
+    for text, point, place in zip(texts, at, chosen, strict=True):
+        if place is None:
+            text.remove()
+            continue
+        across, up = _sides(point)[place]
+        text.set_position((across * _GAP, up * _GAP))
+        text.set_horizontalalignment({1: "left", 0: "center", -1: "right"}[across])
+        text.set_verticalalignment({1: "bottom", 0: "center", -1: "top"}[up])
+
+
+def _places(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
+    """The eight boxes of a label, in pixels; those that leave the picture overlap everything."""
+    extent, frame = text.get_window_extent(), ax.get_window_extent()
+    x, y = ax.transData.transform(point)
+    gap = _GAP * text.get_figure(root=True).dpi / 72
+    return [_box(x, y, extent.width, extent.height, side, gap, frame) for side in _sides(point)]
+
+
+def _text(ax: Axes, name: str, point: Matrix, color: str) -> Any:
+    text = ax.annotate(
+        shorten(name, 20), (point[0], point[1]), xytext=(0, 0), textcoords="offset points", ha="left", va="bottom",
+        color=color, fontsize=8, parse_math=False,
+    )  # fmt: skip
+    text.set_in_layout(False)  # it must not move the axes after its place was found
+    return text
+
+
+def _sides(point: Matrix) -> list[tuple[int, int]]:
+    """The eight places around a point as signs, those away from the centre first."""
+    x, y = (1 if point[0] >= 0 else -1), (1 if point[1] >= 0 else -1)
+    steep = abs(point[1]) > 2 * abs(point[0])
+    first = [(0, y), (x, y)] if steep else [(x, 0), (x, y)]
+    rest = [(x, 0), (0, y), (x, y), (x, -y), (0, -y), (-x, y), (-x, 0), (-x, -y)]
+    return first + [side for side in rest if side not in first]
+
+
+def _box(
+    x: float, y: float, width: float, height: float, side: tuple[int, int], gap: float, frame: Any
+) -> geometry.Box:
+    across, up = side
+    left = x + gap * across - width * {1: 0.0, 0: 0.5, -1: 1.0}[across]
+    bottom = y + gap * up - height * {1: 0.0, 0: 0.5, -1: 1.0}[up]
+    inside = left >= frame.x0 and left + width <= frame.x1 and bottom >= frame.y0 and bottom + height <= frame.y1
+    return (left, bottom, left + width, bottom + height) if inside else _NOWHERE
+
+
+def _around(ax: Axes, points: Matrix, half: float) -> list[geometry.Box]:
+    pixels = ax.transData.transform(points) if len(points) else np.empty((0, 2))
+    return [(x - half, y - half, x + half, y + half) for x, y in pixels.tolist()]

@@ -1,0 +1,148 @@
+"""Where points, arrows and ticks lie: the numbers behind the pictures, without drawing.
+
+A ~ U diag(s) V^T, w rows. Form biplot: rows U diag(s), arrows V; distances between rows are exact.
+Covariance biplot: rows sqrt(w - 1) U, arrows V diag(s) / sqrt(w - 1); angles between arrows show correlations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels
+from eckart.analysis.measures import floats, left_vectors, row_scores, row_weights
+from eckart.errors import ParameterError
+from eckart.formatting import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+Scaling = Literal["form", "covariance"]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+MOST_ROWS = 2000
+MOST_ARROWS = 30
+_FARTHEST = 100
+ARROW_REACH = 0.85
+
+MEANING = {
+    "form": "form biplot: distances between points stand for distances between rows",
+    "covariance": "covariance biplot: angles between arrows show correlations between columns",
+}
+
+
+@dataclass(frozen=True)
+class Biplot:
+    """Rows and columns in one plane."""
+
+    points: NDArray[np.float64] | None
+    """Rows x 2; None when the left vectors were not kept."""
+    arrows: NDArray[np.float64]
+    """Columns x 2, in their own units."""
+    stretch: float
+    """How many times longer the arrows are drawn than their numbers say."""
+    labels: tuple[str, str]
+    rows: NDArray[np.intp]
+    """Which rows are drawn."""
+    columns: NDArray[np.intp]
+    """Which columns are drawn, longest arrow first."""
+
+
+def biplot(d: Decomposition, scaling: Scaling = "form", axes: tuple[int, int] = (0, 1)) -> Biplot:
+    """Points of rows and arrows of columns on two axes, counted from 0."""
+    if scaling not in MEANING:
+        raise ParameterError(f"scaling={scaling!r} is not known; it is 'form' or 'covariance'.")
+    pair = check_pair(d, axes)
+    freedom = math.sqrt(max(d.weight - 1.0, 1.0))
+    values = floats(d.values)[pair]
+    arrows = floats(d.right)[:, pair]
+    points = None if d.left is None else row_scores(d, axes=pair)
+    if scaling == "covariance":
+        arrows = arrows * values / freedom
+        points = None if d.left is None else freedom * left_vectors(d, axes=pair) / np.sqrt(row_weights(d))[:, None]
+    rows = np.empty(0, dtype=np.intp) if points is None else drawn_rows(points)
+    columns = np.argsort(-np.hypot(*arrows.T), kind="stable")[:MOST_ARROWS]
+    return Biplot(points, arrows, _stretch(points, arrows), axis_titles(d, axes), rows, columns)
+
+
+def check_pair(d: Decomposition, axes: tuple[int, int]) -> list[int]:
+    """Two different axes of d, counted from 0."""
+    if not all(0 <= axis < d.k for axis in axes) or axes[0] == axes[1]:
+        raise ParameterError(f"axes={axes} cannot be drawn: two different axes from 0 to {d.k - 1} are needed.")
+    return list(axes)
+
+
+def drawn_rows(points: NDArray[np.float64], most: int = MOST_ROWS) -> NDArray[np.intp]:
+    """All rows, or of many the farthest from the centre and a repeatable random choice of the others."""
+    if len(points) <= most:
+        return np.arange(len(points))
+    order = np.argsort(-(points**2).sum(axis=1), kind="stable")
+    random = np.random.Generator(np.random.Philox(0))
+    chosen = random.choice(order[_FARTHEST:], most - _FARTHEST, replace=False)
+    return np.sort(np.concatenate([order[:_FARTHEST], chosen]))
+
+
+def subset_sentence(d: Decomposition) -> str:
+    """What `drawn_rows` left out, in words; empty when nothing."""
+    if d.left is None or d.rows <= MOST_ROWS:
+        return ""
+    drawn = f"the {_FARTHEST} farthest from the centre and {MOST_ROWS - _FARTHEST:,} at random (seed 0)"
+    return f"Of {d.rows:,} rows {MOST_ROWS:,} are drawn: {drawn}."
+
+
+def ticks(low: float, high: float, count: int = 6) -> list[float]:
+    """Round numbers (1, 2 or 5 times a power of ten) between two ends, about `count` of them."""
+    span = high - low
+    if not (math.isfinite(span) and span > 0):
+        return [low]
+    raw = span / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 5, 10) if raw <= power * factor * (1 + 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+def thin(boxes: Sequence[Box]) -> list[int]:
+    """Which boxes to keep so that none overlaps another one; who comes first stays."""
+    return [i for i, side in enumerate(arrange([[box] for box in boxes])) if side is not None]
+
+
+def arrange(choices: Sequence[Sequence[Box]], taken: Sequence[Box] = ()) -> list[int | None]:
+    """For each label the first of its possible boxes that is free, or None; who comes first is served first."""
+    placed = np.array([*taken, *[(0.0, 0.0, 0.0, 0.0)] * len(choices)]).reshape(-1, 4)
+    count = len(taken)
+    chosen: list[int | None] = []
+    for boxes in choices:
+        free = (i for i, box in enumerate(boxes) if not _overlaps(box, placed[:count]))
+        chosen.append(next(free, None))
+        if chosen[-1] is not None:
+            placed[count] = boxes[chosen[-1]]
+            count += 1
+    return chosen
+
+
+def _overlaps(box: Box, others: NDArray[np.float64]) -> bool:
+    left, top, right, bottom = box
+    apart = (left >= others[:, 2]) | (right <= others[:, 0]) | (top >= others[:, 3]) | (bottom <= others[:, 1])
+    return not bool(apart.all())
+
+
+def _stretch(points: NDArray[np.float64] | None, arrows: NDArray[np.float64]) -> float:
+    """One factor for both directions, so that angles stay true."""
+    reach, longest = (0.0 if a is None else float(np.abs(a).max(initial=0.0)) for a in (points, arrows))
+    return ARROW_REACH * reach / longest if reach > 0 and longest > 0 else 1.0
+
+
+def axis_titles(d: Decomposition, axes: tuple[int, int]) -> tuple[str, str]:
+    """'PC1 (62.0 %)' for each of two axes."""
+    names, shares = axis_labels(d), floats(d.shares)
+    first, second = (f"{names[axis]} ({percent(float(shares[axis]))})" for axis in axes)
+    return first, second

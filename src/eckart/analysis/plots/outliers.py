@@ -1,0 +1,73 @@
+"""The outlier map: T2 against Q, with both limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import row_labels
+from eckart.analysis.plots import geometry
+from eckart.analysis.plots.drawing import BLACK, BLUE, GREY, VERMILLION, dots, label, new_axes
+from eckart.analysis.tables.outliers import Distances, distances
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+# T2 beyond its limit, Q beyond its limit -> colour, shape, word
+_LOOKS = {
+    (False, False): (GREY, "o", "within both limits"),
+    (True, False): (BLUE, "s", "beyond T2"),
+    (False, True): (VERMILLION, "^", "beyond Q"),
+    (True, True): (BLACK, "D", "beyond both"),
+}
+
+
+def outlier_map(
+    d: Decomposition, ax: Axes | None = None, *, k: int | None = None, confidence: float = 0.95, most: int = 30
+) -> Axes:
+    """Distance of the rows within the axes (T2) against that beside them (Q), with both limits; far ones are named."""
+    found = distances(d, k, confidence)
+    flat = not np.isfinite(found.beside_limit)
+    height = np.zeros(d.rows) if flat else found.beside
+    points = np.column_stack([found.inside, height])
+    near = points / [found.inside_limit, 1.0 if flat else found.beside_limit]
+    beyond = near > 1
+    shown = geometry.drawn_rows(near)
+    ax = ax or new_axes(6.8, 5.4)
+    for kind, (color, shape, word) in _LOOKS.items():
+        members = (beyond == kind).all(axis=1)
+        if members.any():
+            name = f"{word} ({int(members.sum()):,})"
+            dots(ax, points[shown[members[shown]]], s=20, color=color, marker=shape, alpha=0.85, label=name)
+    _limits(ax, found, points, flat=flat)
+    few = f"\n{len(shown):,} of {d.rows:,} rows are drawn, the farthest among them" if len(shown) < d.rows else ""
+    ax.set_title(f"Outlier map; dashed: limits at {100 * confidence:g} %{few}", fontsize=10)
+    ax.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=4)
+    far = _farthest(near)[:most]
+    names = row_labels(d)
+    label(ax, [names[i] for i in far], points[far], [BLACK] * len(far), avoid=points[shown])
+    return ax
+
+
+def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bool) -> None:
+    """Dashed lines, ranges that show them, and what the directions are."""
+    right, top = points.max(axis=0, initial=0.0)
+    if np.isfinite(found.inside_limit):
+        ax.axvline(found.inside_limit, color=BLUE, linestyle="--", linewidth=1)
+        right = max(right, found.inside_limit)
+    ax.set(xlim=(0, 1.15 * float(right) or 1.0), xlabel="T2: distance within the axes")
+    if flat:
+        ax.set(ylim=(-1, 1), yticks=[], ylabel=f"no Q: {found.rule}")
+        return
+    ax.axhline(found.beside_limit, color=VERMILLION, linestyle="--", linewidth=1)
+    ax.set(ylim=(0, 1.15 * max(float(top), found.beside_limit)), ylabel="Q: squared distance from the axes")
+
+
+def _farthest(near: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rows beyond a limit, farthest first."""
+    order = np.argsort(-near.max(axis=1), kind="stable")
+    return np.asarray(order[(near[order] > 1).any(axis=1)])

@@ -1,0 +1,184 @@
+"""Pictures of the rows: scores with groups, biplot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.analysis.labels import column_labels, row_labels
+from eckart.analysis.measures import check_linear, check_orthogonal, row_scores, row_weights
+from eckart.analysis.plots import geometry
+from eckart.analysis.plots.drawing import (
+    BLACK,
+    BLUE,
+    GROUP_COLOURS,
+    GROUP_SHAPES,
+    MOST_LABELS,
+    PURPLE,
+    VERMILLION,
+    along,
+    arrows,
+    cross,
+    dots,
+    label,
+    new_axes,
+    placed,
+    plain,
+    square,
+)
+from eckart.analysis.plots.groups import Around, groups
+from eckart.formatting import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+    from eckart.text import Table
+
+    Matrix = NDArray[np.float64]
+
+
+def scores(
+    d: Decomposition,
+    axes: tuple[int, int] = (0, 1),
+    ax: Axes | None = None,
+    *,
+    by: Sequence[Any] | None = None,
+    around: Around | None = "rows",
+    share: float = 0.95,
+    supplementary: Table | None = None,
+) -> Axes:
+    """Rows in the plane of two axes; with `by`, groups in colour and shape with their means and ellipses.
+
+    Parameters
+    ----------
+    d : Decomposition
+        With left vectors.
+    axes : pair of int
+        Counted from 0.
+    ax : matplotlib axes, optional
+        Where to draw.
+    by : sequence of labels, optional
+        The group of each row.
+    around : "rows", "means" or None
+        Ellipses that hold `share` of normal rows, or that hold the mean with that confidence; None for no ellipse.
+    share : float
+        See `around`.
+    supplementary : Table, optional
+        From `eckart.supplementary.rows`: drawn as crosses.
+    """
+    pair = geometry.check_pair(d, axes)
+    points = row_scores(d, axes=pair)
+    drawn = geometry.drawn_rows(points)
+    ax = ax or new_axes(7.0, 7.3)
+    cross(ax)
+    edges = [points[drawn]]
+    means = np.empty((0, 2))
+    if by is None:
+        dots(ax, points[drawn], s=16, color=BLUE, alpha=_paint(drawn))
+    else:
+        outlines, means = _draw_groups(ax, points, drawn, by, row_weights(d), around, share)
+        edges += outlines
+    other, other_names = placed(d, supplementary, pair)
+    if len(other):
+        dots(ax, other, s=34, color=PURPLE, marker="x", linewidths=1.4)
+    square(ax, np.vstack([*edges, other]))
+    first, second = geometry.axis_titles(d, axes)
+    ax.set(xlabel=first, ylabel=second)
+    lines = [_ellipse_words(None if by is None else around, share), geometry.subset_sentence(d)]
+    lines += ["crosses: supplementary rows"] if len(other) else []
+    ax.set_title("\n".join(line for line in lines if line), fontsize=9)
+    far = drawn[np.argsort(-(points[drawn] ** 2).sum(axis=1), kind="stable")][:MOST_LABELS]
+    names = row_labels(d)
+    avoid = np.vstack([points[drawn], other, *(means + step for step in _spots(ax))])
+    shown = [*other_names, *(names[i] for i in far)]
+    colors = [PURPLE] * len(other) + [BLACK] * len(far)
+    label(ax, shown, np.vstack([other, points[far]]), colors, avoid=avoid)
+    return ax
+
+
+def biplot(
+    d: Decomposition, scaling: geometry.Scaling = "form", axes: tuple[int, int] = (0, 1), ax: Axes | None = None
+) -> Axes:
+    """Rows as points and columns as arrows on two axes; the title says which scaling, and so what may be read off."""
+    check_linear(d)
+    check_orthogonal(d, "Biplots")
+    plane = geometry.biplot(d, scaling, axes)
+    ax = ax or new_axes(7.0, 7.3)
+    cross(ax)
+    tips = plane.stretch * plane.arrows[plane.columns]
+    points = np.empty((0, 2)) if plane.points is None else plane.points[plane.rows]
+    dots(ax, points, s=14, color=BLUE, alpha=_paint(points))
+    arrows(ax, tips, VERMILLION)
+    square(ax, np.vstack([tips, points]), 1.2)
+    ax.set(xlabel=plane.labels[0], ylabel=plane.labels[1])
+    note = "" if plane.points is not None else "\nrows were not kept: arrows only"
+    many = geometry.subset_sentence(d)
+    ax.set_title(geometry.MEANING[scaling] + note + (f"\n{many}" if many else ""), fontsize=9)
+    if plane.points is not None:
+        _arrow_scale(ax, plane.stretch)
+    columns, rows = column_labels(d), row_labels(d)
+    far = np.argsort(-np.hypot(*points.T), kind="stable")[:MOST_LABELS]
+    names = [columns[j] for j in plane.columns] + [rows[plane.rows[i]] for i in far]
+    colors = [VERMILLION] * len(tips) + [BLACK] * len(far)
+    label(ax, names, np.vstack([tips, points[far]]), colors, avoid=np.vstack([along(tips), points]), must=len(tips))
+    return ax
+
+
+def _draw_groups(
+    ax: Axes,
+    points: Matrix,
+    drawn: NDArray[np.intp],
+    by: Sequence[Any],
+    weights: Matrix,
+    around: Around | None,
+    share: float,
+) -> tuple[list[Matrix], Matrix]:
+    """Draw points, means and outlines of the groups; give back outlines and means, to make and keep room for them."""
+    visible = np.zeros(len(points), bool)
+    visible[drawn] = True
+    outlines = []
+    found = groups(points, by, weights, around=around or "rows", share=share)
+    for group, color, shape in zip(found, GROUP_COLOURS, GROUP_SHAPES, strict=False):
+        members = group.members[visible[group.members]]
+        name = f"{shorten(group.name, 24)} ({len(group.members):,})"
+        name = f" {name}" if name.startswith("_") else name  # matplotlib leaves names out that begin with a line
+        dots(ax, points[members], s=22, color=color, marker=shape, alpha=_paint(drawn), label=name)
+        dots(ax, group.mean[None], s=110, color=color, marker=shape, edgecolors="black", linewidths=1.2, zorder=4)
+        if around is not None and group.outline is not None:
+            ax.plot(*group.outline.T, color=color, linewidth=1.2)
+            outlines.append(group.outline)
+    plain(ax.legend(frameon=False, fontsize=8).get_texts())
+    return outlines, np.array([group.mean for group in found])
+
+
+def _ellipse_words(around: Around | None, share: float) -> str:
+    """The title of the scores, with what the ellipses are."""
+    if around is None:
+        return "Scores of the rows"
+    held = "hold {} of normal rows" if around == "rows" else "hold the mean with a confidence of {}"
+    return f"Scores of the rows (ellipses {held.format(f'{100 * share:g} %')})"
+
+
+def _arrow_scale(ax: Axes, stretch: float) -> None:
+    """Second scales on top and at the right, in the units of the arrows."""
+    functions = (lambda x: x / stretch, lambda x: x * stretch)
+    ax.spines[["top", "right"]].set_visible(True)
+    for axis in (ax.secondary_xaxis("top", functions=functions), ax.secondary_yaxis("right", functions=functions)):
+        axis.tick_params(colors=VERMILLION, labelsize=8)
+
+
+def _paint(drawn: Sequence[Any] | NDArray[Any]) -> float:
+    """Thin paint for many points, so that the crowd shows as such."""
+    return 0.8 if len(drawn) <= 300 else 0.4
+
+
+def _spots(ax: Axes) -> Matrix:
+    """Steps that cover the large mark of a mean."""
+    low, high = ax.get_xlim()
+    step = 0.008 * (high - low)
+    return np.array([(i * step, j * step) for i in (-1, 0, 1) for j in (-1, 0, 1)])

@@ -1,0 +1,145 @@
+"""What the figures of the report are drawn from: plain numbers and names, packed for the page's script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels, certified_shares, column_labels, row_labels
+from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights
+from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
+from eckart.analysis.report.given_rows import some
+from eckart.analysis.report.method_section import ADDITIVE, ORTHOGONAL
+from eckart.analysis.report.pack import levels, packed
+from eckart.analysis.unusual import drawn as unusual_rows
+from eckart.errors import ParameterError
+from eckart.formatting import percent, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+MOST_AXES = 10
+"""Axes whose coordinates are in the page."""
+_OBSERVED = 500_000
+"""Numbers of the table itself that are in the page; beyond, the strongest columns only."""
+_LETTERS = 180_000
+_MOST_COLUMNS = 2000
+_MOST_CHOICES = 200
+_FEW = 2000
+_EXACT = 100_000
+"""Up to here the table is kept in full digits, beyond as levels."""
+
+
+def numbers(d: Decomposition, data: Any, labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Everything the script needs, ready for JSON; `data` and `labels` as `report` takes them."""
+    k = min(d.k, MOST_AXES)
+    scores = None if d.left is None else row_scores(d, axes=slice(k))
+    drawn = np.empty(0, np.intp) if scores is None else drawn_rows(scores)
+    rows = _rows(d, scores, drawn)
+    columns = _shown_columns(d, k, max(len(drawn), 1), sum(map(len, rows["names"])))
+    return {
+        "method": d.method, "k": k, "additive": d.method in ADDITIVE, "orthogonal": d.method in ORTHOGONAL,
+        "axes": _axes(d), "errors": _errors(d),
+        "rows": rows, "columns": _columns(d, k, columns),
+        "observed": _observed(d, data, drawn, columns), "outliers": unusual_rows(d, drawn),
+        "colours": [] if scores is None else groups(labels, scores, drawn),
+    }  # fmt: skip
+
+
+def drawn_count(content: dict[str, Any]) -> int:
+    """How many rows the page draws."""
+    return int(content["rows"]["drawn"])
+
+
+def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the rows can be coloured by: text columns by their groups, then the columns of the table itself."""
+    texts = [(f"g{i}", choice["name"]) for i, choice in enumerate(content["colours"])]
+    if content["observed"] is None:
+        return texts
+    return texts + [(f"c{j}", name) for j, name in enumerate(content["columns"]["names"][:_MOST_CHOICES])]
+
+
+def _axes(d: Decomposition) -> list[dict[str, Any]]:
+    shares, deviations = short(floats(d.shares)), short(np.sqrt(floats(d.variances)))
+    known = certified_shares(d) if d.method in ADDITIVE else None
+    bounds = known or (np.full(d.k, np.nan),) * 2
+    low, high, values = short(bounds[0]), short(np.minimum(bounds[1], 1.0)), short(floats(d.values))
+    names, exact = axis_labels(d), floats(d.shares).tolist()
+    return [
+        {
+            "name": names[a], "label": f"{names[a]} ({percent(exact[a])})", "share": shares[a], "low": low[a],
+            "high": high[a], "deviation": deviations[a], "value": values[a],
+        }
+        for a in range(d.k)
+    ]  # fmt: skip
+
+
+def _errors(d: Decomposition) -> list[float | None]:
+    """Relative error in the Frobenius norm with 0, 1, ..., k axes: sqrt(1 - shares so far)."""
+    if d.method not in ORTHOGONAL or d.which == "smallest":
+        return []
+    left = 1.0 - np.concatenate([[0.0], floats(d.shares).cumsum()])
+    return short(np.sqrt(np.clip(left, 0.0, None)))
+
+
+def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[np.intp]) -> dict[str, Any]:
+    names = row_labels(d)
+    distances = None if scores is None else row_distances(d)
+    return {
+        "count": d.rows, "drawn": len(drawn), "numbered": d.row_names is None,
+        "names": [shorten(names[i], 60) for i in drawn.tolist()],
+        "scores": None if scores is None else packed(scores[drawn]),
+        "weights": packed(row_weights(d)[drawn]) if "row_weights" in d.parts else None,
+        "distances": None if distances is None else _small(distances[drawn][:, None]),
+    }  # fmt: skip
+
+
+def _shown_columns(d: Decomposition, k: int, rows: int, letters: int) -> NDArray[np.intp]:
+    """As many as leave the page small: long names of many rows take the room of a few columns."""
+    room = _OBSERVED - max(0, letters - _LETTERS) // 2
+    most = max(1, min(room // rows, _MOST_COLUMNS))
+    if d.columns <= most:
+        return np.arange(d.columns)
+    right = floats(d.right)[:, :k]
+    strength = np.abs(right * floats(d.values)[: right.shape[1]]).max(axis=1, initial=0.0)
+    return np.sort(np.argsort(-strength, kind="stable")[:most])
+
+
+def _columns(d: Decomposition, k: int, columns: NDArray[np.intp]) -> dict[str, Any]:
+    names = column_labels(d)
+    right = floats(d.right)[columns, :k]
+    spread = _spread(d, columns)
+    return {
+        "count": d.columns, "names": [shorten(names[j], 60) for j in columns.tolist()],
+        "right": packed(right) if right.shape[1] else None,
+        "mean": None if d.mean is None else packed(floats(d.mean)[columns]),
+        "scale": None if d.scale is None else packed(floats(d.scale)[columns]),
+        "spread": None if spread is None else packed(spread),
+    }  # fmt: skip
+
+
+def _spread(d: Decomposition, columns: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """Standard deviation of the decomposed columns, where it is known: correlations with the axes need it."""
+    if d.mean is None or d.method != "pca":
+        return None
+    try:
+        return column_spread(d)[columns]
+    except ParameterError:
+        return None
+
+
+def _observed(d: Decomposition, data: Any, drawn: NDArray[np.intp], columns: NDArray[np.intp]) -> dict[str, Any] | None:
+    """The table itself for the drawn rows and shown columns."""
+    if data is None or not len(drawn) or tuple(data.shape) != (d.rows, d.columns):
+        return None
+    return _small(some(data, drawn, columns))
+
+
+def _small(table: NDArray[np.float64]) -> dict[str, Any]:
+    """In full digits where that takes little room."""
+    return packed(table) if table.size <= (_FEW if table.shape[1] == 1 else _EXACT) else levels(table)

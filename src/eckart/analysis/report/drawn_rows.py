@@ -1,0 +1,92 @@
+"""Which rows the page draws, and what it says of all of them: strata along the first axis, groups by label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.analysis.report.pack import packed
+from eckart.formatting import shorten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+MOST_ROWS = 20_000
+_AT_EACH_END = 50
+_MOST_GROUPS = 8
+_MOST_LABELS = 12
+_MOST_DIFFERENT = 200
+
+
+def drawn_rows(scores: Matrix, most: int = MOST_ROWS) -> NDArray[np.intp]:
+    """All rows; of many, both ends of every axis and one row at random from each of equal strata along the first."""
+    rows, k = scores.shape
+    if rows <= most or k == 0:
+        return np.arange(min(rows, most))
+    few = max(1, min(_AT_EACH_END, most // (4 * k)))
+    ends = [np.argpartition(sign * scores[:, axis], few)[:few] for axis in range(k) for sign in (1, -1)]
+    order = np.argsort(scores[:, 0], kind="stable")
+    chosen = np.unique(np.concatenate(ends))
+    bounds = np.linspace(0, rows, most - len(chosen) + 1).astype(np.intp)
+    random = np.random.Generator(np.random.Philox(0))
+    picked = bounds[:-1] + (random.random(len(bounds) - 1) * np.diff(bounds)).astype(np.intp)
+    return np.union1d(chosen, order[picked])
+
+
+def subset_sentence(rows: int, drawn: int) -> str:
+    """What `drawn_rows` left out, in words; empty when nothing."""
+    if drawn >= rows:
+        return ""
+    return (
+        f"Of {rows:,} rows {drawn:,} are drawn: the extremes of every axis, and one at random (seed 0) from each of "
+        "equal strata along the first axis. Shares, errors, limits and ellipses are computed from all rows."
+    )
+
+
+def groups(labels: Mapping[str, Sequence[str]], scores: Matrix, drawn: NDArray[np.intp]) -> list[dict[str, Any]]:
+    """For each text column with few different words: the group of each drawn row; count, mean, covariance from all."""
+    found: list[dict[str, Any]] = []
+    for name, words in labels.items():
+        if len(words) != len(scores) or len(found) == _MOST_LABELS:
+            continue
+        counts = Counter(words)
+        if 2 <= len(counts) <= _MOST_DIFFERENT and len(counts) < len(words):
+            found.append(_grouped(name, words, counts, scores, drawn))
+    return found
+
+
+def _grouped(
+    name: str, words: Sequence[str], counts: Counter[str], scores: Matrix, drawn: NDArray[np.intp]
+) -> dict[str, Any]:
+    """The largest groups by themselves, the small ones together as 'others'."""
+    kept = [word for word, _ in counts.most_common()]
+    if len(kept) > _MOST_GROUPS:
+        kept = kept[: _MOST_GROUPS - 1]
+    place = {word: i for i, word in enumerate(kept)}
+    codes = np.fromiter((place.get(word, len(kept)) for word in words), np.uint8, len(words))
+    names = [shorten(word, 40) if word else "(empty)" for word in kept]
+    if len(kept) < len(counts):
+        names.append(f"others ({len(counts) - len(kept)} words)")
+    told = [{"name": shown, **_spread(scores[codes == i])} for i, shown in enumerate(names)]
+    return {"name": shorten(name, 60), "groups": told, "codes": packed(codes[drawn])}
+
+
+def _spread(scores: Matrix) -> dict[str, Any]:
+    """Count, mean and covariance, from which the page draws a 95 % ellipse in any plane."""
+    covariance = np.cov(scores, rowvar=False).reshape(scores.shape[1], -1) if len(scores) > 2 else None
+    mean = scores.mean(axis=0) if len(scores) else np.zeros(scores.shape[1])
+    return {
+        "count": len(scores),
+        "mean": short(mean),
+        "covariance": None if covariance is None else [short(line) for line in covariance],
+    }
+
+
+def short(numbers: Any) -> list[float | None]:
+    """Six digits; None for what is not finite."""
+    return [float(f"{x:.6g}") if np.isfinite(x) else None for x in np.asarray(numbers, dtype=np.float64).tolist()]

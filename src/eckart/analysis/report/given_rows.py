@@ -1,0 +1,28 @@
+"""Some rows of the data that a report is given, dense, on the host; the rest stays where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import from_numpy, namespace, to_numpy
+from eckart.places import is_elsewhere, to_host
+
+
+def at_edge(data: Any) -> Any:
+    """Sparse matrices of a GPU on the host, once; everything else as it is."""
+    sparse = is_elsewhere(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
+    return to_host(data) if sparse else data
+
+
+def some(data: Any, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+    """data[rows][:, columns] in float64."""
+    if is_elsewhere(data):
+        xp = namespace(data)
+        part = xp.take(data, from_numpy(np.asarray(rows), data), axis=0)
+        part = to_numpy(part if columns is None else xp.take(part, from_numpy(np.asarray(columns), data), axis=1))
+    else:
+        part = data[rows] if columns is None else data[rows][:, columns]
+    part = part.toarray() if hasattr(part, "toarray") else part
+    return np.asarray(part, dtype=np.float64)

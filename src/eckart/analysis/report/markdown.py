@@ -1,0 +1,49 @@
+"""The report as Markdown: the same sentences and tables, for a repository, a notebook or a letter."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from eckart.analysis import sentences
+from eckart.analysis.report.contents import Section, Told, sections
+from eckart.formatting import clean
+
+if TYPE_CHECKING:
+    from eckart.result import Decomposition
+    from eckart.text import Table
+
+_LINES = 60
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
+
+
+def markdown(d: Decomposition, told: Told, title: str) -> str:
+    """Headings, sentences and tables of the report."""
+    parts = [f"# {plain(title)}", plain(sentences.what(d))]
+    for section in sections(d, told):
+        parts += _section(section)
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """The text with every sign of Markdown and HTML made literal, on one line."""
+    return _SIGNS.sub(r"\\\1", clean(" ".join(text.split())))
+
+
+def _section(section: Section) -> list[str]:
+    lines = [plain(line) for line in section.lines if line]
+    several = len(lines) > 1
+    words = "\n".join(f"- {line}" for line in lines) if several else "".join(lines)
+    return [f"## {section.title}", *([words] if words else []), *(_table(table) for table in section.tables.values())]
+
+
+def _table(table: Table) -> str:
+    """A table with at most so many lines, and a word on the rest."""
+    head = f"| {' | '.join(map(plain, table.columns))} |"
+    numeric = table.kinds[1:] if table.kinds else ["number"] * (len(table.columns) - 1)
+    rule = f"|---|{''.join('---|' if kind == 'text' else '--:|' for kind in numeric)}"
+    body = [f"| {' | '.join(map(plain, row))} |" for row in table.cells(_LINES)]
+    left = len(table.rows) - len(body)
+    notes = [plain(table.caption)] if table.caption else []
+    notes += [f"Not shown: {left:,} more rows."] if left > 0 else []
+    return "\n".join([f"**{plain(table.title)}**", "", head, rule, *body, *(f"\n{note}" for note in notes)])

@@ -1,0 +1,168 @@
+"""A decomposition in sentences: what was done, how sure it is, what makes each axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels, explained, makers, method_name, total_word, treatment
+from eckart.analysis.measures import floats
+from eckart.analysis.report import method_section as report_methods
+from eckart.formatting import clean, interval, joined, percent, shorten
+
+if TYPE_CHECKING:
+    from eckart.result import Certificate, Decomposition
+
+
+def what(d: Decomposition) -> str:
+    """What was decomposed."""
+    rows, columns = f"{d.rows:,} row{'s' * (d.rows != 1)}", f"{d.columns:,} column{'s' * (d.columns != 1)}"
+    return f"{method_name(d)} of {rows} x {columns}, {treatment(d)}."
+
+
+def how(d: Decomposition) -> str:
+    """Which solver, why, and how many reads it took."""
+    if d.info is None and d.plan is None:
+        return ""
+    solver = d.info.solver if d.info is not None else d.plan.solver if d.plan is not None else ""
+    why = f" {clean(d.plan.why)}" if d.plan is not None and d.plan.why else ""
+    if d.info is None:
+        return f"Solver {solver!r}.{why}"
+    return f"Solver {solver!r}, {d.info.reads} read{'s' * (d.info.reads != 1)} of the data.{why}"
+
+
+def treated(d: Decomposition) -> str:
+    """What was done to the columns, and what that means for the axes."""
+    if own := report_methods.treated(d):
+        return own
+    if d.mean is None:
+        centred = "The columns were not centred: distances are counted from zero, so large columns lead."
+    else:
+        centred = "The mean of each column was subtracted: distances are counted from the average row."
+    if d.scale is not None:
+        scaled = "Each column was divided by its standard deviation, so that all count alike whatever their units."
+        return f"{centred} {scaled}"
+    return f"{centred} Columns were not scaled: those that vary most in their own units lead."
+
+
+def sure(d: Decomposition) -> list[str]:
+    """The certificate in plain words: what is proved of the shares, the directions, and with what chance."""
+    c = d.certificate
+    if c is None:
+        return ["No certificate was made for this result: its numbers are as computed."]
+    lower, upper = explained(d)
+    axes = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
+    best = f"no {d.k} axes" if d.k > 1 else "no axis"
+    lines = [clean(c.word)] if c.word else []
+    if d.which == "largest" and d.method != "isomap":
+        proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_word(d)}"
+        lines.append(f"{proved}, and that {best} of any kind can carry more than {interval(upper, upper, 3)}.")
+    if d.method not in report_methods.ORTHOGONAL:
+        return [*lines, *_chance(c)]
+    lines.append("The share of each axis lies between the bounds 'lower' and 'upper' of the table of axes.")
+    if c.angle < 1:
+        lines.append(f"The space they span is turned from the true one by {_degrees(c.angle)}.")
+    else:
+        lines.append("There is no useful bound on how far their directions are from the true ones.")
+    lines += [_undetermined(d, first, last) for first, last in c.undetermined]
+    lines += _chance(c)
+    reached = "was reached" if c.proved else "was NOT reached"
+    reads = f"{c.reads} read{'s' * (c.reads != 1)}"
+    return [*lines, f"The accuracy asked for ({c.tolerance:.0e} of the {total_word(d)}) {reached} after {reads}."]
+
+
+def _chance(c: Certificate) -> list[str]:
+    if c.failure_probability > 0:
+        chance = f"{c.failure_probability:.0e}"
+        return [f"The bounds rest on random probes and fail with a probability of at most {chance}."]
+    return ["No chance is involved: rounding was measured and is inside the bounds."]
+
+
+def carried(d: Decomposition) -> str:
+    """How much the axes carry, and whether that is proved."""
+    axes = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
+    lower, upper = explained(d)
+    if d.method == "isomap":
+        return f"{axes} {report_methods.total_share(d)} of the {total_word(d)} of the straightened distances."
+    if d.certificate is None:
+        return f"{axes} {percent(lower)} of the {total_word(d)} (as computed; there is no certificate)."
+    chance = d.certificate.failure_probability
+    within = f" to within {upper - lower:.0e}" if 0 < upper - lower < 1e-4 else ""
+    sure = f", with probability at least 1 - {chance:.0e}" if chance > 0 else ""
+    return f"{axes} {interval(lower, upper)} of the {total_word(d)} (certified{within}{sure})."
+
+
+def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
+    """What a reader must not overlook: no proof, axes that are not determined, notes but for those already said."""
+    found = []
+    if d.certificate is not None:
+        if not d.certificate.proved:
+            asked = percent(d.certificate.tolerance, 3)
+            found.append(f"The asked accuracy of the explained share ({asked}) was NOT proved; only the interval is.")
+        found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
+    return found + [clean(note) for note in d.notes if note not in said]
+
+
+def has_weights(d: Decomposition) -> bool:
+    """Whether the axes are made of the columns; those of a kernel are not."""
+    return int(d.right.shape[1]) == d.k
+
+
+def makes(d: Decomposition, axis: int) -> str:
+    """The columns that make an axis: 'Assault 0.58, Rape 0.54, Murder 0.54'."""
+    if not has_weights(d):
+        return "not made of columns"
+    found = makers(d, axis)
+    return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column more than others"
+
+
+def scree_finding(d: Decomposition) -> str:
+    """What the scree plot shows, in words."""
+    if d.k == 0:
+        return "There is no axis."
+    shares, names = floats(d.shares), axis_labels(d)
+    if d.method not in report_methods.ADDITIVE:
+        strongest = int(shares.argmax())
+        return f"The largest part is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
+    sentence = f"{names[0][0].upper()}{names[0][1:]} carries {percent(float(shares[0]))} of the {total_word(d)}"
+    if d.k > 1:
+        sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
+    enough = int(np.searchsorted(shares.cumsum(), 0.9 - 1e-12)) + 1
+    if 2 < enough <= d.k:
+        sentence += f"; {enough} axes are needed for 90 %"
+    return sentence + "."
+
+
+def loadings_finding(d: Decomposition, axes: int = 2) -> str:
+    """What the loadings show, in words."""
+    parts: list[str] = []
+    if not has_weights(d):
+        return ""
+    for axis, name in list(enumerate(axis_labels(d)))[:axes]:
+        found = makers(d, axis, most=4)
+        signs = {value > 0 for _, value in found}
+        names = joined([shorten(column, 24) for column, _ in found])
+        against = joined([shorten(column, 24) for column, value in found if value < 0])
+        with_ = joined([shorten(column, 24) for column, value in found if value > 0])
+        parts.append(f"{name} is made by {names}" if len(signs) < 2 else f"{name} sets {with_} against {against}")
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
+
+
+def _degrees(sine: float) -> str:
+    angle = math.degrees(math.asin(min(sine, 1.0)))
+    if angle == 0:
+        return "nothing"
+    return f"at most {angle:.2g} degrees" if angle >= 1e-3 else f"at most {angle:.0e} degrees"
+
+
+def _undetermined(d: Decomposition, first: int, last: int) -> str:
+    names = axis_labels(d)
+    last = min(last, d.k - 1)
+    if first == last:
+        return f"{names[first]} is not determined: other directions carry as much as it does."
+    group = f"{names[first]} to {names[last]}"
+    return f"{group} are determined only together, as a subspace: their directions within it are arbitrary."

@@ -1,0 +1,26 @@
+"""Rows of a table from names and numbers, and how many rows there must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.errors import InputError
+from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+
+def named_lines(names: Sequence[str], numbers: Matrix) -> tuple[tuple[Any, ...], ...]:
+    return tuple((name, *line) for name, line in zip(names, numbers.tolist(), strict=True))
+
+
+def check_rows(d: Decomposition, count: int) -> None:
+    if count != d.rows:
+        message = f"{count:,} rows were given, and the decomposition was made of {d.rows:,}. "
+        raise InputError(message + "Give one entry for each row that was fitted (those of weight 0 were not).")

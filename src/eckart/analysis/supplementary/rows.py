@@ -1,0 +1,101 @@
+"""Other rows: (x - mean) / scale right, and what the axes show of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels
+from eckart.analysis.measures import check_orthogonal, floats, living, ratio
+from eckart.analysis.supplementary.lines import named_lines
+from eckart.api import project
+from eckart.arrays import Array, astype, from_numpy, namespace
+from eckart.engine.matrix import open_matrix
+from eckart.engine.measured import image_and_squares
+from eckart.engine.operator import Operator
+from eckart.engine.rows import RowBlocks
+from eckart.engine.transformed import Centered, Scaled
+from eckart.result import Decomposition
+from eckart.text import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+
+def rows(d: Decomposition, data: Any) -> Table:
+    """Coordinates of other rows, their distance from the centre, what the axes show of them, T2 and Q. One read.
+
+    Parameters
+    ----------
+    d : Decomposition
+        PCA or SVD.
+    data : array, sparse matrix, data frame or path
+        As many columns as were fitted.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests").values
+    >>> d = ek.decompose(arrests[:40], k=2, scale=True)
+    >>> ek.supplementary.rows(d, arrests[40:]).columns
+    ('row', 'PC1', 'PC2', 'distance', 'quality', 'T2', 'Q')
+    """
+    check_orthogonal(d, "Distances of other rows from the axes")
+    scores, squares, names = _measured(d, data)
+    alive = living(d)
+    inside = (scores**2).sum(axis=1)
+    squares = np.maximum(squares, inside)
+    t2 = (scores[:, alive] ** 2 / floats(d.variances)[alive]).sum(axis=1)
+    columns = ("row", *axis_labels(d), "distance", "quality", "T2", "Q")
+    numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
+    kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
+    caption = "Rows that took no part in the fit; quality is what the axes show of a row."
+    return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
+
+
+def row_cos2(d: Decomposition, data: Any) -> Table:
+    """Squared cosines of other rows with the axes: t_k^2 / ||x||^2."""
+    check_orthogonal(d, "Squared cosines")
+    scores, squares, names = _measured(d, data)
+    cosines = ratio(scores**2, np.maximum(squares, (scores**2).sum(axis=1))[:, None])
+    caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
+    return Table(
+        "Squared cosines of supplementary rows", ("row", *axis_labels(d)), named_lines(names, cosines), caption
+    )
+
+
+def _measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...]]:
+    """Scores and whole squared lengths of other rows in one read, and their names."""
+    opened = open_matrix(data)
+    count = opened.matrix.shape[0]
+    names = opened.about.row_names or tuple(str(i + 1) for i in range(count))
+    if opened.matrix.shape[1] != d.columns:
+        project(d, data)  # refuses them in its own words
+    pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
+    found = [_image(d, piece, opened.exponent) for _, piece in pieces]
+    return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found]), names
+
+
+def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, Matrix]:
+    """(A - mean) / scale right and the squared lengths of its rows, of A held as 2^exponent A."""
+    matrix = matrix.precise()
+    if not matrix.sparse:  # coordinates in float64 too: Q is a difference
+        matrix = replace(matrix, matrix=astype(matrix.matrix, namespace(matrix.like).float64))
+
+    def beside(numbers: Array | np.ndarray, power: int = 0) -> Array:
+        return from_numpy(np.ldexp(floats(numbers), power), matrix.like)
+
+    operator: Operator = matrix
+    if d.mean is not None and matrix.sparse:
+        count = matrix.shape[0]
+        operator = Centered(matrix, np.ones(count), beside(d.mean, exponent), np.zeros(0), float(count))
+    elif d.mean is not None:
+        operator = matrix.shifted(beside(d.mean, exponent))
+    if d.scale is not None or exponent:
+        operator = Scaled(operator, beside(np.ones(d.columns) if d.scale is None else d.scale, exponent))
+    image, squares = image_and_squares(operator, beside(d.right), across=False)
+    return floats(image), squares

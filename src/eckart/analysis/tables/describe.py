@@ -1,0 +1,107 @@
+"""What an axis means, in words: the columns that make it and the rows at its ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import axis_labels, column_labels, makers, row_labels, total_word
+from eckart.analysis.measures import check_axis, floats, row_scores
+from eckart.analysis.tables.loadings import correlation_matrix
+from eckart.formatting import joined, percent, shorten
+from eckart.text import Cell, Table
+
+if TYPE_CHECKING:
+    from eckart.result import Decomposition
+
+_ROWS = 3
+"""Rows named at each end of an axis."""
+
+
+def describe(d: Decomposition, axis: int) -> str:
+    """One axis in sentences: what it carries, which columns make it, which rows lie at its ends.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> table = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(table.values, k=2, scale=True, left=True).named(table.row_names, table.column_names)
+    >>> ek.tables.describe(d, 1)
+    'PC2 carries 24.7 % of the variance. It is made by UrbanPop (+0.87). High on it are Hawaii, California and Rhode...'
+    """
+    axis = check_axis(d, axis)
+    share = percent(float(floats(d.shares)[axis]))
+    sentences = [f"{axis_labels(d)[axis]} carries {share} of the {total_word(d)}.", _columns_sentence(d, axis)]
+    high, low = _ends(d, axis)
+    if high or low:
+        ends = [f"{word} on it {'is' if len(rows) == 1 else 'are'} {joined(rows)}"
+                for word, rows in (("High", high), ("low", low)) if rows]  # fmt: skip
+        sentence = "; ".join(ends)
+        sentences.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def description(d: Decomposition) -> Table:
+    """All axes: their share, the columns on either side that make them, the rows at their ends."""
+    rows: list[tuple[Cell, ...]] = []
+    for axis, name in enumerate(axis_labels(d)):
+        with_, against = _sides(d, axis)
+        high, low = _ends(d, axis)
+        words = (", ".join(side) for side in (with_, against, high, low))
+        rows.append((name, float(floats(d.shares)[axis]), *words))
+    columns = ("axis", "share", "columns with it", "columns against it", "rows high", "rows low")
+    caption = "Columns whose part of the axis is at least even, strongest first; the rows farthest out at each end."
+    kinds = ("text", "percent", "text", "text", "text", "text")
+    return Table("What the axes mean", columns, tuple(rows), caption, kinds)
+
+
+def axis_columns(d: Decomposition, axis: int = 0, *, significance: float = 0.05) -> Table:
+    """Correlation of the columns with one axis and its p-value (t, n - 2 degrees): significant ones, sorted."""
+    from scipy.special import stdtr
+
+    correlation = correlation_matrix(d)[:, check_axis(d, axis)]
+    freedom = max(d.weight - 2.0, 1.0)
+    with np.errstate(divide="ignore"):
+        t = np.abs(correlation) * np.sqrt(freedom / np.maximum(1 - correlation**2, 0.0))
+    p = 2 * stdtr(freedom, -t)
+    names = column_labels(d)
+    order = [j for j in np.argsort(-correlation, kind="stable").tolist() if p[j] < significance]
+    rows = tuple((names[j], float(correlation[j]), float(p[j])) for j in order)
+    caption = f"Columns whose correlation with the axis differs from 0 at p < {significance:g}, one test each."
+    return Table(
+        f"Columns of {axis_labels(d)[axis]}",
+        ("column", "correlation", "p"),
+        rows,
+        caption,
+        ("text", "number", "chance"),
+    )
+
+
+def _columns_sentence(d: Decomposition, axis: int) -> str:
+    with_, against = _sides(d, axis)
+    if not with_ and not against:
+        return ""
+    if with_ and against:
+        return f"It sets {joined(with_)} against {joined(against)}."
+    return f"It is made by {joined(with_ or against)}."
+
+
+def _sides(d: Decomposition, axis: int) -> tuple[list[str], list[str]]:
+    """The columns that make the axis, with their weights: those with it, those against it."""
+    if floats(d.right).shape[1] != d.k:
+        return [], []
+    found = [(f"{shorten(name, 24)} ({weight:+.2f})", weight) for name, weight in makers(d, axis)]
+    return [word for word, weight in found if weight > 0], [word for word, weight in found if weight < 0]
+
+
+def _ends(d: Decomposition, axis: int) -> tuple[list[str], list[str]]:
+    """The rows farthest out at the two ends."""
+    if d.left is None:
+        return [], []
+    scores = row_scores(d, axes=[axis])[:, 0]
+    names = row_labels(d)
+    count = min(_ROWS, d.rows // 2)
+    order = np.argsort(scores, kind="stable")
+    high = [shorten(names[i], 24) for i in order[::-1][:count].tolist() if scores[i] > 0]
+    return high, [shorten(names[i], 24) for i in order[:count].tolist() if scores[i] < 0]

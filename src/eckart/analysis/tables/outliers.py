@@ -1,0 +1,187 @@
+"""Rows far out: T2 = sum_k t_ik^2 / lambda_k within the axes, Q = ||x_i||^2 - sum_k t_ik^2 beside them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import column_labels, row_labels
+from eckart.analysis.limits import box, jackson_mudholkar, t2_limit
+from eckart.analysis.measures import (
+    check_k,
+    check_orthogonal,
+    complete,
+    floats,
+    left_vectors,
+    living,
+    row_distances,
+    row_scores,
+    row_weights,
+)
+from eckart.errors import ParameterError
+from eckart.text import Cell, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+    Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """T2 and Q of each row, and their limits; NaN where not known."""
+
+    inside: Matrix
+    beside: Matrix
+    inside_limit: float
+    beside_limit: float
+    rule: str
+    """How the limit of Q was found."""
+
+
+def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
+    """T2 and Q of each row beside their limits; with `only` those beyond one, farthest first.
+
+    Parameters
+    ----------
+    d : Decomposition
+        With left vectors.
+    k : int, optional
+        The first k axes are the model; all that were kept unless told. Q is what those leave over.
+    confidence : float
+        Of each limit.
+    only : bool
+        Rows beyond a limit only.
+    """
+    found = distances(d, k, confidence)
+    near = np.vstack([found.inside / found.inside_limit, found.beside / found.beside_limit])
+    words = [_beyond(*pair) for pair in near.T.tolist()]
+    numbers = (found.inside.tolist(), near[0].tolist(), found.beside.tolist(), near[1].tolist())
+    lines = list(zip(row_labels(d), *numbers, words, strict=True))
+    if only:
+        order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
+        lines = [lines[i] for i in order.tolist() if words[i]]
+    by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} pass each by chance."
+    caption = f"Limits at {100 * confidence:g} %: T2 {found.inside_limit:.4g}, Q {_limit_word(found)}{by_chance}"
+    columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
+    return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
+
+
+def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
+    """The limits of T2 and Q, and the rules they come from."""
+    found = distances(d, k, confidence)
+    k = check_k(d, k)
+    rows = (("T2", found.inside_limit, f"F, {k} and {d.weight - k:g} degrees"), ("Q", found.beside_limit, found.rule))
+    kinds = ("text", "number", "text")
+    return Table("Limits", ("measure", "limit", "rule"), rows, f"At {100 * confidence:g} %, for normal rows.", kinds)
+
+
+def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
+    """Which columns make a row far out: their parts of T2 (they add up to it) and of Q (likewise), largest first.
+
+    With x the row, centred and scaled: T2 part x_j sum_a v_ja t_a / lambda_a, Q part (x_j - xhat_j)^2.
+
+    Parameters
+    ----------
+    d : Decomposition
+        With left vectors.
+    row : int or str
+        Its place, counted from 0, or its name.
+    values : array of shape (columns,), optional
+        The row as it is in the data. Needed for Q when not all axes were kept; without it T2 is split by the part of
+        the row that lies in the axes.
+    k : int, optional
+        The first k axes are the model.
+    """
+    check_orthogonal(d, "Parts of T2 and Q")
+    k, place = check_k(d, k), place_of(d, row)
+    scores = row_scores(d, slice(place, place + 1))[0]
+    right, alive = floats(d.right), living(d)[:k]
+    inside = right[:, :k] @ scores[:k]
+    whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
+    pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.variances)[:k][alive])
+    t2 = pull * (inside if whole is None else whole)
+    q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
+    share = np.abs(t2) / (np.abs(t2).sum() or 1.0) + np.nan_to_num(q) / (np.nan_to_num(q).sum() or 1.0)
+    order = np.argsort(-share, kind="stable")
+    shown = inside if whole is None else whole
+    names = column_labels(d)
+    lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
+    caption = (
+        "Each column's distance from its mean (in deviations where columns were scaled), and its parts of T2 and Q."
+    )
+    if whole is None:
+        caption += " Parts of Q need the row itself: give it as `values`."
+    return Table(
+        f"What makes {row_labels(d)[place]} far out", ("column", "deviation", "T2 part", "Q part"), lines, caption
+    )
+
+
+def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) -> Distances:
+    """T2, Q and their limits as arrays."""
+    check_orthogonal(d, "T2 and Q")
+    if not 0 < confidence < 1:
+        raise ParameterError(f"confidence={confidence!r} is not a probability: give a number between 0 and 1.")
+    k = check_k(d, k)
+    alive = living(d)
+    vectors = left_vectors(d)[:, :k][:, alive[:k]]
+    inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
+    beside = _residuals(d, k)
+    limit, rule = _residual_limit(d, k, beside, confidence)
+    return Distances(inside, beside, t2_limit(int(alive[:k].sum()), d.weight, confidence), limit, rule)
+
+
+def _residuals(d: Decomposition, k: int) -> Matrix:
+    """Q of each row: from the axes that follow where all are there, else from the rows' whole length."""
+    scores = row_scores(d)
+    if complete(d):
+        return np.asarray((scores[:, k:] ** 2).sum(axis=1))
+    lengths = row_distances(d)
+    if lengths is None:
+        return np.full(d.rows, np.nan)
+    inside = np.sqrt((scores[:, :k] ** 2).sum(axis=1))
+    return np.asarray(np.maximum(lengths - inside, 0.0) * (lengths + inside))
+
+
+def _residual_limit(d: Decomposition, k: int, beside: Matrix, confidence: float) -> tuple[float, str]:
+    if np.isnan(beside).all():
+        return math.nan, "not known: the rows' lengths were not kept"
+    if not np.any(beside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
+        return math.nan, "the axes leave nothing over"
+    if complete(d) and d.which == "largest":
+        limit = jackson_mudholkar(floats(d.variances)[k:], confidence)
+        if math.isfinite(limit):
+            return limit, "Jackson and Mudholkar"
+    return box(beside, row_weights(d), confidence), "Box's chi-squared"
+
+
+def standardized(d: Decomposition, values: object) -> Matrix:
+    x = np.asarray(values, dtype=np.float64).ravel()
+    if x.shape != (d.columns,):
+        raise ParameterError(f"The row has {x.size} values, and the decomposition was made of {d.columns} columns.")
+    x = x if d.mean is None else x - floats(d.mean)
+    return x if d.scale is None else x / floats(d.scale)
+
+
+def place_of(d: Decomposition, row: int | str) -> int:
+    names = row_labels(d)
+    if isinstance(row, str):
+        if row not in names:
+            raise ParameterError(f"There is no row {row!r}. Rows are called {names[0]!r} to {names[-1]!r}.")
+        return names.index(row)
+    if not -d.rows <= row < d.rows:
+        raise ParameterError(f"row={row!r} is not there: rows are counted from 0 to {d.rows - 1}.")
+    return int(row) % d.rows
+
+
+def _beyond(t2: float, q: float) -> Cell:
+    return " and ".join(word for word, value in (("T2", t2), ("Q", q)) if value > 1)
+
+
+def _limit_word(found: Distances) -> str:
+    return f"{found.beside_limit:.4g} ({found.rule})" if math.isfinite(found.beside_limit) else f"none ({found.rule})"

@@ -1,0 +1,52 @@
+"""How well the axes show a row: cos2 = t_ik^2 / ||x_i||^2, with the whole length of the row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import row_labels
+from eckart.analysis.measures import check_orthogonal, complete, of_rows, ratio, row_distances, row_scores
+from eckart.text import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+
+def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
+    """How well an axis shows a row: t_ik^2 / ||row i||^2; an upper bound where the row's length is not known."""
+    cosines, exact = squared_cosines(d)
+    if complete(d) or exact:
+        caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
+    else:
+        caption = f"Squared cosines within the {d.k} kept axes: upper bounds, as what lies outside them was not kept."
+    return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
+
+
+def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
+    """Distance of each row from the centre, and the share of its square that the kept axes show."""
+    cosines, exact = squared_cosines(d)
+    distances = row_distances(d)
+    known = distances if distances is not None else np.full(d.rows, np.nan)
+    shown = cosines.sum(axis=1) if exact else np.full(d.rows, np.nan)
+    lines = zip(row_labels(d), known.tolist(), shown.tolist(), strict=True)
+    caption = f"What the {d.k} kept axes show of each row (the sum of its squared cosines)."
+    if not exact:
+        caption = "The lengths of the rows were not kept, so the quality is not known. Decompose again with left=True."
+    rows = tuple(lines)[:limit]
+    return Table("Quality of rows", ("row", "distance", "quality"), rows, caption, ("text", "number", "percent"))
+
+
+def squared_cosines(d: Decomposition) -> tuple[NDArray[np.float64], bool]:
+    """Squared cosines, rows x k, and whether the whole length of the rows is known."""
+    check_orthogonal(d, "Squared cosines")
+    scores = row_scores(d)
+    distances = row_distances(d)
+    largest = np.abs(scores).max(axis=1, initial=0.0)  # first to about 1, so that squares stay in range
+    relative = ratio(scores, largest[:, None])
+    inside = np.sqrt((relative**2).sum(axis=1))
+    length = inside if distances is None else np.maximum(ratio(distances, largest), inside)
+    return ratio(relative, length[:, None]) ** 2, distances is not None

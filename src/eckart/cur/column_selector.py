@@ -1,0 +1,82 @@
+"""ColumnSelector: X[:, J] for the columns J that CUR chooses; nothing is known of a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.cur.estimator import CUR
+from eckart.estimators import constraints as allowed
+
+
+class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keeps the columns that CUR chooses, as they are and in their order; sparse data stay sparse.
+
+    Parameters
+    ----------
+    cur : CUR or None
+        How to choose; None is ``CUR()``.
+
+    Attributes
+    ----------
+    cur_ : CUR
+        The fitted one, with the error that the kept columns (and rows) leave.
+    n_features_in_ : int
+    feature_names_in_ : array of str, where the columns have names
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eckart import CUR
+    >>> X = np.array([[1.0, 1, 0], [2, 2, 0], [0, 0, 3]])
+    >>> CUR(n_components=2).as_selector().fit(X).get_support()
+    array([ True, False,  True])
+    """
+
+    _parameter_constraints = {"cur": [CUR, None]}  # noqa: RUF012
+
+    cur_: CUR
+
+    def __init__(self, cur: CUR | None = None) -> None:
+        self.cur = cur
+
+    @allowed.validated
+    def fit(self, X: Any, y: Any = None) -> ColumnSelector:
+        """Choose columns of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+        y : ignored
+
+        Returns
+        -------
+        ColumnSelector
+            The estimator itself.
+        """
+        return self.remember(clone(CUR() if self.cur is None else self.cur).fit(X))
+
+    def remember(self, cur: CUR) -> ColumnSelector:
+        """Take the columns of a CUR that is fitted."""
+        self.cur_ = cur
+        self.n_features_in_ = cur.n_features_in_
+        if hasattr(cur, "feature_names_in_"):
+            self.feature_names_in_ = cur.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.cur_.columns_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,235 @@
+"""What joins chosen columns C and chosen rows R: A ~ C U R, and the exact error of it.
+
+R^T = Q_R S and [C, A Q_R] = Q [[P, G], [0, N]], by QR over slices of rows. The best core is
+U = C^+ A R^+ = P^+ G S^-T, and ||A - C U R||^2 = ||A - A Q_R Q_R^T||^2 + ||N||^2: nothing ill-conditioned is multiplied
+out, and of the differences only the first is one. Of N the length is kept, nothing else: its rows are orthogonal to C.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_array, is_numpy, namespace, to_numpy
+from eckart.engine.threads import one_blas_thread
+
+_UNIT = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Core:
+    """U = left diag(1 / left_values) middle diag(1 / right_values) right^T, kept in these factors.
+
+    `left` and `right` have orthonormal columns. `C @ core @ R` applies them one after the other; `core.matrix`
+    multiplies them out, which loses digits when C or R is nearly dependent.
+    """
+
+    left: Array
+    left_values: Array
+    middle: Array
+    right_values: Array
+    right: Array
+
+    __array_ufunc__ = None  # array @ core asks the core; without __array__, so does sparse @ core
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.left.shape[0]), int(self.right.shape[0])
+
+    def after(self, coordinates: Any) -> Array:
+        """X U for rows of coordinates, rows x len(left)."""
+        left, left_values, middle, right_values, right = self._beside(coordinates)
+        given = _like_factor(coordinates, left)
+        return _as_given(((given @ left / left_values) @ middle / right_values) @ right.T, coordinates)
+
+    def before(self, rows: Any) -> Array:
+        """U X for X of len(right) rows."""
+        left, left_values, middle, right_values, right = self._beside(rows)
+        part = middle @ ((right.T @ _like_factor(rows, left)) / right_values[:, None])
+        return _as_given(left @ (part / left_values[:, None]), rows)
+
+    def __rmatmul__(self, coordinates: Any) -> Array:
+        return self.after(coordinates)
+
+    def __matmul__(self, rows: Any) -> Array:
+        return self.before(rows)
+
+    def _beside(self, like: Any) -> tuple[Array, ...]:
+        """The factors in the library and on the device of `like`."""
+        factors = (self.left, self.left_values, self.middle, self.right_values, self.right)
+        if not is_numpy(self.left) or not is_array(like) or is_numpy(like):
+            return factors
+        return tuple(from_numpy(factor, like) for factor in factors)
+
+    @property
+    def matrix(self) -> Array:
+        """U itself."""
+        return self.after(from_numpy(np.eye(self.shape[0]), self.left))
+
+    def parts(self) -> dict[str, Array]:
+        """The factors by name."""
+        return dict(vars(self))
+
+
+def _like_factor(given: Any, factor: Array) -> Any:
+    """What is multiplied by a factor in its dtype, where the library does not mix them."""
+    return given if is_numpy(factor) or not is_array(given) else astype(given, factor.dtype)
+
+
+def _as_given(result: Any, given: Any) -> Array:
+    """The product in the dtype of what was given, where the library does not mix them; else as it is."""
+    if is_array(given) and not is_numpy(given) and not is_numpy(result):
+        return astype(result, given.dtype)
+    return np.asarray(result) if is_numpy(result) else result
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """R^T = basis diag(values) right^T, columns x r: an orthonormal basis of the chosen rows."""
+
+    basis: Array
+    """Beside the data; the rest is small, on the host."""
+    values: np.ndarray
+    right: np.ndarray
+    independent: np.ndarray
+    """Places of rows that span the same space and depend on none of each other."""
+
+
+class Looked(Protocol):
+    """A slice of rows, see `operators.slices`."""
+
+    @property
+    def stored(self) -> Any: ...
+    @property
+    def chosen(self) -> Array: ...
+    @property
+    def image(self) -> Array: ...
+    @property
+    def squares(self) -> float: ...
+    @property
+    def outside(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a read of A has shown: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
+
+    count: int
+    """Columns of C."""
+    triangle: np.ndarray
+    missed: float
+    total: float
+    outside: float
+    stored: tuple[Any, ...]
+
+    @property
+    def image(self) -> float:
+        """||A Q_R||^2."""
+        return _squares(self.triangle[:, self.count :]) + self.missed
+
+    def joined(self, other: Seen) -> Seen:
+        """Of both slices together."""
+        triangle, missed = _factor(np.concatenate([self.triangle, other.triangle]), self.count)
+        missed += self.missed + other.missed
+        total, outside = self.total + other.total, self.outside + other.outside
+        return Seen(self.count, triangle, missed, total, outside, self.stored + other.stored)
+
+    def of_columns(self, kept: np.ndarray) -> Seen:
+        """The same for some of the columns."""
+        places = np.concatenate([kept, np.arange(self.count, self.triangle.shape[1])])
+        triangle, missed = _factor(self.triangle[:, places], len(kept))
+        return replace(self, count=len(kept), triangle=triangle, missed=self.missed + missed)
+
+
+def look(part: Looked, scales: np.ndarray) -> Seen:
+    """One slice of rows; rows without an entry in C have nothing to be factored, and on the host they are left out."""
+    chosen, image, missed = part.chosen, part.image, 0.0
+    if is_numpy(chosen):
+        used = chosen.any(axis=1)
+        missed = _squares(image[~used])
+        chosen, image = chosen[used], image[used]
+    rows = namespace(chosen).concat([chosen * from_numpy(scales, chosen), image], axis=1)
+    triangle, rest = _factor(rows, len(scales))
+    return Seen(len(scales), triangle, rest + missed, part.squares, part.outside, (part.stored,))
+
+
+def _factor(rows: Array, count: int) -> tuple[np.ndarray, float]:
+    """([P, G], ||N||^2) of rows [C, X] = Q [[P, G], [0, N]]; what is left of the rows is small and on the host."""
+    if rows.shape[0] == 0:
+        return to_numpy(rows), 0.0
+    if is_numpy(rows):
+        triangle = np.asarray(np.linalg.qr(rows, mode="r"))
+    else:
+        triangle = to_numpy(namespace(rows).linalg.qr(rows)[1])
+    return triangle[:count], _squares(triangle[count:])
+
+
+def row_space(rows: Array, cutoff: float) -> RowSpace:
+    """The space of R (r x columns); singular values below `cutoff` times the largest count as zero."""
+    with one_blas_thread():
+        basis, device_triangle = namespace(rows).linalg.qr(rows.T)
+    triangle = to_numpy(device_triangle)
+    left, values, right = np.linalg.svd(triangle, full_matrices=False)
+    kept = _rank(values, cutoff)
+    turned = from_numpy(left[:, :kept], basis)
+    return RowSpace(basis @ turned, values[:kept], right[:kept].T, independent(triangle, kept))
+
+
+def independent(triangle: np.ndarray, rank: int) -> np.ndarray:
+    """`rank` columns that span all of the triangle's, in their order: the pivots of a QR."""
+    from scipy.linalg import qr
+
+    _, pivots = qr(triangle, mode="r", pivoting=True, check_finite=False)
+    return np.sort(pivots[: max(rank, 1)])
+
+
+def column_rank(seen: Seen, cutoff: float) -> tuple[int, np.ndarray]:
+    """(rank of C, columns of C that are independent)."""
+    triangle = seen.triangle[:, : seen.count]
+    rank = _rank(np.linalg.svd(triangle, compute_uv=False), cutoff)
+    return rank, independent(triangle, rank)
+
+
+def best_core(seen: Seen, space: RowSpace, cutoff: float) -> tuple[Core, float]:
+    """(C^+ A R^+, ||A Q_R - C U R Q_R||^2): no other core for this C and R leaves less."""
+    left, values, right = np.linalg.svd(seen.triangle[:, : seen.count], full_matrices=False)
+    rank = _rank(values, cutoff)
+    rotated = left.T @ seen.triangle[:, seen.count :]
+    core = Core(right[:rank].T, values[:rank], rotated[:rank], space.values, space.right)
+    return core, seen.missed + _squares(rotated[rank:])
+
+
+def intersection_core(seen: Seen, space: RowSpace, crossing: np.ndarray, cutoff: float) -> tuple[Core, float]:
+    """(W^+ for W = R where it meets C, ||A Q_R - C U R Q_R||^2); zeros among the singular values of W stay zeros."""
+    left, values, right = np.linalg.svd(crossing, full_matrices=False)
+    rank = _rank(values, cutoff)
+    core = Core(right[:rank].T, values[:rank], np.eye(rank), np.ones(rank), left[:, :rank])
+    made = seen.triangle[:, : seen.count] @ core.before(space.right * space.values)
+    return core, seen.missed + _squares(seen.triangle[:, seen.count :] - made)
+
+
+def rounding(total: float, error_squared: float, *, direct: bool) -> float:
+    """How far the error may be off by rounding: by that of ||A||^2 if it is a difference, else by that of ||A||."""
+    if direct:
+        return 16.0 * _UNIT * math.sqrt(total)
+    allowance = 16.0 * _UNIT * total
+    return min(math.sqrt(allowance), allowance / math.sqrt(max(error_squared, 1e-300)))
+
+
+def times_rows(core: Core, space: RowSpace, *, best: bool, rows: Array) -> Array:
+    """U R (c x columns); for the best core through the orthonormal basis of R, which costs no digits."""
+    if best:
+        left, middle = (from_numpy(part, space.basis) for part in (core.left, core.middle / core.left_values[:, None]))
+        return left @ (middle @ space.basis.T)
+    return core.before(rows)
+
+
+def _rank(values: np.ndarray, cutoff: float) -> int:
+    return int(np.sum(values > cutoff * values.max(initial=0.0)))
+
+
+def _squares(array: np.ndarray) -> float:
+    return float(np.sum(array * array))

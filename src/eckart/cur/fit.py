@@ -1,0 +1,212 @@
+"""CUR: A ~ C U R with real columns C and real rows R of the data, and the exact error of it.
+
+values = lengths of the columns of C, right = (U R)^T, coordinates of a row = its entries in the chosen columns.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
+from eckart.cur.rank_k import Axes, Found, Wanted, certified_axes, fit, raw
+from eckart.cur.result import assemble, shortages
+from eckart.cur.slices import squares_both_ways
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.exponent import times_power_of_two
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.gather import all_finite, dense_columns, take_columns
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.settings import generator
+from eckart.engine.svd import reconstruct_from_axes
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.places import place_of, refuse_other_place
+from eckart.result import Decomposition
+
+SELECTIONS = ("pivot", "norm", "leverage", "volume")
+CORES = ("best", "intersection")
+_DEFAULT_K = 2
+_TRIED = 32
+"""This many candidates for k are tried one after the other; a wider range is halved first."""
+
+
+def decompose(
+    data: Any,
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    select: str = "pivot",
+    core: str = "best",
+    cutoff: float | None = None,
+    tol: float | None = None,
+    left: bool = False,
+    rng: Any = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+    device: str | None = None,
+) -> Decomposition:
+    """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
+
+    `device` is where the axes of host data that do not fit there are found, block by block; the rest is the host's.
+
+    `k` is the rank that the error is compared with; `explain` and `error` ask for the smallest k whose CUR explains
+    this share of ||A||^2, or leaves at most this relative error. `parts` holds "columns", "rows" (places), "C", "R",
+    "core" (factors), "error", "best_error", "ratio" and "bounds".
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 1, 0], [2, 2, 0], [0, 0, 3]], "cur", k=2)
+    >>> d.parts["columns"].tolist(), round(d.parts["error"], 12)
+    ([2, 0], 0.0)
+    """
+    opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    # Opened again for its axes: sparse rows on a GPU as they were given, everything else as it was read.
+    given = data if isinstance(raw(opened), DeviceCsr) else raw(opened)
+    shape = opened.matrix.shape
+    target = _target(explain, error, k)
+    _, random = generator(rng)
+    wanted = _checked(shape, n_columns, n_rows, select, core, cutoff, int(random.integers(2**62)))
+    wanted = replace(wanted, memory=memory_bytes(memory))
+    options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True, "device": device}
+    if target is None:
+        rank = _rank(shape, k, n_columns, n_rows)
+        axes = certified_axes(opened, wanted, given, k=rank, error=None, **options)
+        found = fit(opened, axes, rank, wanted, None)
+    else:
+        if n_columns is not None or n_rows is not None:
+            raise ParameterError("n_columns and n_rows follow from the error to be reached: leave them out, or give k.")
+        axes, found = _smallest_rank(opened, wanted, given, target, options)
+    result = assemble(opened, axes, found, wanted, left=left)
+    if missing := shortages(found, wanted):
+        warnings.warn(" ".join(missing), DataWarning, stacklevel=3)
+    return result
+
+
+def project(decomposition: Decomposition, data: Any) -> Array:
+    """Entries of each row in the chosen columns, times what these are scaled by; dense, rows x columns of C."""
+    d, opened = decomposition, open_matrix(data)
+    matrix = opened.matrix
+    if matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            "Give the same columns in the same order."
+        )
+    if not is_numpy(d.right):
+        refuse_other_place(place_of(d.right), place_of(matrix.like), "The decomposition")
+    places = np.asarray(d.parts["columns"])
+    if isinstance(matrix.matrix if matrix.resident else None, DeviceCsr):
+        entries = times_power_of_two(dense_columns(matrix.matrix, places), -opened.exponent)
+    else:
+        entries = take_columns(matrix.matrix, places) if matrix.resident else matrix.columns(places)
+    if is_sparse(entries):
+        entries = np.ldexp(entries.toarray(), -opened.exponent if matrix.resident else 0)
+    _refuse_bad_entries(opened, entries)
+    scales = np.asarray(d.parts["column_scales"])
+    if np.any(scales != 1.0):
+        entries = astype(entries, namespace(entries).float64) * from_numpy(scales, entries)
+    return astype(entries, matrix.dtype)
+
+
+def reconstruct(decomposition: Decomposition, coordinates: Array) -> Array:
+    """Whole rows from their entries in the chosen columns: coordinates U R."""
+    return reconstruct_from_axes(decomposition, coordinates)
+
+
+def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
+    """Columns that are not chosen must hold numbers as well, unless they would have to be read again; one sum tells."""
+    matrix = opened.matrix.matrix if opened.matrix.resident else opened.matrix
+    seen = matrix if opened.matrix.resident else entries
+    if isinstance(seen, DeviceCsr):
+        finite = all_finite(seen)
+    else:
+        values = seen.data if is_sparse(seen) else seen
+        xp = namespace(values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            whole = is_numpy(values) and np.isfinite(np.sum(values, dtype=np.float64))
+        finite = bool(whole or xp.all(xp.isfinite(values)))
+    if not finite:
+        refuse_not_finite(matrix, opened.about.column_names)
+
+
+def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
+    """The relative error to reach, if that decides k."""
+    if sum(option is not None for option in (k, explain, error)) > 1:
+        raise ParameterError("Give one of k, explain and error, not several: each of them decides the rank.")
+    if explain is not None:
+        return math.sqrt(1.0 - check_share("explain", explain))
+    return None if error is None else check_share("error", error)
+
+
+def _checked(
+    shape: tuple[int, int], n_columns: Any, n_rows: Any, select: str, core: str, cutoff: Any, seed: int
+) -> Wanted:
+    check_choice("select", select, SELECTIONS)
+    check_choice("core", core, CORES)
+    for name, given, most in (("n_columns", n_columns, shape[1]), ("n_rows", n_rows, shape[0])):
+        if given is not None and check_count(name, given, None) > most and select != "norm":
+            raise ParameterError(f"{name}={given} is not possible: the matrix has {most} {name.removeprefix('n_')}.")
+    if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
+        raise ParameterError(f"cutoff={cutoff!r} is not possible: give a number from 0 to below 1, such as 1e-10.")
+    return Wanted(select, core, None if cutoff is None else float(cutoff), n_columns, n_rows, seed)
+
+
+def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: int | None) -> int:
+    """k as asked, or as many as there are columns and rows to be."""
+    short = min(shape)
+    if k is not None:
+        return check_count("k", k, short)
+    counts = [count for count in (n_columns, n_rows) if count is not None]
+    return min([short, *counts]) if counts else min(short, _DEFAULT_K)
+
+
+def _smallest_rank(
+    opened: Opened, wanted: Wanted, given: Any, target: float, options: dict[str, Any]
+) -> tuple[Axes, Found]:
+    """The smallest k whose CUR leaves at most the target: none whose columns are fewer than the best rank can."""
+    short = min(opened.matrix.shape)
+    squares = squares_both_ways(opened.matrix) if wanted.select == "norm" else None
+    axes = certified_axes(opened, wanted, given, k=None, error=target, **options)
+    tried: dict[int, Found] = {}
+
+    def meets(k: int) -> bool:
+        if k not in tried:
+            tried[k] = fit(opened, axes, k, wanted, squares)
+        return tried[k].error <= target * (1.0 + 1e-12)
+
+    rank = next((k for k in range(1, axes.found.k + 1) if axes.best(k)[0] <= target), axes.found.k)
+    low = high = next(k for k in range(1, short + 1) if min(wanted.counts(k, opened.matrix.shape)) >= min(rank, short))
+    while not meets(high) and high < short:
+        low, high = high + 1, min(short, high + max(4, high // 2))
+        if high > axes.found.k:
+            axes = certified_axes(opened, wanted, given, k=high, error=None, **options)
+    found = tried[_first(meets, low, high)]
+    if not meets(found.k):
+        warnings.warn(
+            f"An error of {target:.3g} was not reached: {found.asked[0]} drawn columns and {found.asked[1]} rows leave "
+            f"{found.error:.3g}. Choose them by 'pivot', which reaches every error, or ask for a larger one.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    return axes, found
+
+
+def _first(meets: Callable[[int], bool], low: int, high: int) -> int:
+    """The first number from low to high that meets it; `high` is taken where none below does."""
+    while high - low > _TRIED:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle + 1, high)
+    for k in range(low, high):
+        if meets(k):
+            return k
+    meets(high)
+    return high

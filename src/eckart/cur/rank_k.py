@@ -1,0 +1,286 @@
+"""One CUR for one k: choose columns and rows, read A once more, join them, measure the error."""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.cur import core as cur_core
+from eckart.cur.core import Core, RowSpace, Seen
+from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
+from eckart.cur.slices import fold_slices, squares_both_ways
+from eckart.engine.backends.cuda.arrays import on_device_of
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.exponent import times_power_of_two
+from eckart.engine.gather import dense, take_columns, take_rows
+from eckart.engine.matrix import Opened
+from eckart.engine.svd import find_axes, plan_axes
+from eckart.errors import MemoryBudgetError
+from eckart.result import Decomposition
+
+_CANCELLED = 1e-6
+"""Share of ||A||^2 below which an error by difference has lost too many digits, and is formed entry by entry."""
+_SMALL = 1e-3
+_DENSE_WORK = 4e11
+"""Multiplications up to which that is done for sparse data as well."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How columns and rows are chosen and joined, checked."""
+
+    select: str
+    core: str
+    cutoff: float | None
+    n_columns: int | None
+    n_rows: int | None
+    seed: int
+    memory: int | None = None
+
+    def counts(self, k: int, shape: tuple[int, int]) -> tuple[int, int]:
+        """(columns, rows) for k: k each, 4k where they are drawn; more rows where the intersection alone decides."""
+        drawn = self.select in ("norm", "leverage")
+        count = 4 * k if drawn else k
+        rows = count if self.core == "best" or self.select == "norm" else count + (count // 2 if drawn else min(k, 10))
+        if self.select != "norm":
+            # No more are independent; a pseudo-inverse alone gains from more rows.
+            count, rows = min(count, *shape), min(rows, shape[0] if self.core == "intersection" else min(shape))
+        return self.n_columns or count, self.n_rows or rows
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The certified singular vectors that columns and rows are chosen from, in float64, where the data are."""
+
+    found: Decomposition
+    right: Array
+    left: Array | None
+    whole: bool
+    """All axes are there."""
+
+    @property
+    def rank(self) -> int:
+        """Axes whose value is more than rounding."""
+        d = self.found
+        level = 4 * float(np.finfo(np.float64).eps) * max(d.rows, d.columns) ** 0.5 * d.norm
+        return int(np.sum(to_numpy(d.values).astype(np.float64) > level))
+
+    def captured(self, k: int) -> tuple[float, float]:
+        """Bounds of the largest share of ||A||^2 that rank k can hold, for k up to the axes there are and beyond."""
+        certificate, norm = self.found.certificate, self.found.norm
+        assert certificate is not None
+        if norm == 0.0:
+            return 1.0, 1.0
+        if k == self.found.k and not self.whole:
+            return certificate.explained
+        squares = [(np.asarray(bound) / norm) ** 2 for bound in (certificate.lower, certificate.upper)]
+        low, high = (float(np.sum(part[:k])) for part in squares)
+        beyond = (k - self.found.k) * float(squares[1][-1]) if k > self.found.k else 0.0
+        return min(1.0, low), min(1.0, max(low, high + beyond))
+
+    def best(self, k: int) -> tuple[float, float]:
+        """Bounds of ||A - A_k|| / ||A||."""
+        certificate, norm = self.found.certificate, self.found.norm
+        if self.whole and certificate is not None and norm > 0.0:
+            # The values left out are all known: no difference is needed.
+            low, high = (float(np.linalg.norm(np.asarray(part)[k:] / norm)) for part in certificate.values)
+            return low, high
+        low, high = self.captured(k)
+        return max(0.0, 1.0 - high) ** 0.5, max(0.0, 1.0 - low) ** 0.5
+
+
+@dataclass(frozen=True)
+class Found:
+    """A ~ C U R in the units of the opened matrix."""
+
+    k: int
+    columns: Chosen
+    rows: Chosen
+    core: Core
+    space: RowSpace
+    seen: Seen
+    stored_rows: Any
+    """R as stored, not scaled."""
+    kept: np.ndarray
+    """Which of the columns that were read are kept."""
+    error: float
+    """||A - C U R|| / ||A||."""
+    rounding: float
+    asked: tuple[int, int]
+    rank: tuple[int, int]
+    """Independent columns, independent rows."""
+
+
+def certified_axes(
+    opened: Opened, wanted: Wanted, data: Any, *, k: int | None, error: float | None, **options: Any
+) -> Axes:
+    """k axes of `data`, or as many as leave at most `error`; all of them where they cost no more."""
+    if k is not None:
+        _check_memory(opened, wanted, k)
+    short = min(opened.matrix.shape)
+    target: dict[str, Any] = {"k": k} if error is None else {"error": error}
+    whole = plan_axes(data, "svd", **target, **options).solver == "direct"
+    if whole:
+        target = {"k": short}
+    # The vectors of the short side cost nothing more; those of the long side are one product.
+    wide = opened.matrix.shape[0] <= short
+    found = find_axes(data, "svd", left=whole or wide, **target, **options)
+    float64 = namespace(found.right).float64
+    right = astype(found.right, float64)
+    if wanted.select == "norm":
+        return Axes(found, right, None, whole)
+    left = _long_vectors(opened, found) if found.left is None else astype(found.left, float64)
+    return Axes(found, right, left, whole)
+
+
+def _long_vectors(opened: Opened, found: Decomposition) -> Array:
+    """A v / ||A v||; where values are small beside the first, QR takes out what rounding left along the first ones."""
+    image = opened.matrix.matmat(found.right)
+    xp = namespace(image)
+    image = astype(image, xp.float64)
+    values = to_numpy(found.values).astype(np.float64)
+    if values.min(initial=np.inf) > _SMALL * values.max(initial=0.0):
+        return image / xp.sqrt(xp.sum(image * image, axis=0))
+    return xp.linalg.qr(image)[0]
+
+
+def raw(opened: Opened) -> Any:
+    """The data behind an opened matrix, to be opened again."""
+    return opened.matrix.matrix if opened.matrix.resident else opened.matrix.source
+
+
+def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.ndarray, np.ndarray] | None) -> Found:
+    """The CUR of rank at most k; `squares` of rows and columns are for select='norm'."""
+    _check_memory(opened, wanted, k)
+    cutoff = _cutoff(opened, wanted, k)
+    columns, rows = _chosen(opened, axes, k, wanted, squares)
+    stored, space, rows, row_rank = _rows(
+        opened, rows, cutoff, keep_all=wanted.select == "norm" or wanted.core == "intersection"
+    )
+    look = partial(cur_core.look, scales=columns.scales)
+    seen: Seen = fold_slices(opened.matrix, columns.places, space.basis, look, Seen.joined)
+    count = len(columns.places)
+    rank, kept = cur_core.column_rank(seen, cutoff)
+    if wanted.select == "norm" or rank == count:
+        kept = np.arange(count)
+    else:
+        seen, columns = seen.of_columns(kept), columns.only(kept)
+    if wanted.core == "best":
+        core, missed = cur_core.best_core(seen, space, cutoff)
+    else:
+        crossing = to_numpy(_scaled(opened, take_columns(stored, columns.places)))
+        crossing = crossing * rows.scales[:, None] * columns.scales
+        core, missed = cur_core.intersection_core(seen, space, crossing, cutoff)
+    error, rounding = _error(opened, seen, missed, space)
+    asked = wanted.counts(k, opened.matrix.shape)
+    return Found(k, columns, rows, core, space, seen, stored, kept, error, rounding, asked, (rank, row_rank))
+
+
+def working_bytes(opened: Opened, wanted: Wanted, k: int) -> int:
+    """Singular vectors of both sides, C, and R with its basis, in float64; sparse C and R take less."""
+    (rows, columns), (n_columns, n_rows) = opened.matrix.shape, wanted.counts(k, opened.matrix.shape)
+    kept = 0 if opened.matrix.sparse else n_columns
+    return int(8 * (rows * (k + kept) + columns * (k + 2 * n_rows)))
+
+
+def _check_memory(opened: Opened, wanted: Wanted, k: int) -> None:
+    needed = working_bytes(opened, wanted, k)
+    if wanted.memory is not None and needed > wanted.memory:
+        raise MemoryBudgetError(
+            f"The work needs about {needed:,} bytes beside the data for the chosen columns, rows and singular vectors, "
+            f"and {wanted.memory:,} are allowed. Allow more memory, or ask for fewer."
+        )
+
+
+def rows_as_stored(opened: Opened, places: np.ndarray) -> Any:
+    """Some rows in the units of the data."""
+    matrix = opened.matrix
+    stored = take_rows(matrix.matrix, places) if matrix.resident else matrix.rows(places)
+    return unscaled(opened, stored) if matrix.sparse and matrix.resident else stored
+
+
+def unscaled(opened: Opened, stored: Any) -> Any:
+    """Stored entries of an opened matrix in the units of the data."""
+    if not opened.exponent:
+        return stored
+    if isinstance(stored, DeviceCsr):
+        with on_device_of(stored.like):
+            return replace(stored, data=times_power_of_two(stored.data, -opened.exponent))
+    stored = stored.copy()
+    stored.data = np.ldexp(stored.data, -opened.exponent)
+    return stored
+
+
+def _scaled(opened: Opened, stored: Any) -> Array:
+    """Dense, float64, times the power of two of the opened matrix."""
+    if isinstance(stored, DeviceCsr):
+        return times_power_of_two(dense(stored), opened.exponent)
+    whole = stored.toarray() if is_sparse(stored) else stored
+    return times_power_of_two(astype(whole, namespace(whole).float64), opened.exponent)
+
+
+def _cutoff(opened: Opened, wanted: Wanted, k: int) -> float:
+    """Singular values of C, R and W below this share of the largest are rounding."""
+    if wanted.cutoff is not None:
+        return wanted.cutoff
+    precision = "float32" if "float32" in str(opened.matrix.dtype) else "float64"
+    return 16.0 * float(np.finfo(precision).eps) * math.sqrt(k)
+
+
+def _chosen(
+    opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[Chosen, Chosen]:
+    rng = np.random.Generator(np.random.Philox(wanted.seed))
+    n_columns, n_rows = wanted.counts(k, opened.matrix.shape)
+    if wanted.select == "norm":
+        by_row, by_column = squares_both_ways(opened.matrix) if squares is None else squares
+        return by_norm(by_column, n_columns, rng), by_norm(by_row, n_rows, rng)
+    assert axes.left is not None
+    used = max(1, min(k, axes.rank))
+    sides = ((axes.right[:, :used], n_columns), (axes.left[:, :used], n_rows))
+    if axes.rank == 0:
+        return by_pivot(np.zeros((1, 1)), 1), by_pivot(np.zeros((1, 1)), 1)
+    if wanted.select == "pivot":
+        first, second = (by_pivot(vectors, count) for vectors, count in sides)
+    else:
+        draw = by_leverage if wanted.select == "leverage" else by_volume
+        first, second = (draw(vectors, count, rng) for vectors, count in sides)
+    return first, second
+
+
+def _rows(opened: Opened, rows: Chosen, cutoff: float, *, keep_all: bool) -> tuple[Any, RowSpace, Chosen, int]:
+    """(R as stored, its space, the rows, how many are independent); dependent rows are left out unless all are kept."""
+    stored = rows_as_stored(opened, rows.places)
+    whole = _scaled(opened, stored)
+    space = cur_core.row_space(whole * from_numpy(rows.scales, whole)[:, None], cutoff)
+    rank = len(space.values)
+    if keep_all or rank == len(rows.places):
+        return stored, space, rows, rank
+    rows = rows.only(space.independent)
+    stored = rows_as_stored(opened, rows.places)
+    return stored, cur_core.row_space(_scaled(opened, stored), cutoff), rows, rank
+
+
+def _error(opened: Opened, seen: Seen, missed: float, space: RowSpace) -> tuple[float, float]:
+    """(||A - C U R||, its rounding), both over ||A||."""
+    total = seen.total
+    if total == 0.0:
+        return 0.0, 0.0
+    squared = max(0.0, total - seen.image) + missed
+    rows, columns = opened.matrix.shape
+    affordable = not opened.matrix.sparse or float(rows) * columns * space.basis.shape[1] <= _DENSE_WORK
+    direct = squared < _CANCELLED * total and affordable
+    if direct:
+        nothing = np.zeros(0, dtype=np.int64)
+        outside = fold_slices(
+            opened.matrix, nothing, space.basis, operator.attrgetter("outside"), operator.add, outside=True
+        )
+        squared = outside + missed
+    rounding = cur_core.rounding(total, squared, direct=direct)
+    return (squared / total) ** 0.5, rounding / total**0.5

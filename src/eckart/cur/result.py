@@ -1,0 +1,257 @@
+"""A CUR as a Decomposition: units, names, what is proved of it, and what theory had promised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.cur import bounds as cur_bounds
+from eckart.cur import core as cur_core
+from eckart.cur.core import Core
+from eckart.cur.rank_k import Axes, Found, Wanted, unscaled, working_bytes
+from eckart.engine.backends.cuda import device_rows
+from eckart.engine.backends.cuda.arrays import on_device_of
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.exponent import times_power_of_two
+from eckart.engine.gather import as_sparse, dense, take_columns, take_rows
+from eckart.engine.matrix import Opened
+from eckart.errors import NotFiniteError
+from eckart.result import Certificate, Decomposition
+
+
+def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: bool) -> Decomposition:
+    """values = lengths of the columns of C, right = (U R)^T; the rest is in `parts`, see `eckart.cur.fit`."""
+    exponent, matrix = opened.exponent, opened.matrix
+    with np.errstate(over="ignore"):
+        norm = float(np.ldexp(found.seen.total**0.5, -exponent))
+    if not np.isfinite(norm):
+        raise NotFiniteError(
+            "The sum of squares overflows float64: its root is beyond 1.8e308. Scale the data down first."
+        )
+    kept_columns = _columns(opened, found)
+    lengths = np.ldexp(_lengths(kept_columns, exponent), -exponent)
+    rows = _times(found.stored_rows, found.rows.scales[:, None], matrix.dtype)
+    scaled_rows = times_power_of_two(_dense(found.stored_rows), exponent)
+    scaled_rows = scaled_rows * from_numpy(found.rows.scales, scaled_rows)[:, None]
+    image = cur_core.times_rows(found.core, found.space, best=wanted.core == "best", rows=scaled_rows)
+    notes = _notes(found, wanted)
+    about = opened.about
+    unit = np.where(lengths > 0.0, lengths, 1.0)
+    assert axes.found.plan is not None
+    assert axes.found.info is not None
+    return Decomposition(
+        method="cur",
+        values=_device(lengths, opened),
+        right=_device(np.ascontiguousarray(image.T) if is_numpy(image) else image.T, opened),
+        rows=matrix.shape[0],
+        columns=matrix.shape[1],
+        norm=norm,
+        weight=float(matrix.shape[0]),
+        left=_device(_dense(kept_columns) / from_numpy(unit, opened.matrix.like), opened) if left else None,
+        row_names=about.row_names,
+        column_names=about.column_names,
+        certificate=_certificate(axes, found, lengths, axes.found.info.reads + matrix.reads),
+        plan=replace(
+            axes.found.plan,
+            method="cur",
+            k=found.k,
+            reads=axes.found.plan.reads + (2 if wanted.select == "norm" else 1),
+            peak_bytes=max(axes.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
+            why=f"{axes.found.plan.why} One more read joins columns and rows.",
+            settings={"select": wanted.select, "core": wanted.core},
+        ),
+        info=replace(axes.found.info, reads=axes.found.info.reads + matrix.reads, seed=wanted.seed),
+        notes=(*about.notes, *notes),
+        parts={
+            "k": found.k,
+            "select": wanted.select,
+            "core_kind": wanted.core,
+            **_side("column", found.columns, about.column_names),
+            **_side("row", found.rows, about.row_names),
+            "C": as_sparse(kept_columns) if isinstance(kept_columns, DeviceCsr) else kept_columns,
+            "R": as_sparse(rows) if isinstance(rows, DeviceCsr) else rows,
+            "core": {
+                name: from_numpy(factor, matrix.like)
+                for name, factor in _core(found.core, exponent, best=wanted.core == "best").parts().items()
+            },
+            **_errors(axes, found, norm),
+            "bounds": _bounds(axes, found, wanted, norm),
+        },
+    )
+
+
+def _side(name: str, chosen: Any, names: tuple[str, ...] | None) -> dict[str, Any]:
+    return {
+        f"{name}s": chosen.places,
+        f"{name}_scales": chosen.scales,
+        f"{name}_times": chosen.times,
+        f"chosen_{name}_names": None if names is None else tuple(names[place] for place in chosen.places),
+    }
+
+
+def _columns(opened: Opened, found: Found) -> Any:
+    """C, sparse where the data are, in their units and dtype."""
+    matrix, pieces = opened.matrix, found.seen.stored
+    if pieces[0] is None:
+        # Arrays on a device are at hand as they were given.
+        whole = take_columns(matrix.matrix, found.columns.places)
+        whole = unscaled(opened, whole) if matrix.sparse else whole
+    elif is_sparse(pieces[0]):
+        from scipy import sparse
+
+        whole = sparse.vstack(pieces, format="csr")[:, found.kept]
+        whole.data = np.ldexp(whole.data, -opened.exponent)
+    else:
+        whole = np.ldexp(np.concatenate(pieces)[:, found.kept], -opened.exponent)
+    scaled = _times(whole, found.columns.scales, matrix.dtype)
+    return scaled if is_sparse(scaled) or isinstance(scaled, DeviceCsr) else _device(scaled, opened)
+
+
+def _times(stored: Any, scales: np.ndarray, dtype: Any) -> Any:
+    """Entries times what their columns (one number each) or rows (a column of numbers) are scaled by."""
+    plain = bool(np.all(scales == 1.0))
+    if isinstance(stored, DeviceCsr):
+        return stored if plain else _times_stored(stored, scales)
+    if is_sparse(stored):
+        from scipy import sparse
+
+        if plain:
+            return stored
+        return sparse.csr_array(stored.astype(np.float64).multiply(scales)).astype(stored.dtype)
+    if plain:
+        return stored if "int" not in str(stored.dtype) and "bool" not in str(stored.dtype) else astype(stored, dtype)
+    return astype(astype(stored, namespace(stored).float64) * from_numpy(scales, stored), dtype)
+
+
+def _times_stored(stored: DeviceCsr, scales: np.ndarray) -> DeviceCsr:
+    scale = device_rows.scale_columns if scales.ndim == 1 else device_rows.scale_rows
+    with on_device_of(stored.like):
+        return scale(stored.astype(np.float64), scales.ravel()).astype(stored.dtype)
+
+
+def _dense(stored: Any) -> Array:
+    """In float64, where it is."""
+    if isinstance(stored, DeviceCsr):
+        return dense(stored)
+    whole = stored.toarray() if is_sparse(stored) else stored
+    return astype(whole, namespace(whole).float64)
+
+
+def _lengths(columns: Any, exponent: int) -> np.ndarray:
+    """Lengths of the columns, in the units of the opened matrix, on the host."""
+    if is_sparse(columns):
+        squares = np.ldexp(columns.data.astype(np.float64), exponent) ** 2
+        return np.asarray(np.sqrt(np.bincount(columns.indices, weights=squares, minlength=columns.shape[1])))
+    whole = times_power_of_two(_dense(columns), exponent)
+    if is_numpy(whole):
+        return np.asarray(np.linalg.norm(whole, axis=0))
+    return np.asarray(np.sqrt(to_numpy(namespace(whole).sum(whole * whole, axis=0))))
+
+
+def _device(numbers: Array, opened: Opened) -> Array:
+    there = from_numpy(numbers, opened.matrix.like) if is_numpy(numbers) else numbers
+    return astype(there, opened.matrix.dtype)
+
+
+def _core(core: Core, exponent: int, *, best: bool) -> Core:
+    """The core in the units of the data: C U R has theirs, so U has their inverse."""
+    values = np.ldexp(core.left_values, -exponent)
+    if not best:
+        return replace(core, left_values=values)
+    middle, right = np.ldexp(core.middle, -exponent), np.ldexp(core.right_values, -exponent)
+    return replace(core, left_values=values, middle=middle, right_values=right)
+
+
+def _errors(axes: Axes, found: Found, norm: float) -> dict[str, Any]:
+    low, high = axes.best(found.k)
+    error, slack = found.error, found.rounding
+    ratio = (
+        max(0.0, error - slack) / high if high > 0.0 else 1.0,
+        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
+    )
+    return {
+        "error": error * norm,
+        "error_rounding": slack * norm,
+        "relative_error": error,
+        "best_error": (low * norm, high * norm),
+        "ratio": ratio,
+    }
+
+
+def _bounds(axes: Axes, found: Found, wanted: Wanted, norm: float) -> dict[str, Any]:
+    k, (columns, rows), best = found.k, found.asked, axes.best(found.k)[1] * norm
+    fits = wanted.core == "best"
+    bounds = {
+        "additive": cur_bounds.additive(k, columns, rows, best, norm, drawn=fits and wanted.select == "norm"),
+        "relative": cur_bounds.relative(k, columns, rows, best, drawn=fits and wanted.select == "leverage"),
+    }
+    used = min(k, axes.rank)
+    enough = fits and used > 0 and min(len(found.columns.places), len(found.rows.places)) >= used
+    if wanted.select == "volume" and enough:
+        bounds["volume"] = cur_bounds.volume(used, best)
+    if wanted.select == "pivot" and enough and axes.left is not None:
+        right = to_numpy(take_rows(axes.right, found.columns.places))[:, :used]
+        left = to_numpy(take_rows(axes.left, found.rows.places))[:, :used]
+        bounds["pivot"] = cur_bounds.pivot(right, left, best)
+    return bounds
+
+
+def shortages(found: Found, wanted: Wanted) -> list[str]:
+    """Where fewer columns or rows are independent than were asked for."""
+    if wanted.select == "norm" or found.seen.total == 0.0:
+        return []
+    counts = (
+        ("columns", wanted.n_columns or found.k, len(found.columns.places)),
+        ("rows", wanted.n_rows or found.k, len(found.rows.places)),
+    )
+    return [
+        f"{asked} {name} were asked for; independent ones, and kept: {kept}."
+        for name, asked, kept in counts
+        if kept < asked
+    ]
+
+
+def _notes(found: Found, wanted: Wanted) -> tuple[str, ...]:
+    if found.seen.total == 0.0:
+        return ("The matrix is zero: any column and any row explain it.",)
+    if wanted.select != "norm":
+        return tuple(shortages(found, wanted))
+    drawn = (("columns", found.columns, found.rank[0]), ("rows", found.rows, found.rank[1]))
+    return tuple(
+        f"Different {name} that were drawn: {len(chosen.places)}; independent among them: {rank}."
+        for name, chosen, rank in drawn
+        if rank < len(chosen.places)
+    )
+
+
+def _certificate(axes: Axes, found: Found, lengths: np.ndarray, reads: int) -> Certificate:
+    proof = axes.found.certificate
+    assert proof is not None
+    count = min(len(found.columns.places), len(found.rows.places))
+    captured = max(0.0, 1.0 - (found.error + found.rounding) ** 2)
+    unit = float(np.finfo(np.float64).eps) * lengths
+    return Certificate(
+        explained=(captured, max(captured, axes.captured(max(count, found.k))[1])),
+        lower=lengths - unit,
+        upper=lengths + unit,
+        residuals=np.zeros(len(lengths)),
+        angle=1.0,
+        failure_probability=proof.failure_probability,
+        rounding=proof.rounding,
+        tolerance=proof.tolerance,
+        proved=proof.proved,
+        reads=reads,
+        word=_word(axes, found),
+    )
+
+
+def _word(axes: Axes, found: Found) -> str:
+    low, high = axes.best(found.k)
+    columns, rows = len(found.columns.places), len(found.rows.places)
+    taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
+    best = f"{high:.4%}" if high - low < 1e-6 else f"{low:.4%} to {high:.4%}"
+    ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
+    return f"{taken} leave an error of {found.error:.4%} of the norm; the best of rank {found.k} leaves {best}{ratio}."

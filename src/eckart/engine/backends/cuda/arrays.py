@@ -1,0 +1,94 @@
+"""Arrays on a GPU, seen by CuPy without a copy, and given back in the library of the user."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, is_host
+from eckart.errors import require
+
+
+@lru_cache(maxsize=1)
+def _installed() -> bool:
+    return importlib.util.find_spec("cupy") is not None
+
+
+def can_compile(array: Array) -> bool:
+    """Whether the array is on a GPU, and CuPy is there to compile kernels for it."""
+    return not is_host(array) and _installed()
+
+
+def cupy() -> Any:
+    return require("cupy", purpose="our kernels on a GPU")
+
+
+def seen_by_cupy(array: Array) -> Any:
+    """The array as CuPy sees it."""
+    return cupy().asarray(array)
+
+
+def pointer(array: Array) -> np.uint64:
+    """Where the entries begin, as a kernel takes it: sooner than by way of CuPy's eyes."""
+    return np.uint64(array.data_ptr() if hasattr(array, "data_ptr") else array.data.ptr)
+
+
+def element_strides(array: Array) -> tuple[int, ...]:
+    """Steps from an entry to the next along each axis, in entries."""
+    if hasattr(array, "data_ptr"):
+        return tuple(array.stride())
+    return tuple(step // array.itemsize for step in array.strides)
+
+
+def given_back(array: Any, like: Array) -> Array:
+    """A CuPy array in the library of the user."""
+    if type(like).__module__.partition(".")[0] == "cupy":
+        return array
+    return require("torch").as_tensor(array, device=like.device)
+
+
+def device_number(array: Array) -> int:
+    """Which GPU the array is on."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return int(array.device.index or 0)
+    return int(array.device.id)
+
+
+@contextmanager
+def on_device_of(like: Array) -> Iterator[None]:
+    """CuPy on the device of `like` and, for PyTorch's arrays, on PyTorch's stream there."""
+    torch: Any = sys.modules.get("torch")
+    with cupy().cuda.Device(device_number(like)):
+        theirs = torch is not None and isinstance(like, torch.Tensor)
+        if not theirs or not _raw_stream(torch, like):  # both libraries begin on the same stream
+            yield
+        else:
+            with _external(torch.cuda.current_stream(like.device)):
+                yield
+
+
+def _raw_stream(torch: Any, like: Array) -> int:
+    """PyTorch's stream as a number: what its compilers ask for, at a tenth of the price of the object."""
+    ask = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    if ask is None:
+        return int(torch.cuda.current_stream(like.device).cuda_stream)
+    return int(ask(device_number(like)))
+
+
+def _external(stream: Any) -> Any:
+    """PyTorch's stream as CuPy's; the way depends on the age of both."""
+    streams = cupy().cuda
+    try:
+        return streams.Stream.from_external(stream)
+    except (AttributeError, TypeError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return streams.ExternalStream(stream.cuda_stream)

@@ -1,0 +1,141 @@
+"""Dense float32 rows on a GPU: products with few columns by kernels that are as fast as reading (`cuda_skinny`).
+
+What does not suit them (other types and layouts, weights, many columns) takes the way of every other array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from eckart.arrays import Array, astype, is_host, namespace
+from eckart.engine.backends.cuda import skinny as cuda_skinny
+from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
+from eckart.engine.operator import Survey
+from eckart.engine.prepare import Convert, ShiftColumns, ShiftRows
+
+if TYPE_CHECKING:
+    from eckart.engine.rows import RowBlocks
+
+_LEAST_ENTRIES = 2**20
+MOST_COLUMNS = 128
+"""Columns of a factor up to which our kernels are faster than the library's products."""
+
+
+@dataclass(frozen=True)
+class SkinnyProducts:
+    """A = S - 1 shift^T, or its transpose (`turned`), S stored by rows in CuPy's eyes."""
+
+    stored: Any
+    shift: Any
+    turned: bool
+    like: Array
+
+    def matmat(self, right: Array) -> Array:
+        """A Q in float32."""
+        with on_device_of(self.like):
+            image = self._by_tiles(right, self._forth)
+        return astype(image, namespace(image).float32)
+
+    def rmatmat(self, left: Array) -> Array:
+        """A^T Y in float64."""
+        with on_device_of(self.like):
+            return self._by_tiles(left, self._back)
+
+    def normal(self, right: Array) -> Array:
+        """A^T (A Q) in float64."""
+        with on_device_of(self.like):
+            return self._by_tiles(right, lambda tile: self._back(cuda_skinny.arrange_pieces(self._forth(tile))))
+
+    def rough(self, right: Array) -> Array:
+        """About A^T (A Q), at a third of the work."""
+
+        def product(tile: Any) -> Any:
+            return self._back(cuda_skinny.arrange_pieces(self._forth(tile, rough=True)), rough=True)
+
+        with on_device_of(self.like):
+            return self._by_tiles(right, product)
+
+    def survey(self, right: Array) -> Survey:
+        """Column sums, sums of squares, the longest row and A^T (A Q); A is not turned."""
+        most = cuda_skinny.WIDTHS[-1]
+        first, rest = right[:, :most], right[:, most:]
+        with on_device_of(self.like):
+            image, squares = cuda_skinny.multiply(self.stored, self.shift, cuda_skinny.arrange(first), sums=True)
+            arranged = cuda_skinny.arrange_pieces(image)
+            pieces, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, arranged, sums=True)
+            product = cuda_skinny.added(pieces, first.shape[1], self.like)
+            sums, longest = (given_back(part, self.like) for part in (sums, cuda_skinny.longest_row(squares)))
+        if rest.shape[1]:
+            product = namespace(product).concat([product, self.normal(rest)], axis=1)
+        return Survey(sums[0, :], sums[1, :], float(self.stored.shape[0]), product, longest=longest)
+
+    def _forth(self, arranged: Any, *, rough: bool = False) -> Any:
+        """A Q in pieces."""
+        return self._product(arranged, transposed=self.turned, rough=rough)
+
+    def _back(self, arranged: Any, *, rough: bool = False) -> Any:
+        """A^T Y in pieces."""
+        return self._product(arranged, transposed=not self.turned, rough=rough)
+
+    def _product(self, arranged: Any, *, transposed: bool, rough: bool) -> Any:
+        product = cuda_skinny.multiply_transposed if transposed else cuda_skinny.multiply
+        return product(self.stored, self.shift, arranged, rough=rough)[0]
+
+    def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Array:
+        """product(arranged tile) for as many columns as a launch takes, side by side."""
+        most = cuda_skinny.WIDTHS[-1]
+        tiles = [factor[:, start : start + most] for start in range(0, factor.shape[1], most)]
+        parts = [cuda_skinny.added(product(cuda_skinny.arrange(tile)), tile.shape[1], self.like) for tile in tiles]
+        return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=1)
+
+
+def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
+    """Our kernels for `op`, for factors of up to `MOST_COLUMNS`; None where they do not suit."""
+    matrix = op.matrix
+    if is_host(op.like) or op.precision != "float32" or op.weight_roots is not None or op.sparse:
+        return None
+    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.like):
+        return None
+    shift, suits = _shift_of(op)
+    if not suits:
+        return None
+    stored = seen_by_cupy(matrix)
+    turned = stored.strides[1] != 4 or isinstance(shift, ShiftRows)
+    stored = stored.T if turned else stored
+    if not _aligned(stored) or (shift is not None and isinstance(shift, ShiftRows) != turned):
+        return None
+    return SkinnyProducts(stored, None if shift is None else seen_by_cupy(shift.shift), turned, op.like)
+
+
+def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
+    """(the one shift among the steps, whether there is nothing else)."""
+    rest = [s for s in op.steps if not (isinstance(s, Convert) and not s.exponent)]
+    if str(op.matrix.dtype).rpartition(".")[2] != "float32" or len(rest) > 1:
+        return None, False
+    if not rest:
+        return None, True
+    return (rest[0], True) if isinstance(rest[0], ShiftColumns | ShiftRows) else (None, False)
+
+
+def _aligned(stored: Any) -> bool:
+    """Rows without gaps between their entries, each on a boundary of 16 bytes."""
+    return bool(
+        stored.strides[1] == 4
+        and stored.strides[0] % 16 == 0
+        and stored.strides[0] >= 4 * stored.shape[1]
+        and stored.shape[1] % 4 == 0
+        and stored.data.ptr % 16 == 0
+    )
+
+
+def _suits(like: Array) -> bool:
+    return can_compile(like) and _has_instructions(device_number(like))
+
+
+@lru_cache(maxsize=8)
+def _has_instructions(number: int) -> bool:
+    """Whether device `number` has the instructions that the kernels are written in."""
+    return str(cupy().cuda.Device(number).compute_capability) == "90"

@@ -1,0 +1,98 @@
+"""Work on a GPU that is done many times on arrays of the same shapes, recorded once and then sent as one launch.
+
+A step of many small launches takes the host longer than the GPU. The recording holds arrays of its own: what is given
+is copied into them, and what comes out is copied out of them, so it is for small arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eckart.arrays import Array, empty_rows, namespace
+from eckart.engine.backends.cuda.arrays import cupy, on_device_of
+from eckart.engine.backends.written import library
+from eckart.errors import require
+
+_AS_THEY_COME = 2
+"""Calls before the recording: kernels are compiled and tables made by then."""
+_RELAXED = 2
+"""CUDA's number for a recording during which other threads may do as they like."""
+
+
+class Recorded:
+    """work(*arrays, number), all arrays on one GPU and the number in an array of one, without a look at the host."""
+
+    def __init__(self, work: Callable[..., tuple[Array, ...]], *, worth: bool) -> None:
+        self._work, self._worth = work, worth
+        self._calls = 0
+        self._number: Array | None = None
+        self._launch: Callable[[], None] | None = None
+        self._given: tuple[Array, ...] = ()
+        self._made: tuple[Array, ...] = ()
+        self._kept: Any = None
+
+    def __call__(self, *arrays: Array, number: float) -> tuple[Array, ...]:
+        self._calls += 1
+        if self._number is None:
+            self._number = empty_rows(1, 1, arrays[0])
+        self._number[...] = number
+        if self._launch is None and self._worth and self._calls > _AS_THEY_COME:
+            self._record(arrays)
+        if self._launch is None or not _alike(arrays, self._given):
+            return self._work(*arrays, self._number)
+        for place, array in zip(self._given, arrays, strict=True):
+            place[...] = array
+        self._launch()
+        return tuple(_copy(array) for array in self._made)
+
+    def _record(self, arrays: tuple[Array, ...]) -> None:
+        given = tuple(_copy(array) for array in arrays)
+        record = _record_torch if library(given[0]) == "torch" else _record_cupy
+        try:
+            self._launch, self._made, self._kept = record(lambda: self._work(*given, self._number), given[0])
+            self._given = given
+        except (RuntimeError, MemoryError):
+            # Not everything can be recorded by every driver; then it is sent as it comes.
+            self._worth = False
+
+
+def _record_torch(work: Callable[[], tuple[Array, ...]], like: Array) -> tuple[Callable[[], None], Any, Any]:
+    """(launch, results, what has to live as long), by PyTorch, which keeps its own memory for recordings."""
+    torch = require("torch")
+    side, current = torch.cuda.Stream(like.device), torch.cuda.current_stream(like.device)
+    side.wait_stream(current)
+    pool, graph = cupy().cuda.MemoryPool(), torch.cuda.CUDAGraph()
+    with torch.cuda.stream(side), on_device_of(like), cupy().cuda.using_allocator(pool.malloc):
+        work()  # CuPy's memory is found now: there is none to be asked for while it is recorded
+        graph.capture_begin(capture_error_mode="relaxed")
+        try:
+            made = work()
+        finally:
+            graph.capture_end()
+    current.wait_stream(side)
+    return graph.replay, made, (pool, graph)
+
+
+def _record_cupy(work: Callable[[], tuple[Array, ...]], like: Array) -> tuple[Callable[[], None], Any, Any]:
+    """The same by CuPy."""
+    side, current = cupy().cuda.Stream(non_blocking=True), cupy().cuda.get_current_stream()
+    side.wait_event(current.record())
+    pool = cupy().cuda.MemoryPool()
+    with like.device, side, cupy().cuda.using_allocator(pool.malloc):
+        work()
+        side.begin_capture(_RELAXED)
+        try:
+            made = work()
+        finally:
+            graph = side.end_capture()
+    current.wait_event(side.record())
+    return lambda: graph.launch(cupy().cuda.get_current_stream()), made, (pool, graph)
+
+
+def _copy(array: Array) -> Array:
+    return namespace(array).asarray(array, copy=True)
+
+
+def _alike(arrays: tuple[Array, ...], given: tuple[Array, ...]) -> bool:
+    return all(a.shape == b.shape and a.dtype == b.dtype for a, b in zip(arrays, given, strict=True))

@@ -1,0 +1,56 @@
+"""Orthonormal blocks on a GPU without waiting for the host: made first, checked when the host comes to it.
+
+They are good where no direction had to be left out, which is nearly always; else `orthogonal` does it carefully.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.arrays import Array, empty_rows, fetch_later
+from eckart.engine.backends.cuda import whiten as cuda_whiten
+from eckart.engine.backends.tall import inner, times
+from eckart.engine.backends.written import less_product
+
+WELL_CONDITIONED = 1e-3
+"""The least singular value with which a Cholesky factor is trusted, as one over the length of its inverse."""
+NEARLY_ORTHOGONAL = 0.5
+"""Below this, one round leaves Q orthonormal to a few units of rounding."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A block of two rounds Z -> Z W, and what was seen of Z on the way."""
+
+    block: Array
+    facts: Callable[[], np.ndarray]
+
+    def good(self, floor: float, later_floor: float = 0.0) -> bool:
+        """Whether nothing had to be left out: lengths above the floors, factors trusted, the second Z orthogonal."""
+        (shortest, least, _), (later_shortest, later_least, off_diagonal) = self.facts()
+        long_enough = shortest > floor and later_shortest > later_floor
+        trusted = least > WELL_CONDITIONED and later_least > WELL_CONDITIONED
+        return bool(long_enough and trusted and off_diagonal < NEARLY_ORTHOGONAL)
+
+
+def usable(block: Array) -> bool:
+    return cuda_whiten.usable(block)
+
+
+def orthonormalized(block: Array, gram: Array | None = None, *bases: Array) -> Made:
+    """Q with Q^T Q = I and span Q = span Z less what lies along the bases, in two rounds; `gram` is Z^T Z if known."""
+    facts = empty_rows(2, 3, block)
+    block = times(block, cuda_whiten.whiten(inner(block, block) if gram is None else gram, facts, 0))
+    block = cleared(block, *bases)  # ours by now
+    block = times(block, cuda_whiten.whiten(inner(block, block), facts, 1))
+    return Made(block, fetch_later(facts))
+
+
+def cleared(block: Array, *bases: Array) -> Array:
+    """Z less its parts along bases that are orthogonal to each other: twice, which is enough. Z is gone."""
+    for basis in (*bases, *bases):
+        block = less_product(block, basis, inner(basis, block)) if basis.shape[1] else block
+    return block

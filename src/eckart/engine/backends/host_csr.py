@@ -1,0 +1,210 @@
+"""Products with CSR rows, one read each, never densified beyond a few rows.
+
+Sparse rows need no shift before they are centred: for a column with a share p of stored entries, Cauchy-Schwarz gives
+mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bit is lost.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.engine.operator import Survey, of_powers
+from eckart.engine.parallel import each, fold
+
+if TYPE_CHECKING:
+    from eckart.engine.rows import RowBlocks
+
+_SEGMENTS = 8
+_TILE_BYTES = 192
+"""Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
+
+
+def as_csr(matrix: Any) -> Any:
+    """A canonical CSR array: sorted, without duplicates. The caller's matrix is left as it was."""
+    from scipy import sparse
+
+    result = sparse.csr_array(matrix)
+    if not result.has_canonical_format:
+        result = result.copy()
+        result.sum_duplicates()
+    return result
+
+
+def scale_rows(matrix: Any, factors: np.ndarray) -> Any:
+    """diag(u) A with the pattern shared."""
+    from scipy import sparse
+
+    data = matrix.data * np.repeat(factors, np.diff(matrix.indptr)).astype(matrix.dtype)
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def scale_columns(matrix: Any, factors: np.ndarray) -> Any:
+    """A diag(f) with the pattern shared."""
+    from scipy import sparse
+
+    data = matrix.data * factors.astype(matrix.dtype)[matrix.indices]
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def dense_rows(matrix: Any, index: slice) -> np.ndarray:
+    """A few rows, densified."""
+    return np.asarray(matrix[index].toarray(), dtype=np.float64)
+
+
+def whole(matrix: Any) -> np.ndarray:
+    """All of a small matrix."""
+    return np.asarray(matrix.toarray(), dtype=np.float64)
+
+
+def transposed(matrix: Any) -> Any:
+    """A^T, rows first."""
+    return as_csr(matrix.T)
+
+
+def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+    """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
+    from eckart.engine.compiled import csr
+
+    return _tiled(op, right, csr.normal)
+
+
+def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:
+    """A^T Y."""
+    from eckart.engine.compiled import csr
+
+    return _tiled(op, left, csr.multiply_transposed)
+
+
+def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+    """A Q."""
+    from eckart.engine.compiled import csr
+
+    matrix = op.matrix
+    factor = np.ascontiguousarray(right, dtype=matrix.dtype)
+    result = np.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
+
+    def step(segment: tuple[int, int]) -> None:
+        csr.multiply(matrix.indptr, matrix.indices, matrix.data, factor, *segment, result)
+
+    each(step, segments(matrix), workers=op.workers)
+    return result
+
+
+def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
+    """A^T A (dense, columns x columns), or (A Q)^T (A Q)."""
+    if right is not None:
+        image = matmat(op.precise(), right)
+        return np.asarray(image.T @ image)
+    from eckart.engine.compiled import csr
+
+    matrix = op.matrix
+    columns = matrix.shape[1]
+    cuts = segments(matrix, max(1, min(_SEGMENTS, 2**28 // (8 * columns * columns))))
+
+    def step(segment: tuple[int, int]) -> np.ndarray:
+        result = np.zeros((columns, columns))
+        csr.gram(matrix.indptr, matrix.indices, matrix.data, *segment, result)
+        return result
+
+    upper = fold(step, cuts, np.add, workers=op.workers)
+    return np.asarray(upper + np.triu(upper, 1).T)
+
+
+_gram_of = gram  # `survey` has an argument of that name
+
+
+def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
+    """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
+    sums, squares, stored, powers = _over_segments(op, "column_sums", ())
+    weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
+    product = _gram_of(op) if gram else None if right is None else normal(op, right)
+    return Survey(sums, squares, weight, product, stored, of_powers(powers[:1]))
+
+
+def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
+    """Sum of (a - mean)^2 by column, without a difference of large numbers."""
+    mean = survey.sums / survey.weight
+    about = _over_segments(op, "column_squares", (mean,))[0]
+    # Entries that are not stored are zeros, each at the distance `mean` from the mean.
+    absent = np.maximum(survey.weight - np.asarray(survey.stored), 0.0)
+    return np.asarray(about + absent * mean**2)
+
+
+def full_columns(op: RowBlocks) -> np.ndarray:
+    """Columns of which every entry is stored."""
+    counts = np.bincount(op.matrix.indices, minlength=op.matrix.shape[1])
+    return np.flatnonzero(counts == op.matrix.shape[0])
+
+
+def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
+    """A - u c^T where c is zero but on full columns: the pattern stays as it is."""
+    from scipy import sparse
+
+    matrix = op.matrix
+    offset = shift[matrix.indices]
+    if op.weight_roots is not None:
+        offset *= np.repeat(op.weight_roots, np.diff(matrix.indptr))
+    data = (matrix.data.astype(np.float64) - offset).astype(matrix.dtype)
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Column sums by a kernel of `kernels.csr`, segment by segment; a column's sums share a cache line."""
+    from eckart.engine.compiled import csr
+
+    matrix = op.matrix
+    roots = np.zeros(0) if op.weight_roots is None else op.weight_roots
+
+    def step(segment: tuple[int, int]) -> np.ndarray:
+        result = np.zeros((matrix.shape[1], 4))
+        getattr(csr, kernel)(matrix.indptr, matrix.indices, matrix.data, roots, *extra, *segment, result)
+        return result
+
+    sums = fold(step, segments(matrix), np.add, workers=op.workers)
+    return np.ascontiguousarray(sums.T)
+
+
+def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:
+    """Row ranges with equal numbers of stored entries."""
+    rows = matrix.shape[0]
+    targets = np.linspace(0, matrix.nnz, count + 1)[1:-1]
+    inner = np.searchsorted(matrix.indptr, targets)
+    edges = np.unique(np.concatenate(([0], inner, [rows]))).astype(int).tolist()
+    return list(itertools.pairwise(edges)) or [(0, rows)]
+
+
+def _tiled(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
+    """Sum over segments of kernel(rows, tile of the factor), with the accumulator of each thread kept small."""
+    matrix = op.matrix
+    width = max(1, _TILE_BYTES // matrix.dtype.itemsize)
+    factor = np.asarray(factor, dtype=matrix.dtype)
+    pieces = [
+        _sum_segments(op, np.ascontiguousarray(factor[:, first : first + width]), kernel)
+        for first in range(0, factor.shape[1], width)
+    ]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+
+
+def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
+    matrix = op.matrix
+
+    def step(segment: tuple[int, int]) -> np.ndarray:
+        result = np.zeros((matrix.shape[1], factor.shape[1]), matrix.dtype)
+        kernel(matrix.indptr, matrix.indices, matrix.data, factor, *segment, result)
+        return result
+
+    def add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        first = first.astype(np.float64, copy=False)
+        first += second
+        return first
+
+    total: np.ndarray = fold(step, segments(matrix, _accumulators(matrix)), add, workers=op.workers)
+    return total.astype(np.float64, copy=False)
+
+
+def _accumulators(matrix: Any) -> int:
+    """How many segments have a sum of their own: as many as have work enough to pay for clearing and adding it."""
+    return max(2, min(32, int(matrix.nnz) // (64 * max(int(matrix.shape[1]), 1))))

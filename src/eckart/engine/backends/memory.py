@@ -1,0 +1,79 @@
+"""When the memory of a GPU does not suffice: smaller blocks, and a word about it; never a wrong answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from eckart.arrays import is_host
+from eckart.errors import MemoryBudgetError
+
+_BLOCK_BYTES = 2**29
+"""On a GPU a block has to keep all of it busy."""
+_LEAST_BLOCK_BYTES = 2**22
+
+
+@dataclass
+class Counter:
+    """Reads of the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
+
+    reads: int = 0
+    block_bytes: int = _BLOCK_BYTES
+
+    @property
+    def frugal(self) -> bool:
+        """Whether memory ran out before."""
+        return self.block_bytes < _BLOCK_BYTES
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self.frugal:
+            return ()
+        size = self.block_bytes / 2**20
+        return (f"The memory of the GPU ran out, and the work was done in smaller blocks, of {size:.3g} MiB.",)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether PyTorch or CuPy found no room on the device."""
+    return type(error).__name__ == "OutOfMemoryError"
+
+
+def within_memory(product: Callable[..., Any]) -> Callable[..., Any]:
+    """A product of a matrix, tried again with smaller blocks where the device has no room for it."""
+
+    @wraps(product)
+    def run(matrix: Any, *arguments: Any, **options: Any) -> Any:
+        if is_host(matrix.like):
+            return product(matrix, *arguments, **options)
+        counter, reads = matrix.counter, matrix.counter.reads
+        while True:
+            try:
+                return product(matrix, *arguments, **options)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                said = str(error).partition("\n")[0]
+            # Out of `except`: the error holds on to all arrays of the failed attempt.
+            free_device_memory()
+            if counter.block_bytes <= _LEAST_BLOCK_BYTES:
+                size = counter.block_bytes / 2**20
+                raise MemoryBudgetError(
+                    f"The GPU has no room for the work even in blocks of {size:.3g} MiB ({said}). "
+                    "Free memory there, ask for fewer components, or leave the data on the host and use device='cuda'."
+                )
+            counter.block_bytes //= 4
+            counter.reads = reads
+
+    return run
+
+
+def free_device_memory() -> None:
+    """What PyTorch and CuPy keep for later is given back."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if cupy is not None:
+        cupy.get_default_memory_pool().free_all_blocks()

@@ -1,0 +1,215 @@
+"""Orthonormal bases of tall blocks by products of matrices, with dependent directions left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import lapack
+
+from eckart.arrays import Array, astype, device, fetch_later, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.engine.backends.cuda import orthogonal as orthogonal_device
+from eckart.engine.backends.cuda import random as cuda_random
+from eckart.engine.backends.cuda.orthogonal import NEARLY_ORTHOGONAL, WELL_CONDITIONED
+from eckart.engine.backends.tall import inner, times, without
+
+_UNIT = float(np.finfo(np.float64).eps)
+ROUNDING_ONLY = 1e-3
+"""Of a unit column that was rounding only, no more than this is left when it is cleared of a basis."""
+
+
+def orthonormalize(block: Array, floor: float = 0.0) -> Array:
+    """Q with Q^T Q = I and span Q = span Z, less columns shorter than `floor` and directions dependent to about 1e-6.
+
+    Q = Z W with W^T Z^T Z W = I; a second round mends what rounding did to the first, unless Z was nearly orthogonal.
+    """
+    if orthogonal_device.usable(block):
+        made = orthogonal_device.orthonormalized(block)
+        if made.good(floor):
+            return made.block
+    for least in (floor, 0.0):
+        whitening, nearly = _whiten(to_numpy(inner(block, block)), least)
+        block = times(block, from_numpy(whitening, block))
+        if nearly:
+            break
+    return block
+
+
+def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tuple[Array, float]:
+    """(Q, dropped): an orthonormal basis of Z, orthogonal to M, and the length of what it leaves out of all of Z.
+
+    `gram` is Z^T Z.
+
+    Directions much shorter than others come in a later round: first what is long, then what that leaves. Stretching a
+    short direction to unit length stretches its rounding too, so the result is cleared of M once more.
+    """
+    xp = namespace(rest)
+    known = basis
+    pieces: list[Array] = []
+    left, length = rest, _longest(gram)
+    floor = max(floor, 1e3 * _UNIT * length)
+    room = min(rest.shape[1], basis.shape[0] - basis.shape[1])
+    while length > floor and room > 0:
+        piece = times(left, from_numpy(_whiten(gram, floor)[0], left))
+        piece = orthonormalize(project_out(piece, known), ROUNDING_ONLY)
+        if piece.shape[1] == 0:
+            break
+        piece = piece[:, : min(room, piece.shape[1])]
+        room -= piece.shape[1]
+        pieces.append(piece)
+        if piece.shape[1] == left.shape[1]:
+            length = 0.0  # nothing was left out
+            break
+        left = without(left, piece, inner(piece, left))
+        gram = to_numpy(inner(left, left))
+        length = _longest(gram)
+        if length > floor and room > 0:
+            known = xp.concat([known, piece], axis=1)
+    dropped = float(np.sqrt(max(np.trace(gram), 0.0))) if length else 0.0
+    if not pieces:
+        return rest[:, :0], dropped
+    return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), dropped
+
+
+def outside(random: Array, *bases: Array) -> tuple[Array, Callable[[], np.ndarray]]:
+    """(Q, coordinates): an orthonormal basis of what lies outside of the bases of random columns, and Q^T of these.
+
+    The coordinates arrive when they are asked for.
+    """
+    if orthogonal_device.usable(random):
+        made = orthogonal_device.orthonormalized(random, None, *bases)
+        coordinates = fetch_later(inner(made.block, random))
+        if made.good(0.0, ROUNDING_ONLY):
+            return made.block, coordinates
+    left = project_out(random, *bases)
+    fresh = orthonormalize(project_out(orthonormalize(left), *bases))
+    return fresh, fetch_later(inner(fresh, left))
+
+
+def _longest(gram: np.ndarray) -> float:
+    return float(np.sqrt(np.diagonal(gram).max(initial=0.0)))
+
+
+def _whiten(gram: np.ndarray, floor: float = 0.0) -> tuple[np.ndarray, bool]:
+    """(W, whether Z was nearly orthogonal) with Z W orthonormal, given Z^T Z.
+
+    W = D C^-T, where D scales the columns to unit length and C C^T = D Z^T Z D; where that is nearly singular,
+    W = D E L^-1/2 with its eigenpairs, and directions that depend on others are left out.
+    """
+    lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    used = np.flatnonzero(lengths > floor)
+    if not used.size:
+        return np.zeros((gram.shape[0], 0)), True
+    scaled = gram[np.ix_(used, used)] / np.outer(lengths[used], lengths[used])
+    inner_part = _inverse_root(scaled)
+    result = np.zeros((gram.shape[0], inner_part.shape[1]))
+    result[used] = inner_part / lengths[used, None]
+    # Gershgorin: all eigenvalues of the scaled matrix lie within its largest row sum off the diagonal from 1.
+    off_diagonal = float(np.abs(scaled).sum(axis=1).max()) - 1.0
+    return result, off_diagonal < NEARLY_ORTHOGONAL
+
+
+def _inverse_root(scaled: np.ndarray) -> np.ndarray:
+    """W with W^T S W = I for a matrix of unit diagonal."""
+    # LAPACK itself: around a matrix this small, NumPy and SciPy take longer than it does.
+    root, failed = lapack.dpotrf(scaled, lower=1, clean=1)
+    if not failed:
+        inverse, failed = lapack.dtrtri(root, lower=1)
+        # The diagonal does not tell: many pivots that are not small make a factor that is all but singular.
+        if not failed and float(np.sum(inverse * inverse)) < WELL_CONDITIONED**-2:
+            return np.ascontiguousarray(inverse.T)
+    # The longest first: they stay where there is no room for all.
+    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(scaled))
+    good = values > 100 * len(values) * _UNIT
+    return np.asarray(vectors[:, good] / np.sqrt(values[good]))
+
+
+def project_out(block: Array, *bases: Array) -> Array:
+    """Z less its parts along bases that are orthogonal to each other; again until a pass finds next to nothing.
+
+    Beside a GPU twice, which is enough, rather than wait for what a pass has found.
+    """
+    xp = namespace(block)
+    if not is_host(block):
+        return orthogonal_device.cleared(xp.asarray(block, copy=True), *bases)
+    for _ in range(3 if block.shape[1] else 0):
+        found = 0.0
+        for basis in bases:
+            if basis.shape[1]:
+                coefficients = inner(basis, block)
+                block = without(block, basis, coefficients)
+                found = max(found, float(xp.max(xp.abs(coefficients))))
+        if found <= 1e-6:
+            break
+    return block
+
+
+def departure(basis: Array, rng: np.random.Generator) -> Callable[[], float]:
+    """About ||I - M^T M||_F, from four random vectors, with a margin of three, once it is asked for."""
+    probes = gaussian(rng, basis.shape[1], 4, basis)
+    error = fetch_later(inner(basis, times(basis, probes)) - probes)
+    return lambda: 3.0 * float(np.sqrt(np.sum(error() ** 2) / 4.0))
+
+
+def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
+    """A block of independent standard normal numbers beside `like`.
+
+    A GPU makes them of random bits, two and two: sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v).
+    """
+    if is_host(like):
+        return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
+    if cuda_random.usable(like):
+        return cuda_random.normals(rows, columns, int(rng.integers(2**63)), like)
+    xp = namespace(like)
+    bits = random_bits(rng, (-(-rows // 2), columns), like)
+    low, high = ((astype(part, xp.float64) + 0.5) / 2.0**32 for part in (bits & _LOW, (bits >> 32) & _LOW))
+    length, angle = xp.sqrt(-2.0 * xp.log(low)), (2.0 * np.pi) * high
+    return xp.concat([length * xp.cos(angle), length * xp.sin(angle)], axis=0)[:rows, :]
+
+
+_LOW = 2**32 - 1
+_ODD, _FIRST, _SECOND = (value - 2**64 for value in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+
+
+def random_bits(rng: np.random.Generator, shape: tuple[int, int], like: Array) -> Array:
+    """64 random bits for every entry, as int64, made beside `like` (Steele, Lea and Flood's SplitMix64).
+
+    A shift to the right brings the sign along, so it is masked.
+    """
+    xp = namespace(like)
+    count = xp.arange(shape[0] * shape[1], dtype=xp.int64, device=device(like))
+    bits = count * _ODD + int(rng.integers(2**63))
+    bits = (bits ^ ((bits >> 30) & (2**34 - 1))) * _FIRST
+    bits = (bits ^ ((bits >> 27) & (2**37 - 1))) * _SECOND
+    return xp.reshape(bits ^ ((bits >> 31) & (2**33 - 1)), shape)
+
+
+def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
+    """A block of random signs beside `like`: as good a start as normal numbers, and sooner made."""
+    if not is_host(like):
+        if cuda_random.usable(like):
+            return cuda_random.signs(rows, columns, int(rng.integers(2**63)), like)
+        return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), like) >> 33) & 1, float64(like))
+    bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
+    moved = from_numpy(bits.reshape(rows, columns), like)  # as bytes: an eighth of the way
+    return 2.0 * astype(moved, float64(like)) - 1.0
+
+
+def flip_signs(right: Array) -> np.ndarray:
+    """One sign per column: the entry of largest modulus (the first of equal ones) becomes positive."""
+    if right.shape[0] == 0:
+        return np.ones(right.shape[1])
+    xp = namespace(right)
+    places = xp.argmax(xp.abs(right), axis=0)
+    signs = np.diagonal(to_numpy(xp.take(right, places, axis=0)))
+    return np.where(signs < 0.0, -1.0, 1.0)
+
+
+def signs_beside(right: Array) -> Array:
+    """The same beside `right`; on a GPU without a way to the host."""
+    if is_host(right) or right.shape[0] == 0:
+        return from_numpy(flip_signs(right), right)
+    xp = namespace(right)
+    columns = xp.arange(right.shape[1], device=device(right))
+    largest = right[xp.argmax(xp.abs(right), axis=0), columns]
+    return 1.0 - 2.0 * astype(largest < 0.0, float64(right))

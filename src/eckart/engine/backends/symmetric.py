@@ -1,0 +1,106 @@
+"""Leading eigenpairs of a symmetric matrix that is in memory, in falling order: by LAPACK, or where a GPU is faster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
+from eckart.engine.threads import one_blas_thread
+
+_SUBSET = {"pairs": 320, "values": 1024}
+"""From this size on, computing a few is cheaper than computing all."""
+ONE_THREAD = 640
+"""Up to this size a second BLAS thread gains nothing."""
+_ON_DEVICE = {"pairs": 144, "values": 192}
+"""From this size on a GPU at hand is faster than the host, the ways there and back included."""
+
+
+def leading_pairs(
+    matrix: Array, count: int, *, smallest: bool = False, like: Array | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `count` largest eigenvalues, falling, and their vectors; or the smallest, rising. `like`: see `pairs`."""
+    size = matrix.shape[0]
+    chosen = slice(0, count) if smallest else slice(size - count, size)
+    if worth_moving("pairs", size, like):
+        values, vectors = _there(matrix, like, chosen)
+    else:
+        matrix = to_numpy(matrix)
+        found = None
+        if not by_all(size, count):
+            found = _subset(matrix, count, vectors=True, smallest=smallest)
+        values, vectors = found if found is not None else _every(matrix, chosen)
+    return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
+
+
+def by_all(size: int, count: int, like: Array | None = None) -> bool:
+    """Whether the `count` leading pairs are found by computing all."""
+    return worth_moving("pairs", size, like) or size < _SUBSET["pairs"] or 2 * count >= size
+
+
+def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) -> np.ndarray:
+    """The `count` largest eigenvalues, falling."""
+    size = matrix.shape[0]
+    if worth_moving("values", size, like):
+        values = _there(matrix, like, None)[0]
+    else:
+        found = _subset(matrix, count, vectors=False) if size >= _SUBSET["values"] and 2 * count < size else None
+        values = found[0] if found is not None else _here(np.linalg.eigvalsh, matrix)
+    return np.asarray(values[::-1][:count])
+
+
+def pairs(matrix: np.ndarray, like: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvalues, rising, and their vectors; `like` is an array on a device that may be asked."""
+    whole = slice(0, matrix.shape[0])
+    return _there(matrix, like, whole) if worth_moving("pairs", matrix.shape[0], like) else _every(matrix, whole)
+
+
+def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
+    values, vectors = _here(np.linalg.eigh, matrix)
+    return values[chosen], vectors[:, chosen]
+
+
+def worth_moving(kind: str, size: int, like: Array | None) -> bool:
+    """Whether `like` is on a GPU that finds "pairs" or "values" of a matrix of this size sooner than the host."""
+    return like is not None and size >= _ON_DEVICE[kind] and not is_host(like)
+
+
+def _there(matrix: Array, like: Array, chosen: slice | None) -> tuple[np.ndarray, np.ndarray]:
+    """The chosen pairs, or all values and no vectors."""
+    solver = namespace(like).linalg
+    moved = from_numpy(matrix, like) if isinstance(matrix, np.ndarray) else matrix
+    try:
+        if chosen is None:
+            return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))
+        values, vectors = solver.eigh(moved)
+    except RuntimeError as error:  # PyTorch's word for what NumPy calls LinAlgError
+        raise np.linalg.LinAlgError(str(error)) from error
+    return to_numpy(values[chosen]), to_numpy(vectors[:, chosen])
+
+
+def _here(solve: Any, matrix: np.ndarray) -> Any:
+    if matrix.shape[0] > ONE_THREAD:
+        return solve(matrix)
+    with one_blas_thread():
+        return solve(matrix)
+
+
+def _subset(
+    matrix: np.ndarray, count: int, *, vectors: bool, smallest: bool = False
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """LAPACK's subset driver; None where it gives up or leaves some of many equal values out."""
+    size = matrix.shape[0]
+    index = [0, count - 1] if smallest else [size - count, size - 1]
+    solve: Any = linalg.eigh if vectors else linalg.eigvalsh
+
+    def some(given: np.ndarray) -> Any:
+        return solve(given, subset_by_index=index, check_finite=False)
+
+    try:
+        result: Any = _here(some, matrix)
+    except np.linalg.LinAlgError:
+        return None
+    values, found = result if vectors else (result, np.zeros((size, 0)))
+    return (values, found) if len(values) == count else None

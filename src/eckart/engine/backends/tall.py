@@ -1,0 +1,82 @@
+"""Products of tall blocks, rows shared out over our own threads: they sleep when they wait, where BLAS threads spin.
+
+M is kept as rows (d x n), so a tall block is a view of its transpose, and so are the results: BLAS is half as fast
+again when all operands are stored alike. The sum over n is taken in fixed pieces.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from eckart.arrays import Array, is_host, is_numpy
+from eckart.engine.backends.written import less_product, put_product
+from eckart.engine.parallel import each, fold
+
+_PIECES = 8
+_SERIAL_WORK = 4_000_000
+
+
+def inner(first: Array, second: Array, place: Array | None = None) -> Array:
+    """A^T B for n x p and n x q, put into `place` where one is given."""
+    if not _worth_it(first, second.shape[1]):
+        return first.T @ second if place is None else put_product(first.T, second, place)
+
+    def step(piece: slice) -> np.ndarray:
+        return np.asarray(first[piece].T @ second[piece])
+
+    def add(total: np.ndarray, part: np.ndarray) -> np.ndarray:
+        total += part
+        return total
+
+    total = fold(step, _pieces(first.shape[0]), add)
+    if place is None:
+        return total
+    place[...] = total
+    return place
+
+
+def times(tall: Array, small: Array) -> Array:
+    """A S for n x p and p x q."""
+    if not _worth_it(tall, small.shape[1]):
+        return tall @ small
+    result = _tall(tall.shape[0], small.shape[1])
+
+    def step(piece: slice) -> None:
+        np.matmul(tall[piece], small, out=result[piece])
+
+    each(step, _pieces(tall.shape[0]))
+    return result
+
+
+def without(tall: Array, basis: Array, coefficients: Array) -> Array:
+    """Z - M C."""
+    if not _worth_it(basis, coefficients.shape[1]):
+        return tall - basis @ coefficients
+    result = _tall(*tall.shape)
+
+    def step(piece: slice) -> None:
+        np.matmul(basis[piece], coefficients, out=result[piece])
+        np.subtract(tall[piece], result[piece], out=result[piece])
+
+    each(step, _pieces(tall.shape[0]))
+    return result
+
+
+def less(tall: Array, basis: Array, coefficients: Array) -> Array:
+    """Z - M C, where nobody needs Z any more."""
+    return without(tall, basis, coefficients) if is_host(tall) else less_product(tall, basis, coefficients)
+
+
+def _tall(rows: int, columns: int) -> np.ndarray:
+    return np.empty((columns, rows)).T
+
+
+def _worth_it(tall: Array, width: int) -> bool:
+    return is_numpy(tall) and tall.shape[0] * tall.shape[1] * width >= _SERIAL_WORK
+
+
+def _pieces(rows: int) -> list[slice]:
+    edges = np.linspace(0, rows, _PIECES + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in itertools.pairwise(edges)]

@@ -1,0 +1,41 @@
+"""Products and functions written over an array that is there, in the words of each library.
+
+The array API makes a new array of every result; beside products of large tiles each further pass counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eckart.arrays import Array, is_numpy, namespace
+
+
+def library(array: Array) -> str:
+    return type(array).__module__.partition(".")[0]
+
+
+def applied(function: str, array: Array) -> Array:
+    """function(array), in the memory of the array where its library can."""
+    xp = namespace(array)
+    known = is_numpy(array) or library(array) in ("torch", "cupy")
+    return getattr(xp, function)(array, out=array) if known else getattr(xp, function)(array)
+
+
+def less_product(rows: Array, first: Array, second: Array) -> Array:
+    """rows - first second; the rows are gone."""
+    if library(rows) == "torch":
+        return rows.addmm_(first, second, alpha=-1.0)
+    rows -= first @ second
+    return rows
+
+
+def put_product(first: Array, second: Array, place: Array) -> Array:
+    """first second, put into `place`."""
+    if library(place) == "torch":
+        xp: Any = namespace(place)
+        return xp.matmul(first, second, out=place)
+    if library(place) == "cupy" and place.flags.c_contiguous:
+        return first.dot(second, out=place)
+    product = first @ second
+    place[...] = product
+    return product

@@ -1,0 +1,126 @@
+"""A Dask array or data frame as rows: its row chunks are the blocks, and stay where they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import About, Block
+from eckart.errors import InputError
+
+_ALIGNMENT = 64
+
+
+def is_dask(data: Any) -> bool:
+    """Whether it is a Dask collection, without importing Dask for it."""
+    return type(data).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(data, "__dask_graph__")
+
+
+@dataclass(frozen=True)
+class DaskRows:
+    """The rows of a Dask array of one column of chunks."""
+
+    array: Any
+    edges: tuple[int, ...]
+    about: About = field(default_factory=About)
+    sparse: bool = False
+    density: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.edges[-1], int(self.array.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
+
+    @property
+    def entries(self) -> int:
+        return int(self.shape[0] * self.shape[1] * self.density)
+
+    def cuts(self) -> Sequence[int]:
+        return self.edges
+
+    def chunk(self, start: int) -> Any:
+        """The chunk that begins at row `start`, as a delayed value."""
+        return self.array.blocks[self.edges.index(start), 0].to_delayed()[0, 0]
+
+    def read(self, start: int, stop: int) -> Block:
+        first = int(np.searchsorted(self.edges, start, side="right")) - 1
+        last = int(np.searchsorted(self.edges, stop, side="left"))
+        return _stack([self._part(i, start, stop) for i in range(first, last)])
+
+    def _part(self, chunk: int, start: int, stop: int) -> Block:
+        """The wanted rows of one chunk, cut out where it is."""
+        first, last = self.edges[chunk], self.edges[chunk + 1]
+        rows = self.array.blocks[chunk, 0][max(start, first) - first : min(stop, last) - first]
+        return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
+
+    def fingerprint(self) -> dict[str, Any]:
+        return {"dask": self.array.name, "shape": list(self.shape)}
+
+
+def dask_rows(data: Any) -> DaskRows:
+    """A Dask array or frame of numbers as rows."""
+    about = About(name="dask")
+    if hasattr(data, "to_dask_array"):
+        others = [str(name) for name, kind in data.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
+        if others:
+            raise InputError(
+                f"Columns that do not hold numbers: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
+            )
+        about = About(name="dask", column_names=tuple(map(str, data.columns)))
+        data = data.to_dask_array(lengths=True)
+    if data.ndim != 2:
+        raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
+    if any(np.isnan(size) for size in data.chunks[0]):
+        data = data.compute_chunk_sizes()
+    if len(data.chunks[1]) > 1:
+        data = data.rechunk({1: -1})
+    edges = (0, *(int(edge) for edge in itertools.accumulate(data.chunks[0])))
+    edges = tuple(edge for edge, later in zip(edges, (*edges[1:], None), strict=True) if edge != later)
+    sparse = not isinstance(data._meta, np.ndarray)
+    density = _density(data) if sparse else 1.0
+    return DaskRows(data, edges, about, sparse, density)
+
+
+def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
+    """A chunk as rows: a NumPy array or a CSR array of floats."""
+    if isinstance(chunk, np.ndarray):
+        return _aligned(np.ascontiguousarray(chunk, dtype=dtype))
+    from scipy import sparse
+
+    if not sparse.issparse(chunk) and hasattr(chunk, "to_scipy_sparse"):  # a chunk of the package `sparse`
+        chunk = chunk.to_scipy_sparse()
+    return sparse.csr_array(chunk, dtype=dtype)
+
+
+def _aligned(block: np.ndarray) -> np.ndarray:
+    """The block at a multiple of 64 bytes: where a message left it askew, BLAS goes other ways and rounds otherwise."""
+    if block.ctypes.data % _ALIGNMENT == 0:
+        return block
+    room = np.empty(block.nbytes + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    result = room[start : start + block.nbytes].view(block.dtype).reshape(block.shape)
+    result[...] = block
+    return result
+
+
+def _density(data: Any) -> float:
+    """Share of stored entries, from the first chunk."""
+    chunk = as_block(data.blocks[0, 0].compute(), np.dtype(np.float64))
+    return float(int(chunk.nnz) / max(int(chunk.shape[0]) * int(chunk.shape[1]), 1))
+
+
+def _stack(pieces: list[Block]) -> Block:
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    from scipy import sparse
+
+    return sparse.vstack(pieces, format="csr")

@@ -1,0 +1,107 @@
+"""How the blocks of a matrix are read: how often so far, what is told on the way, what is kept to go on later."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from eckart.engine.backends.memory import Counter
+from eckart.engine.blocks.checkpoint import Journal
+
+Item = TypeVar("Item")
+Loaded = TypeVar("Loaded")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a long computation stands; `watch=` is called with one after every block."""
+
+    read: int
+    """The read of the data that is under way, counted from 1."""
+    reads: int
+    """Reads expected in all."""
+    block: int
+    blocks: int
+    seconds: float
+    rows_per_second: float
+    seconds_left: float
+    explained: tuple[float, float] | None = None
+    """Certified share so far, once there is one."""
+
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass
+class Reading:
+    """Shared by all views of one matrix."""
+
+    journal: Journal | None = None
+    mover: Any = None
+    """Takes blocks to a GPU (`transfer.Mover`); None leaves them here."""
+    cluster: Any = None
+    """Where blocks are worked on (`cluster.Cluster`); None means here."""
+    counter: Counter = field(default_factory=Counter)
+    """Of the blocks that are worked on."""
+    watch: Watch | None = None
+    expected: int = 1
+    reads: int = 0
+    explained: tuple[float, float] | None = None
+    _began: float = field(default_factory=time.monotonic)
+    _blocks_done: int = 0
+
+    def tell(self, block: int, blocks: int, rows: int) -> None:
+        """After block `block` of `blocks` of the present read; the matrix has `rows` rows."""
+        self._blocks_done += 1
+        if self.watch is None:
+            return
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        rate = self._blocks_done / seconds
+        left = (blocks - block) + max(self.expected - self.reads, 0) * blocks
+        self.watch(
+            Progress(
+                read=self.reads,
+                reads=max(self.expected, self.reads),
+                block=block,
+                blocks=blocks,
+                seconds=seconds,
+                rows_per_second=rate * rows / blocks,
+                seconds_left=left / rate,
+                explained=self.explained,
+            )
+        )
+
+    def note(self, _step: int, lower: float, upper: float) -> None:
+        self.explained = (lower, upper)
+
+
+def ahead(
+    load: Callable[[Item], Loaded], items: Sequence[Item], depth: int = 2, threads: int = 1
+) -> Iterator[tuple[Item, Loaded]]:
+    """(item, load(item)) in order, loaded by threads of their own while the caller works on those before."""
+    if len(items) <= 1:
+        for item in items:
+            yield item, load(item)
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="eckart-read")
+    pending: deque[tuple[Item, Future[Loaded]]] = deque()
+    waiting = iter(items)
+    try:
+        for item in waiting:
+            pending.append((item, pool.submit(load, item)))
+            if len(pending) >= depth:
+                break
+        while pending:
+            item, future = pending.popleft()
+            loaded = future.result()
+            for later in waiting:
+                pending.append((later, pool.submit(load, later)))
+                break
+            yield item, loaded
+            del loaded
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,379 @@
+"""StackedBlocks: a matrix of many row blocks that are read one after the other, never all in memory.
+
+A = (A_1; A_2; ...): A^T A Q = sum of A_i^T A_i Q. Each A_i is a RowBlocks while it is in memory, so every product is
+the one text of `row_blocks`; here they are only added up, in the order of the blocks, in float64.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.host_csr import as_csr
+from eckart.engine.backends.memory import Counter
+from eckart.engine.blocks.checkpoint import key_of
+from eckart.engine.blocks.reading import Reading, ahead
+from eckart.engine.blocks.source import RowSource
+from eckart.engine.measured import measured_rows
+from eckart.engine.operator import Survey, of_powers, to_power
+from eckart.engine.prepare import Convert
+from eckart.engine.rows import RowBlocks
+from eckart.engine.transformed import Transposed
+from eckart.errors import MemoryBudgetError
+
+_JOURNALLED = 2**28
+"""Products of rows up to this many bytes are written down; longer ones are formed again."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A method of RowBlocks and its argument: how a block that was read is seen."""
+
+    method: str
+    argument: Any = None
+    by_row: bool = False
+
+    def apply(self, block: RowBlocks, start: int, stop: int) -> RowBlocks:
+        view = getattr(block, self.method)
+        if self.argument is None:
+            seen: RowBlocks = view()
+            return seen
+        argument = self.argument[start:stop] if self.by_row else self.argument
+        if self.method == "shifted":
+            argument = from_numpy(argument, block.like)
+        return view(argument)  # type: ignore[no-any-return]
+
+
+class BlockTask(Protocol):
+    """What is asked of one block: arrays that add up over the blocks, or one with a row for each row."""
+
+    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]: ...
+
+    @property
+    def key(self) -> str:
+        """What tells it from another question."""
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
+
+    kind: str
+    factor: np.ndarray | None = None
+    by_row: bool = False
+    gram: bool = False
+
+    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
+        factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
+        if factor is not None:
+            factor = from_numpy(factor, block.like)
+        if self.kind == "survey":
+            found = block.survey(factor, gram=self.gram)
+            longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
+            parts = [found.sums, found.squares, np.array([found.weight]), longest]
+            return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
+        if self.kind == "gram":
+            return [block.gram(factor)]
+        if self.kind == "measured":
+            assert factor is not None
+            return [measured_rows(block, factor)]
+        return [getattr(block, self.kind)(factor)]
+
+    @property
+    def key(self) -> str:
+        return key_of(f"{self.kind} {self.gram}", self.factor)
+
+
+@dataclass(frozen=True)
+class StackedBlocks:
+    """The rows of a source between `edges`, seen through `views`."""
+
+    source: RowSource
+    edges: tuple[int, ...]
+    precision: str
+    exponent: int = 0
+    views: tuple[View, ...] = ()
+    weights: np.ndarray | None = None
+    workers: int | None = None
+    """Threads for the products of a block; None means all."""
+    reading: Reading = field(default_factory=Reading, compare=False)
+
+    resident = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape
+
+    @property
+    def sparse(self) -> bool:
+        return self.source.sparse
+
+    @property
+    def entries(self) -> int:
+        return self.source.entries
+
+    @property
+    def like(self) -> Array:
+        return np.empty((0, 0))
+
+    @property
+    def dtype(self) -> Any:
+        return self.source.dtype
+
+    @property
+    def reads(self) -> int:
+        return self.reading.reads
+
+    @property
+    def counter(self) -> Counter:
+        return self.reading.counter
+
+    @property
+    def weight_roots(self) -> np.ndarray | None:
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    @property
+    def rows_per_gram(self) -> int:
+        return self._block(np.empty((1, self.shape[1]), self.dtype), 0, 1).rows_per_gram
+
+    # Views
+
+    def _seen(self, method: str, argument: Any = None, *, by_row: bool = False) -> StackedBlocks:
+        return replace(self, views=(*self.views, View(method, argument, by_row)))
+
+    def precise(self) -> StackedBlocks:
+        return self if self.precision == "float64" else replace(self._seen("precise"), precision="float64")
+
+    def shifted(self, shift: np.ndarray) -> StackedBlocks:
+        return self._seen("shifted", shift)
+
+    def weighted(self, weights: np.ndarray) -> StackedBlocks:
+        return replace(self._seen("weighted", weights, by_row=True), weights=weights, precision="float64")
+
+    def scaled_columns(self, factors: np.ndarray) -> StackedBlocks:
+        return self._seen("scaled_columns", factors)
+
+    def full_columns_shifted(self, shift: np.ndarray) -> StackedBlocks:
+        return self._seen("full_columns_shifted", shift)
+
+    def transposed(self) -> Transposed:
+        """A^T; a product with A A^T takes two reads."""
+        return Transposed(self)
+
+    # Rows
+
+    def rows(self, index: Any) -> Any:
+        """Some rows, as they are stored: each block is read once."""
+        wanted = np.arange(self.shape[0])[index]
+        order = np.argsort(wanted, kind="stable")
+        pieces = [
+            block[wanted[order[first:last]] - start] for start, block, first, last in self._blocks_with(wanted[order])
+        ]
+        whole = _stack(pieces)
+        return whole[np.argsort(order, kind="stable")]
+
+    def _blocks_with(self, rows: np.ndarray) -> Iterator[tuple[int, Any, int, int]]:
+        for start, stop in itertools.pairwise(self.edges):
+            first, last = np.searchsorted(rows, (start, stop))
+            if last > first:
+                yield start, self.source.read(start, stop), int(first), int(last)
+
+    def columns(self, index: Any) -> Any:
+        """Some columns, as they are stored, in one read."""
+        self.reading.reads += 1
+        return _stack([block[:, index] for _, block in self.read_all()])
+
+    def sample(self, count: int = 64) -> np.ndarray:
+        """Some rows of the first and of the last block, prepared, in float64."""
+        spans = sorted({(self.edges[0], self.edges[1]), (self.edges[-2], self.edges[-1])})
+        samples = []
+        for start, end in spans:
+            stop = min(end, start + max(count, 4096))
+            samples.append(self._block(self.source.read(start, stop), start, stop).sample(max(2, count // len(spans))))
+        return np.concatenate(samples)
+
+    def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
+        """(first row, prepared block) for the rows start..stop."""
+        for first, block in self._block(self.source.read(start, stop), start, stop).blocks(0, stop - start, size):
+            yield start + first, block
+
+    def pieces(self) -> Iterator[tuple[int, RowBlocks]]:
+        """(first row, block as it is seen), one after the other: one read."""
+        self.reading.reads += 1
+        for (start, stop), block in self.read_all():
+            yield start, self._block(block, start, stop)
+
+    def dense(self) -> np.ndarray:
+        raise MemoryBudgetError(
+            f"A matrix of {self.shape[0]:,} x {self.shape[1]:,} that is read in blocks is not decomposed directly. "
+            "Use solver='auto'."
+        )
+
+    # Products, one read each
+
+    def matmat(self, right: Array) -> np.ndarray:
+        """A Q, kept whole: rows x b."""
+        return self.rows_of(Task("matmat", np.ascontiguousarray(right)), right.shape[1])
+
+    def measured(self, packed: np.ndarray) -> np.ndarray:
+        """B Q and the squared norms of the rows of B beside it (see `operators.measured`): rows x (b + 1)."""
+        return self.rows_of(Task("measured", np.ascontiguousarray(packed)), packed.shape[1] - 1)
+
+    def rows_of(self, task: BlockTask, width: int) -> np.ndarray:
+        """Something for every row, in one read."""
+        result = np.empty((self.shape[0], width), self.dtype)
+        keep = result.nbytes <= _JOURNALLED
+        number = self._begin()
+        known = self._known(number, task) if keep else None
+        if known is not None:
+            return known[0]
+
+        def put(_total: list[np.ndarray], part: list[np.ndarray], start: int) -> list[np.ndarray]:
+            result[start : start + part[0].shape[0]] = to_numpy(part[0])
+            return _total
+
+        self._each(number, task, put)
+        self._finish(number, task, [result] if keep else None)
+        return result
+
+    def rmatmat(self, left: Array) -> Array:
+        return self._sum(Task("rmatmat", np.ascontiguousarray(left), by_row=True))[0]
+
+    def normal(self, right: Array) -> Array:
+        return self._sum(Task("normal", np.ascontiguousarray(right)))[0]
+
+    def gram(self, right: Array | None = None) -> Array:
+        return self._sum(Task("gram", None if right is None else np.ascontiguousarray(right)))[0]
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        task = Task("survey", None if right is None else np.ascontiguousarray(right), gram=gram)
+        sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
+        sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
+        product = rest.pop(0) if gram or right is not None else None
+        return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
+
+    # Reading
+
+    def total(self, task: BlockTask) -> list[np.ndarray]:
+        """The parts that `task` makes of the blocks, added up: one read."""
+        return self._sum(task)
+
+    def _sum(self, task: BlockTask, *, stay: bool = False) -> list[Array]:
+        """The parts of all blocks, added up; with `stay` on the GPU that the blocks were taken to."""
+        number = self._begin()
+        known = self._known(number, task)
+        if known is not None:
+            return known
+        total = self._each(number, task, _add)
+        if not stay or self.reading.journal is not None:
+            total = [to_numpy(array) for array in total]
+        self._finish(number, task, total)
+        return total
+
+    def _each(self, number: int, task: BlockTask, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
+        """Fold the parts of all blocks, in their order, from where the journal left off."""
+        journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
+        summed = combine is _add
+        if self.reading.cluster is not None:
+            return self._on_cluster(task, spans, combine)
+        done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
+        mover = self.reading.mover
+        if mover is None:
+            blocks = ahead(self._read, spans[done:])
+        else:
+            blocks = ahead(lambda span: mover.load(self._read(span)), spans[done:], depth=4, threads=2)
+        try:
+            for (start, stop), loaded in blocks:
+                matrix = loaded if mover is None else mover.accept(loaded)
+                total = combine(total, self.part(task, start, stop, matrix), start)
+                done += 1
+                if journal is not None and summed and done < len(spans):
+                    journal.advance(number, task.key, done, [to_numpy(array) for array in total])
+                try:
+                    self.reading.tell(done, len(spans), self.shape[0])
+                except KeyboardInterrupt:  # told between two blocks, where the sums are whole
+                    if journal is not None and summed:
+                        journal.keep(number, task.key, done, [to_numpy(array) for array in total])
+                    raise
+        finally:
+            blocks.close()  # type: ignore[attr-defined]
+        return total
+
+    def _read(self, span: tuple[int, int]) -> Any:
+        return self.source.read(*span)
+
+    def _on_cluster(
+        self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
+    ) -> list[np.ndarray]:
+        cluster = self.reading.cluster
+        if combine is _add:
+            total: list[np.ndarray] = cluster.total(self, task, spans)
+        else:
+            total = []
+            for (start, _), part in zip(spans, cluster.parts(self, task, spans), strict=True):
+                total = combine(total, part, start)
+        self.reading.tell(len(spans), len(spans), self.shape[0])
+        return total
+
+    def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
+        """What the rows start..stop, which were just read, have to say."""
+        return task(self._block(matrix, start, stop), start, stop)
+
+    def _begin(self) -> int:
+        self.reading.reads += 1
+        return self.reading.reads
+
+    def _known(self, number: int, task: BlockTask) -> list[np.ndarray] | None:
+        journal = self.reading.journal
+        return None if journal is None else journal.result(number, task.key)
+
+    def _finish(self, number: int, task: BlockTask, result: list[np.ndarray] | None) -> None:
+        if self.reading.journal is not None and result is not None:
+            self.reading.journal.finish(number, task.key, result)
+
+    def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
+        return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
+
+    def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
+        """Rows start..stop as every other matrix in memory."""
+        precision = str(self.source.dtype)
+        if isinstance(matrix, DeviceCsr):
+            block = RowBlocks(matrix, precision=precision, workers=self.workers)
+        elif self.source.sparse:
+            matrix = as_csr(matrix)
+            if self.exponent:
+                matrix.data = np.ldexp(matrix.data, self.exponent)
+            block = RowBlocks(matrix, precision=precision, workers=self.workers)
+        else:
+            dtype = getattr(namespace(matrix), precision)
+            steps = (Convert(dtype, self.exponent),)
+            block = RowBlocks(matrix, precision=precision, steps=steps, workers=self.workers)
+        block = replace(block, counter=self.reading.counter)
+        for view in self.views:
+            block = view.apply(block, start, stop)
+        return block
+
+
+def _add(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
+    if not total:
+        return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
+    if not all(is_numpy(array) for array in (*total, *part)):
+        return [sum_ + astype(array, sum_.dtype) for sum_, array in zip(total, part, strict=True)]
+    for sum_, array in zip(total, part, strict=True):
+        np.add(sum_, array, out=sum_)
+    return total
+
+
+def _stack(pieces: list[Any]) -> Any:
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    from scipy import sparse
+
+    return sparse.vstack(pieces, format="csr")

@@ -1,0 +1,250 @@
+"""From a solver's answer to a Decomposition: signs, units, certificate, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy
+from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.certificate import undetermined_groups
+from eckart.engine.choose import Choice
+from eckart.engine.matrix import Opened
+from eckart.engine.settings import TOLERANCE, Settings
+from eckart.engine.solution import Solution
+from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.threads import threads
+from eckart.engine.vectors import both_sides
+from eckart.errors import NotFiniteError
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+
+
+def assemble(
+    opened: Opened,
+    problem: Standardized,
+    solution: Solution,
+    settings: Settings,
+    choice: Choice,
+    *,
+    seed: int | None,
+    keep_left: bool,
+) -> Decomposition:
+    """The decomposition in the units, the dtype and the library of the data."""
+    values = np.sqrt(solution.values)
+    right, left = both_sides(problem, solution, values, keep_left=keep_left)
+    signs = signs_beside(right)
+    dtype, moments = opened.matrix.dtype, problem.moments
+    kind = "float32" if "float32" in str(dtype) else "float64"
+
+    def restore(numbers: np.ndarray) -> np.ndarray:
+        """Undo the power of two that the data were scaled by."""
+        return np.ldexp(numbers, -opened.exponent) if opened.exponent else numbers
+
+    def device(numbers: np.ndarray | None) -> Array | None:
+        return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.like)
+
+    # Scaled columns have no unit, and no power of two either.
+    unit = restore if moments.scale is None else np.asarray
+    rows, columns = opened.matrix.shape
+    _check_range(unit(values), dtype)
+    return Decomposition(
+        method=settings.method,
+        values=device(unit(values)),
+        right=astype(right * signs, dtype),
+        rows=rows,
+        columns=columns,
+        norm=float(unit(np.sqrt(np.float64(problem.total)))),
+        weight=moments.weight,
+        left=None if left is None else astype(left * signs, dtype),
+        mean=device(None if moments.mean is None else restore(moments.mean)),
+        scale=device(None if moments.scale is None else restore(moments.scale)),
+        which=settings.which,
+        row_names=opened.about.row_names,
+        column_names=opened.about.column_names,
+        rank=numerical_rank(solution, sum(problem.shape)),
+        certificate=certify(solution, problem, settings, unit, dtype),
+        plan=as_plan(opened, settings, choice),
+        info=as_info(solution, problem, seed),
+        notes=(*opened.about.notes, *notes_on(problem, settings, opened)),
+        parts={name: unit(numbers) for name, numbers in norms(problem, rows=keep_left).items()}
+        | ({"row_weights": problem.weights} if keep_left and problem.weights is not None else {}),
+    )
+
+
+def norms(problem: Standardized, *, rows: bool) -> dict[str, np.ndarray]:
+    """Lengths of the columns of B, and of its rows (each times the root of its weight) where those are known."""
+    moments = problem.moments
+    columns = np.sqrt(moments.squares)
+    found = {"column_norms": columns if moments.scale is None else columns / moments.scale}
+    if rows and problem.row_squares is not None:
+        found["row_norms"] = np.sqrt(problem.row_squares)
+    return found
+
+
+def _check_range(values: np.ndarray, dtype: object) -> None:
+    single = "float32" in str(dtype)
+    if not np.isfinite(values).all() or (single and values.max(initial=0.0) > np.finfo(np.float32).max):
+        kind = "float32" if single else "float64"
+        raise NotFiniteError(
+            f"The singular values overflow {kind}: the largest is about {values.max(initial=0.0):.3g}. "
+            f"{'Convert the data to float64, or scale' if single else 'Scale'} them down first."
+        )
+
+
+def certify(
+    solution: Solution,
+    problem: Standardized,
+    settings: Settings,
+    unit: Callable[[np.ndarray], np.ndarray],
+    dtype: object,
+) -> Certificate:
+    """The bounds of the solver as shares, singular values and angles."""
+    k, total = len(solution.values), problem.total
+    largest = float(solution.values.max(initial=0.0))
+    low, high = explained(solution, total, problem.total_error())
+    return Certificate(
+        explained=(low, high),
+        lower=unit(np.sqrt(solution.lower[:k])),
+        upper=unit(np.sqrt(solution.upper[:k])),
+        residuals=solution.residuals / largest if largest else np.zeros(k),
+        angle=angle_bound(solution, settings, _unit_of(dtype)),
+        undetermined=ties(solution, settings, problem.precision),
+        failure_probability=solution.failure_probability,
+        rounding=solution.rounding / total if total else 0.0,
+        tolerance=settings.tolerance or TOLERANCE[problem.precision],
+        proved=bool(solution.proved),
+        reads=problem.reads,
+        word=word(solution, low, high),
+    )
+
+
+def _unit_of(dtype: object) -> float:
+    return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
+
+
+def explained(solution: Solution, total: float, error: float) -> tuple[float, float]:
+    """(captured share, upper bound of what k axes can capture); `error` is the rounding in the total itself."""
+    if total <= 0.0:
+        return 0.0, 0.0
+    k = len(solution.values)
+    captured = float(np.sum(solution.values)) - solution.rounding * k**0.5 - solution.crowding
+    low = min(1.0, max(0.0, captured / (total + error)))
+    high = (float(np.sum(solution.upper[:k])) - solution.cancelling) / max(total - error, 0.5 * total)
+    return low, min(1.0, max(low, high))
+
+
+def angle_bound(solution: Solution, settings: Settings, unit: float) -> float:
+    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and the rounding of the vectors to their dtype.
+
+    1 without a gap, 0 when all axes are kept.
+    """
+    k = len(solution.values)
+    if solution.spectrum is not None and k == len(solution.spectrum):
+        return 0.0
+    if settings.which == "smallest":
+        return 1.0
+    if len(solution.upper) > k:
+        beyond = float(solution.upper[k])
+    elif solution.spectrum is not None:
+        beyond = float(solution.spectrum[k]) + solution.rounding
+    else:
+        return 1.0
+    gap = float(solution.values[-1]) - solution.rounding - beyond
+    residual = float(np.sqrt(np.sum(solution.residuals**2)))
+    return min(1.0, residual / gap + float(unit * np.sqrt(k))) if gap > 0.0 else 1.0
+
+
+def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
+    """Groups of axes that are determined only together, because their values cannot be told apart."""
+    k = len(solution.values)
+    largest = float(solution.values.max(initial=0.0))
+    if largest == 0.0:
+        return ((0, k - 1),)
+    lower, upper = solution.lower, solution.upper
+    if settings.which == "largest" and solution.spectrum is not None and len(upper) == k < len(solution.spectrum):
+        beyond = solution.spectrum[k : k + 1]
+        lower = np.append(lower, np.maximum(beyond - solution.rounding, 0.0))
+        upper = np.append(upper, beyond + solution.rounding)
+    if len(lower) < len(upper):
+        lower = np.append(lower, np.zeros(len(upper) - len(lower)))
+    rising = settings.which == "smallest"
+    slack = 4 * float(np.finfo(precision).eps) * largest
+    groups = undetermined_groups(lower[::-1] if rising else lower, upper[::-1] if rising else upper, slack)
+    if rising:
+        groups = tuple((len(lower) - 1 - last, len(lower) - 1 - first) for first, last in reversed(groups))
+    return tuple((first, min(last, k - 1)) for first, last in groups if first < k)
+
+
+def word(solution: Solution, low: float, high: float) -> str:
+    """The certificate in one sentence."""
+    k = len(solution.values)
+    axes = f"{k} ax{'is' if k == 1 else 'es'}"
+    capture = "captures" if k == 1 else "capture"
+    if not solution.proved:
+        flat = "the spectrum is too flat at the cut for a sharp proof"
+        if solution.precision == "float32":
+            flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
+        reason = flat if solution.settled else "the reads allowed were not enough"
+        return f"{axes} {capture} {low:.2%} of the total; no {axes} can capture more than {high:.2%} ({reason})."
+    odds = f" (but for a chance of {solution.failure_probability:.0e})" if solution.failure_probability else ""
+    return f"{axes} {capture} {low:.4%} of the total; no {axes} can capture more than {high:.4%}{odds}."
+
+
+def numerical_rank(solution: Solution, sides: int) -> int | None:
+    """Singular values above (rows + columns) units of rounding times the largest; None when not all were computed."""
+    if solution.spectrum is None:
+        return None
+    values = np.sqrt(solution.spectrum)
+    return int(np.sum(values > values.max(initial=0.0) * sides * np.finfo(np.float64).eps))
+
+
+def notes_on(problem: Standardized, settings: Settings, opened: Opened) -> tuple[str, ...]:
+    """What a reader must know of the columns: those that do not vary, and units that differ."""
+    notes = []
+    moments, constant = problem.moments, problem.moments.constant
+    if settings.center and len(constant) == opened.matrix.shape[1]:
+        notes.append("No column varies: there is no variance to explain.")
+    elif settings.center and len(constant):
+        names = opened.about.column_names
+        listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
+        treated = " Not scaled." if settings.scale else ""
+        notes.append(
+            f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}"
+        )
+    positive = moments.squares[moments.squares > 0]
+    plain = settings.method == "pca" and settings.center and not settings.scale
+    if plain and len(positive) > 1 and positive.max() > 100 * positive.min():
+        notes.append(
+            f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
+            "columns with large numbers lead the axes. If the columns have different units, scale them."
+        )
+    return (*notes, *problem.notes)
+
+
+def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
+    rows, columns = opened.matrix.shape
+    chosen: dict[str, Any] = {"center": settings.center, "scale": settings.scale, "which": settings.which}
+    if settings.share is not None:
+        chosen["share"] = settings.share
+    if choice.block:
+        chosen["block"] = choice.block
+    return Plan(
+        settings.method, choice.solver, rows, columns, settings.k, choice.reads, choice.peak_bytes, choice.why, chosen
+    )
+
+
+def as_info(solution: Solution, problem: Standardized, seed: int | None) -> SolveInfo:
+    return SolveInfo(
+        solver=solution.solver,
+        reads=problem.reads,
+        steps=solution.steps,
+        block=solution.block,
+        basis=solution.basis,
+        restarts=solution.restarts,
+        precision=solution.precision,
+        seed=seed,
+        threads=threads(),
+        history=solution.history,
+    )

@@ -1,0 +1,74 @@
+"""Missing and infinite entries: found after a sum is not finite, then counted and named."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from eckart.arrays import is_sparse, to_numpy
+from eckart.errors import InputError, MissingValuesError, NotFiniteError
+
+_ROWS = 65536
+
+
+def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, name: str = "X") -> NoReturn:
+    """Say how many entries are missing or infinite, and where the first is; `matrix` may be read in blocks."""
+    missing, infinite, first = _count(matrix)
+    if hasattr(matrix, "edges"):
+        block = int(np.searchsorted(matrix.edges, first[0], side="right"))
+        name = f"{matrix.source.about.name} (block {block} of {len(matrix.edges) - 1})"
+    if missing:
+        raise MissingValuesError(
+            f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
+            f"{_place(first, column_names)}. A decomposition needs every entry: leave out the rows or columns, "
+            "or fill the gaps first (eckart.fill_missing)."
+        )
+    if infinite:
+        raise NotFiniteError(
+            f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
+            f"{_place(first, column_names)}. Replace them by numbers, or leave those rows out."
+        )
+    raise InputError(
+        f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data."
+    )
+
+
+def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
+    """(missing, infinite, place of the first missing, else of the first infinite)."""
+    missing = infinite = 0
+    places: dict[bool, tuple[int, int]] = {}
+    for start, piece in _pieces(matrix):
+        if is_sparse(piece):
+            coordinates = piece.tocoo()
+            data, rows, columns = coordinates.data, coordinates.row, coordinates.col
+        else:
+            data = to_numpy(piece)
+            bad = np.nonzero(~np.isfinite(data))
+            data, (rows, columns) = data[bad], bad
+        for kind, found in ((True, np.isnan(data)), (False, np.isinf(data))):
+            if found.any() and kind not in places:
+                index = int(np.flatnonzero(found)[0])
+                places[kind] = (start + int(rows[index]), int(columns[index]))
+        missing += int(np.isnan(data).sum())
+        infinite += int(np.isinf(data).sum())
+    return missing, infinite, places.get(True, places.get(False, (0, 0)))
+
+
+def _pieces(matrix: Any) -> Iterator[tuple[int, Any]]:
+    if hasattr(matrix, "to_host"):
+        matrix = matrix.to_host()
+    if hasattr(matrix, "edges"):
+        for start, stop in itertools.pairwise(matrix.edges):
+            yield start, matrix.source.read(start, stop)
+        return
+    for start in range(0, matrix.shape[0], _ROWS):
+        yield start, matrix[start : min(start + _ROWS, matrix.shape[0]), :]
+
+
+def _place(place: tuple[int, int], column_names: tuple[str, ...] | None) -> str:
+    row, column = place
+    name = "" if column_names is None else f" ({column_names[column]!r})"
+    return f"row {row}, column {column}{name}"

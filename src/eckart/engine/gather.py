@@ -1,0 +1,182 @@
+"""Chosen rows and columns of a matrix in memory: dense or CSR, on the host or on a device, and they stay there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, from_numpy, is_numpy, is_sparse, namespace
+from eckart.engine.backends.cuda.arrays import cupy as _cupy
+from eckart.engine.backends.cuda.arrays import given_back, on_device_of
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.exponent import times_power_of_two
+from eckart.errors import require
+
+
+def take_rows(matrix: Any, places: np.ndarray) -> Any:
+    """A[places, :]."""
+    if isinstance(matrix, DeviceCsr):
+        with on_device_of(matrix.like):
+            return _stored_rows(matrix, places)
+    if is_numpy(matrix) or is_sparse(matrix):
+        return matrix[places]
+    return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=0)
+
+
+def take_columns(matrix: Any, places: np.ndarray) -> Any:
+    """A[:, places]; no place comes twice."""
+    if isinstance(matrix, DeviceCsr):
+        with on_device_of(matrix.like):
+            return _stored_columns(matrix, places)
+    if is_numpy(matrix) or is_sparse(matrix):
+        return matrix[:, places]
+    return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=1)
+
+
+def rows_between(matrix: Any, start: int, stop: int) -> Any:
+    """Rows start..stop, entries shared."""
+    if not isinstance(matrix, DeviceCsr):
+        return matrix[start:stop, :]
+    with on_device_of(matrix.like):
+        first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
+        return replace(
+            matrix,
+            data=matrix.data[first:last],
+            indices=matrix.indices[first:last],
+            indptr=matrix.indptr[start : stop + 1] - first,
+            shape=(stop - start, matrix.shape[1]),
+        )
+
+
+def row_of_entry(matrix: DeviceCsr) -> Any:
+    """The row of each stored entry, as a CuPy array; to be called on the device."""
+    cupy = _cupy()
+    return cupy.searchsorted(matrix.indptr[1:], cupy.arange(matrix.nnz, dtype=matrix.indptr.dtype), side="right")
+
+
+def dense_columns(matrix: DeviceCsr, places: np.ndarray) -> Array:
+    """A[:, places], dense, in the dtype and the library of the data."""
+    with on_device_of(matrix.like):
+        row, place, data = _entries_in(matrix, places)
+        result = _cupy().zeros((matrix.shape[0], len(places)), matrix.dtype)
+        result[row, place] = data
+        return given_back(result, matrix.like)
+
+
+def dense(matrix: DeviceCsr) -> Array:
+    """All of it, dense, in float64, in the library of the data."""
+    with on_device_of(matrix.like):
+        return given_back(matrix.dense(0, matrix.shape[0]), matrix.like)
+
+
+def squares_both_ways(matrix: DeviceCsr) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares of the rows and of the columns, on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        squares = matrix.data.astype(np.float64) ** 2
+        rows = cupy.bincount(row_of_entry(matrix), weights=squares, minlength=matrix.shape[0])
+        columns = cupy.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1])
+        return np.asarray(cupy.asnumpy(rows)), np.asarray(cupy.asnumpy(columns))
+
+
+def entries_per_row(matrix: DeviceCsr) -> np.ndarray:
+    """How many stored entries of each row are not 0, on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        there = (matrix.data != 0).astype(np.float64)
+        counts = cupy.bincount(row_of_entry(matrix), weights=there, minlength=matrix.shape[0])
+        return np.asarray(cupy.asnumpy(counts)).astype(np.int64)
+
+
+def squares_about(matrix: DeviceCsr, exponent: int, factor: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """sum (a f - s)^2 over the columns of each row: sum (a f)(a f - 2 s) where stored, and sum s^2; on the host.
+
+    The entries a are 2^-exponent times what is stored.
+    """
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        entries = times_power_of_two(matrix.data.astype(np.float64), -exponent)
+        scaled = entries * cupy.asarray(factor)[matrix.indices]
+        terms = scaled * (scaled - 2.0 * cupy.asarray(shift)[matrix.indices])
+        sums = cupy.asnumpy(cupy.bincount(row_of_entry(matrix), weights=terms, minlength=matrix.shape[0]))
+        return np.maximum(np.asarray(sums) + float(shift @ shift), 0.0)
+
+
+def sums_about(
+    matrix: DeviceCsr, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
+) -> np.ndarray:
+    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        row, data = row_of_entry(matrix), matrix.data.astype(np.float64)
+        offset = cupy.asarray(left)[row] * cupy.asarray(right)[matrix.indices]
+        terms = data * (data - 2.0 * offset) * cupy.asarray(factor)[matrix.indices]
+        place, count = (matrix.indices, matrix.shape[1]) if across else (row, matrix.shape[0])
+        return np.asarray(cupy.asnumpy(cupy.bincount(place, weights=terms, minlength=count)))
+
+
+def sum_of_squares(matrix: DeviceCsr) -> float:
+    with on_device_of(matrix.like):
+        return float((matrix.data.astype(np.float64) ** 2).sum())
+
+
+def all_finite(matrix: DeviceCsr) -> bool:
+    with on_device_of(matrix.like):
+        return bool(_cupy().isfinite(matrix.data).all())
+
+
+def as_sparse(matrix: DeviceCsr) -> Any:
+    """A sparse matrix of the library of the user: CuPy's csr_matrix, PyTorch's sparse CSR tensor."""
+    with on_device_of(matrix.like):
+        if type(matrix.like).__module__.partition(".")[0] == "cupy":
+            from cupyx.scipy import sparse
+
+            parts = (matrix.data, matrix.indices, matrix.indptr.astype(np.int32, copy=False))
+            return sparse.csr_matrix(parts, shape=matrix.shape)
+        pointers, indices = (given_back(part.astype(np.int64), matrix.like) for part in (matrix.indptr, matrix.indices))
+        values = given_back(matrix.data, matrix.like)
+        return require("torch").sparse_csr_tensor(pointers, indices, values, size=matrix.shape)
+
+
+def _stored_rows(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
+    cupy = _cupy()
+    index = cupy.asarray(np.asarray(places, np.int64))
+    starts = matrix.indptr[index].astype(np.int64)
+    pointers = cupy.zeros(len(index) + 1, np.int64)
+    pointers[1:] = cupy.cumsum(matrix.indptr[index + 1].astype(np.int64) - starts)
+    entry = cupy.arange(int(pointers[-1]), dtype=np.int64)
+    row = cupy.searchsorted(pointers[1:], entry, side="right")
+    source = entry - pointers[row] + starts[row]
+    return replace(
+        matrix,
+        data=matrix.data[source],
+        indices=matrix.indices[source],
+        indptr=pointers.astype(matrix.indptr.dtype),
+        shape=(len(places), matrix.shape[1]),
+    )
+
+
+def _stored_columns(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
+    cupy = _cupy()
+    row, place, data = _entries_in(matrix, places)
+    order = cupy.argsort(row * len(places) + place)  # in each row by rising place
+    pointers = cupy.searchsorted(row, cupy.arange(matrix.shape[0] + 1, dtype=row.dtype))
+    return replace(
+        matrix,
+        data=data[order],
+        indices=place[order].astype(np.int32),
+        indptr=pointers.astype(matrix.indptr.dtype),
+        shape=(matrix.shape[0], len(places)),
+    )
+
+
+def _entries_in(matrix: DeviceCsr, places: np.ndarray) -> tuple[Any, Any, Any]:
+    """(row, number of the place, entry) of what is stored in the columns `places`, by rising row."""
+    cupy = _cupy()
+    number = cupy.full(matrix.shape[1], -1, np.int64)
+    number[cupy.asarray(np.asarray(places, np.int64))] = cupy.arange(len(places), dtype=np.int64)
+    place = number[matrix.indices]
+    kept = place >= 0
+    return row_of_entry(matrix)[kept].astype(np.int64), place[kept], matrix.data[kept]

@@ -1,0 +1,315 @@
+"""Anything that holds a matrix -> RowBlocks, with names: arrays, sparse matrices, frames, files.
+
+What does not fit into memory becomes StackedBlocks.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import dtype_name, is_array, is_host, is_sparse, namespace, to_numpy
+from eckart.engine.backends import host_csr as sparse_rows
+from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
+from eckart.engine.backends.cuda.transfer import mover_for, to_device
+from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
+from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
+from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.prepare import Convert
+from eckart.engine.rows import RowBlocks
+from eckart.environment import free_memory
+from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError
+from eckart.io.open_rows import too_large
+from eckart.io.rows import MemoryRows, edges_for
+
+_SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
+"""Sizes whose squares, summed, stay in range, and in the range where LAPACK does not rescale by factors of its own."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A matrix ready for products, what is known beside its numbers, and the power of two that it was scaled by."""
+
+    matrix: Any
+    """RowBlocks or StackedBlocks."""
+    about: About
+    exponent: int = 0
+
+
+def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
+    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read.
+
+    Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
+    """
+    about = About(name=name)
+    if isinstance(data, str | os.PathLike):
+        from eckart.io.open_rows import open_table
+
+        data = open_table(data, memory=memory, stream=stream)
+    elif is_dask(data):
+        data = dask_rows(data)
+    if isinstance(data, RowSource):
+        if stream or isinstance(data, DaskRows) or too_large(data, memory):
+            return open_blocks(data, memory)
+        data = MemorySource(data.read(0, data.shape[0]), data.about)
+    if isinstance(data, Source):
+        about = data.about
+        data = _whole(data)
+    elif (stored := as_device_csr(data)) is not None:
+        return _open_device_sparse(stored, about)
+    elif not is_array(data) and not is_sparse(data):
+        data, about = _from_frame_or_list(data, about)
+    if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
+        opened = _open_sparse(data, about) if is_sparse(data) else _open_dense(data, about)
+        return open_blocks(MemoryRows(opened.matrix.matrix if is_sparse(data) else data, about), memory)
+    if is_sparse(data):
+        return _open_sparse(data, about)
+    return _open_dense(data, about)
+
+
+_BLOCK_BYTES = (2**16, 2**26)
+
+
+def block_bytes(memory: int | None) -> int:
+    """Size of the blocks: a sixteenth of the memory allowed, 64 KiB to 64 MiB."""
+    return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
+
+
+def open_blocks(source: RowSource, memory: int | None = None, *, size: int | None = None) -> Opened:
+    """A matrix whose rows are read in blocks of about `size` bytes."""
+    _check_shape(source.shape)
+    precision = str(source.dtype)
+    whole_chunks = source.edges if isinstance(source, DaskRows) else None
+    edges = whole_chunks or edges_for(source, block_bytes(memory) if size is None else size)
+    matrix = StackedBlocks(source, edges, precision)
+    exponent = _exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
+    return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
+
+
+_DEVICE_BLOCK_BYTES = 2**29
+_DEVICE_BLOCKS = 16
+"""A card has room for so many at least: four on their way, and what the one at work is turned into."""
+
+
+def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
+    """Host data for a GPU: moved there whole where they fit, else block by block as they are read."""
+    _check_device(data, device)
+    mover = mover_for(device)
+    opened = open_matrix(data, memory=memory, stream=stream)
+    if opened.matrix.resident:
+        given = as_given(opened)
+        moved = to_device(given, mover)
+        if moved is not None:
+            return replace(open_matrix(moved), about=opened.about)
+        size = min(_DEVICE_BLOCK_BYTES, mover.free_bytes // _DEVICE_BLOCKS)
+        opened = open_blocks(MemoryRows(given, opened.about), memory, size=size)
+    opened.matrix.reading.mover = mover
+    return opened
+
+
+def taken_to(data: Any, device: str) -> tuple[Any, About]:
+    """All of host data on a GPU, in the library there, and what is known beside them; refused where they do not fit."""
+    _check_device(data, device)
+    mover = mover_for(device)
+    opened = open_matrix(data)  # a file that is too large for the host stays on disk
+    given = as_given(opened) if opened.matrix.resident else None
+    moved = None if given is None else to_device(given, mover)
+    if moved is None:
+        rows, columns = opened.matrix.shape
+        raise MemoryBudgetError(
+            f"The table of {rows:,} x {columns:,} would take more than half of the {mover.free_bytes / 1e9:.3g} GB "
+            "that are free on the GPU, and this method needs it there whole. Leave device= out, and the host works on "
+            "it, in blocks where it must; 'pca' and 'svd' take such a table to the GPU block by block."
+        )
+    return moved, opened.about
+
+
+def as_given(opened: Opened) -> Any:
+    """The matrix in memory as it was given: sparse rows are scaled by a power of two when they are opened."""
+    matrix = opened.matrix.matrix
+    if not opened.exponent or not is_sparse(matrix):
+        return matrix
+    matrix = matrix.copy()
+    matrix.data = np.ldexp(matrix.data, -opened.exponent)
+    return matrix
+
+
+def _check_device(data: Any, device: str) -> None:
+    if not device.startswith("cuda"):
+        raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
+    if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
+        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
+
+
+def _whole(source: Source) -> Any:
+    pieces = list(source.blocks())
+    if len(pieces) == 1:
+        return pieces[0]
+    if source.sparse:
+        from scipy import sparse
+
+        return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces)
+
+
+def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
+    from eckart.io.frames import frame_source
+
+    source = frame_source(data)
+    if source is not None:
+        return source.matrix, source.about
+    try:
+        return np.asarray(data), about
+    except ValueError as error:
+        raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
+
+
+def _open_sparse(data: Any, about: About) -> Opened:
+    _check_shape(data.shape)
+    _check_indices(data)
+    data = sparse_rows.as_csr(data)
+    if data.dtype.kind == "c":
+        raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+    if data.dtype not in (np.float32, np.float64):
+        data = data.astype(np.float64)
+    if data.nnz > data.shape[0] * data.shape[1] / 2:
+        # More than half full: as a dense array it takes less memory, and an offset costs no digits.
+        return _open_dense(data.toarray(), about)
+    largest = float(np.abs(data.data).max(initial=0.0)) if data.nnz else 0.0
+    exponent = _exponent(largest, str(data.dtype))
+    if exponent:
+        data = data.copy()
+        data.data = np.ldexp(data.data, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+
+
+def _open_device_sparse(data: DeviceCsr, about: About) -> Opened:
+    _check_shape(data.shape)
+    if data.dtype not in (np.float32, np.float64):
+        data = data.astype(np.float64)
+    exponent = _exponent(float(abs(data.data).max()) if data.nnz else 0.0, str(data.dtype))
+    if exponent:
+        data = replace(data, data=data.data * data.dtype.type(2.0) ** exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+
+
+def _check_indices(data: Any) -> None:
+    """Refuse indices outside the shape before any conversion: compiled loops would follow them out of memory."""
+    try:
+        if data.format in ("csr", "csc", "bsr"):
+            data.check_format(full_check=True)
+        elif data.format == "coo":
+            for index, size in zip(data.coords, data.shape, strict=True):
+                if len(index) and not 0 <= int(index.min()) <= int(index.max()) < size:
+                    raise ValueError(f"an index lies outside 0..{size - 1}")
+    except ValueError as error:
+        raise InputError(
+            f"The sparse matrix is damaged: {error}. Products with it would read outside memory."
+        ) from error
+
+
+def _open_dense(data: Any, about: About) -> Opened:
+    data = _check_array(data)
+    _check_shape(data.shape)
+    precision = "float32" if dtype_name(data) == "float32" else "float64"
+    dtype = getattr(namespace(data), precision)
+    exponent = _exponent(_largest(data), precision)
+    return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), about, exponent)
+
+
+def _check_array(data: Any) -> Any:
+    if not isinstance(data, np.ndarray):
+        if "complex" in dtype_name(data):
+            raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+        return data
+    if isinstance(data, np.ma.MaskedArray):
+        if np.ma.getmaskarray(data).any():
+            count = int(np.ma.getmaskarray(data).sum())
+            raise MissingValuesError(
+                f"Input X has {count:,} masked values; a decomposition needs every entry. Fill them first."
+            )
+        data = data.data
+    if isinstance(data, np.matrix):
+        raise TypeError("np.matrix is not supported: its products mean something else. Convert with np.asarray.")
+    kind = data.dtype.kind
+    if kind == "c":
+        raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+    if kind == "O":
+        return _from_objects(data)
+    if kind not in "fiub":
+        meaning = {"M": "dates", "m": "time differences", "U": "text", "S": "text", "V": "records with named fields"}
+        raise InputError(
+            f"The data are {meaning.get(kind, 'not numbers')} (dtype {data.dtype}), and a decomposition needs numbers. "
+            "Convert them to numbers with a unit of your choice first."
+        )
+    if data.dtype == np.longdouble and data.dtype.itemsize > 8:
+        warnings.warn("Extended precision is reduced to float64.", DataWarning, stacklevel=4)
+    if kind in "iu" and data.dtype.itemsize == 8 and max(int(data.max(initial=0)), -int(data.min(initial=0))) > 2**53:
+        warnings.warn("Integers beyond 2^53 lose their last digits in float64.", DataWarning, stacklevel=4)
+    return data
+
+
+def _from_objects(data: np.ndarray) -> np.ndarray:
+    try:
+        return data.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    for place in np.ndindex(*data.shape):
+        try:
+            float(data[place])
+        except (TypeError, ValueError) as error:
+            where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+            raise InputError(
+                f"{data[place]!r} in {where} is not a number. Remove or encode such columns first."
+            ) from error
+    raise InputError("The data hold objects that are not numbers.")
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        remedy = {0: "a scalar", 1: "one row or one column: reshape it to (1, -1) or (-1, 1)"}.get(
+            len(shape), "a stack of tables: reshape it to two dimensions"
+        )
+        raise InputError(f"Expected 2D array, got {len(shape)}D array of shape {shape} instead: {remedy}.")
+    if shape[0] == 0:
+        raise InputError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required: the table has no rows."
+        )
+    if shape[1] == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
+        )
+
+
+def _largest(data: Any) -> float:
+    """Largest modulus: of a sample first, of all only when the sample is out of the safe range."""
+    stride = -(-data.shape[0] // max(1, min(256, 500_000 // data.shape[1])))
+    if not is_host(data):
+        xp = namespace(data)
+        largest = float(xp.max(xp.abs(data[::stride, :])))
+        low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
+        return largest if low < largest < high else float(xp.max(xp.abs(data)))
+    sample = to_numpy(data[::stride, :])
+    sample = sample if sample.dtype == np.float32 else sample.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):
+        largest = float(np.fmax.reduce(np.abs(sample), axis=None, initial=0.0))
+    low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
+    if low < largest < high:
+        return largest
+    whole = to_numpy(data)
+    rows = range(0, whole.shape[0], 65536)
+    return max(
+        float(np.fmax.reduce(np.abs(whole[i : i + 65536].astype(np.float64)), axis=None, initial=0.0)) for i in rows
+    )
+
+
+def _exponent(largest: float, precision: str) -> int:
+    """e such that 2^e x largest is about 1, or 0 where squares are safe anyway."""
+    low, high = _SAFE[precision]
+    if largest == 0.0 or not np.isfinite(largest) or low < largest < high:
+        return 0
+    return -int(np.frexp(largest)[1])

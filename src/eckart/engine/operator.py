@@ -1,0 +1,96 @@
+"""The protocol between solvers and matrices, whole.
+
+A is rows x columns. Every product comes back in float64, in the array library and on the device of the data.
+One call of `normal`, `gram` or `survey` is one read of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from eckart.arrays import Array
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one read of A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was asked for.
+
+    u is the vector of ones, or of the square roots of the row weights.
+    """
+
+    sums: Array
+    squares: Array
+    weight: float
+    product: Array | None = None
+    stored: Array | None = None
+    """Weight of the stored entries of each column, for sparse data."""
+    longest: Array | None = None
+    """Bound of the largest squared length of a row (an array of one number); None where nobody looked."""
+
+
+_POWER = 8
+"""Maxima are added up as powers, like all else: the root of the sum is no less than the largest, and not much more."""
+
+
+def to_power(longest: Array) -> Array:
+    return longest**_POWER
+
+
+def of_powers(total: Array) -> Array:
+    return total ** (1.0 / _POWER)
+
+
+class Operator(Protocol):
+    """A matrix, as far as a solver may know it."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the answer: float32 for float32 data, float64 for all other."""
+        ...
+
+    @property
+    def precision(self) -> str:
+        """The dtype in which products are formed before they are added up in float64."""
+        ...
+
+    @property
+    def like(self) -> Array:
+        """A small array that shows library and device."""
+        ...
+
+    @property
+    def reads(self) -> int:
+        """Reads of the whole data so far."""
+        ...
+
+    def matmat(self, right: Array) -> Array:
+        """A Q, rows x b."""
+        ...
+
+    def rmatmat(self, left: Array) -> Array:
+        """A^T Y, columns x b."""
+        ...
+
+    def normal(self, right: Array) -> Array:
+        """A^T (A Q), columns x b, in one read."""
+        ...
+
+    def gram(self, right: Array | None = None) -> Array:
+        """A^T A, or (A Q)^T (A Q), in one read."""
+        ...
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        """Sums and squares, and A^T (A Q) or A^T A, all in one read."""
+        ...
+
+    def rows(self, index: Any) -> Array:
+        """Some rows, as they are stored."""
+        ...
+
+    def columns(self, index: Any) -> Array:
+        """Some columns, as they are stored."""
+        ...

@@ -1,0 +1,130 @@
+"""The arguments of `decompose`, checked once: what is asked, of which rows, from which seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import is_array, to_numpy
+from eckart.engine.gather import take_rows
+from eckart.engine.matrix import Opened
+from eckart.errors import InputError, ParameterError
+from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.result import Which
+
+METHODS = ("pca", "svd")
+SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
+TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked arguments of `decompose`."""
+
+    method: str
+    k: int | None
+    share: float | None
+    center: bool
+    scale: bool
+    which: Which
+    solver: str
+    tolerance: float | None
+    memory: int | None
+    max_reads: int
+
+    def at_most(self, short: int) -> Settings:
+        """The same with no more axes than the shorter side has."""
+        return replace(self, k=None if self.k is None else min(self.k, short))
+
+
+def check_settings(
+    short: int,
+    *,
+    method: str,
+    k: int | None,
+    explain: float | None,
+    error: float | None,
+    center: bool | None,
+    scale: bool,
+    which: str,
+    solver: str,
+    tol: float | None,
+    memory: str | int | None,
+    max_reads: int,
+) -> Settings:
+    """Refuse what is out of range; `short` is the shorter side of the matrix."""
+    check_choice("method", method, METHODS)
+    check_choice("which", which, ("largest", "smallest"))
+    check_choice("solver", solver, SOLVERS)
+    if sum(option is not None for option in (k, explain, error)) > 1:
+        raise ParameterError("Give one of k, explain and error, not several: each of them decides the number of axes.")
+    share = None
+    if explain is not None:
+        share = check_share("explain", explain)
+    elif error is not None:
+        share = 1.0 - check_share("error", error) ** 2
+    if share is not None and which == "smallest":
+        raise ParameterError(
+            "A share of variance is reached from the largest axes; give k together with which='smallest'."
+        )
+    check_count("max_reads", max_reads, None)
+    everything = None if share is not None else short
+    if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
+        raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
+    return Settings(
+        method=method,
+        k=everything if k is None else check_count("k", k, short),
+        share=share,
+        center=method == "pca" if center is None else bool(center),
+        scale=bool(scale),
+        which="smallest" if which == "smallest" else "largest",
+        solver=solver,
+        tolerance=None if not tol else float(tol),
+        memory=memory_bytes(memory),
+        max_reads=max_reads,
+    )
+
+
+def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(to_numpy(sample_weight) if is_array(sample_weight) else sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.shape != (rows,):
+        raise InputError(f"sample_weight has shape {weights.shape}; one weight per row, ({rows},), is needed.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError(
+            "sample_weight holds negative, missing or infinite weights; each must be zero or a positive number."
+        )
+    if weights.sum() == 0.0:
+        raise InputError("Sample weights are all zero: at least one row must count.")
+    return weights
+
+
+def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, np.ndarray]:
+    """Rows of weight zero do not count, not even in the shape."""
+    kept = weights > 0
+    if kept.all() or not opened.matrix.resident:
+        return opened, weights
+    matrix = replace(opened.matrix, matrix=take_rows(opened.matrix.matrix, np.flatnonzero(kept)))
+    names = opened.about.row_names
+    about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
+    return replace(opened, matrix=matrix, about=about), weights[kept]
+
+
+def generator(rng: Any) -> tuple[int | None, np.random.Generator]:
+    """A counter-based generator: the same numbers on every machine, whatever the number of workers."""
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
+        seed = 0 if rng is None else int(rng)
+        if seed < 0:
+            raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")
+        return seed, np.random.Generator(np.random.Philox(seed))
+    if isinstance(rng, np.random.Generator):
+        return None, rng
+    if isinstance(rng, np.random.RandomState):
+        return None, np.random.Generator(np.random.Philox(rng.randint(2**31 - 1)))
+    raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")

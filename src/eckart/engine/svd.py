@@ -1,0 +1,331 @@
+"""PCA and SVD of every kind of matrix: find_axes, plan_axes, and the way to the axes and back.
+
+B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from dataclasses import asdict, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_host, is_sparse, namespace, to_numpy
+from eckart.engine.blocks.checkpoint import Journal, key_of
+from eckart.engine.blocks.cluster import find_cluster
+from eckart.engine.blocks.dask_rows import DaskRows
+from eckart.engine.blocks.reading import Watch
+from eckart.engine.certify import as_plan, assemble
+from eckart.engine.choose import Choice, Shape, choose
+from eckart.engine.direct import solve_direct
+from eckart.engine.exponent import times_power_of_two
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.gram import solve_gram
+from eckart.engine.lanczos.solve import solve_lanczos
+from eckart.engine.matrix import Opened, open_matrix, open_on_device
+from eckart.engine.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
+from eckart.engine.solution import Request, Solution
+from eckart.engine.standardize.standardized import Standardized
+from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.missing.fill import WAYS, Filled, How, as_parts, fill, fill_as_fitted, unmasked, with_matrix
+from eckart.options import check_choice, memory_bytes, near_match
+from eckart.places import place_of, refuse_other_place
+from eckart.result import Decomposition, Plan, Which
+
+Method = Literal["pca", "svd"]
+
+
+def find_axes(
+    data: Any,
+    method: Method = "pca",
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    center: bool | None = None,
+    scale: bool = False,
+    which: Which = "largest",
+    sample_weight: Any = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    left: bool = False,
+    rng: Any = None,
+    memory: str | int | None = None,
+    max_reads: int = 200,
+    stream: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    watch: Watch | None = None,
+    executor: Any = None,
+    device: str | None = None,
+    missing: How = "error",
+) -> Decomposition:
+    """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
+    check_choice("missing", missing, WAYS)
+    opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor, device)
+    settings = check_settings(
+        min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
+        which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
+    )  # fmt: skip
+    weights = check_weights(sample_weight, opened.matrix.shape[0])
+    if weights is not None:
+        opened, weights = without_zero_weights(opened, weights)
+        settings = settings.at_most(min(opened.matrix.shape))
+    request, choice = _prepare(opened, settings)
+    seed, random = generator(rng)
+    filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
+    if filled is not None:
+        opened = with_matrix(opened, filled.table)
+    run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
+    journal = _start_reading(opened, choice, watch, checkpoint, run)
+    _find_workers(opened, executor)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        problem = _problem(opened, settings, weights)
+        solution = _solve(problem, request, choice, random, opened)
+        result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
+    if journal is not None:
+        journal.close()
+    _speak_up(result, solution)
+    result = result if filled is None else _remembering(result, filled)
+    return result if device is None else result.on_host()
+
+
+def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
+    """What `find_axes` would do with the same arguments; reads nothing but the shape."""
+    known = {
+        name: p.default for name, p in inspect.signature(find_axes).parameters.items() if name not in ("data", "method")
+    }
+    for name in options:
+        if name not in known:
+            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
+    given = {**known, **options}
+    opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
+    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "device", "missing")
+    asked = {name: value for name, value in given.items() if name not in run_only}
+    settings = check_settings(min(opened.matrix.shape), method=method, **asked)
+    _, choice = _prepare(opened, settings)
+    return as_plan(opened, settings, choice)
+
+
+def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
+    """Scores of rows on the axes: (A - mean) / scale right, in one read.
+
+    Gaps are filled the way they were when the axes were found, and refused where there was none.
+    """
+    d = decomposition
+    opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
+    if opened.matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            "Give the same columns in the same order."
+        )
+    opened = fill_as_fitted(d, opened)
+    right = astype(d.right, namespace(d.right).float64)
+    if d.scale is not None:
+        right = right / astype(d.scale, right.dtype)[:, None]
+    if whiten:
+        right = right / whitening(d)
+    matrix = opened.matrix
+    # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
+    shifted = d.mean is not None and not matrix.sparse and not opened.exponent
+    if shifted:
+        matrix = matrix.shifted(_beside(d.mean, matrix.like))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = matrix.matmat(_beside(right, matrix.like))
+        if opened.exponent:
+            exact = times_power_of_two(astype(scores, namespace(scores).float64), -opened.exponent)
+            scores = astype(exact, scores.dtype)
+        if d.mean is not None and not shifted:
+            offset = _beside(d.mean, scores) @ astype(_beside(right, scores), _beside(d.mean, scores).dtype)
+            scores = scores - astype(offset, scores.dtype)
+    if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
+        refuse_not_finite(_stored(opened), opened.about.column_names)
+    return scores
+
+
+def reconstruct_from_axes(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
+    """Rows from scores: (scores right^T) scale + mean."""
+    d = decomposition
+    scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
+    if scores.ndim != 2 or scores.shape[1] != d.k:
+        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+    right = _beside(d.right, scores)
+    if whiten:
+        right = right * astype(_beside(whitening(d), scores), right.dtype)
+    result = scores @ right.T
+    if d.scale is not None:
+        result = result * astype(_beside(d.scale, result), result.dtype)
+    if d.mean is not None:
+        result = result + astype(_beside(d.mean, result), result.dtype)
+    return result
+
+
+def whitening(d: Decomposition) -> Array:
+    """Standard deviation of the scores on each axis; 1 on axes without variance, which then stay at zero."""
+    xp = namespace(d.values)
+    deviation = astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5
+    return xp.where(deviation > null_level(d), deviation, xp.ones_like(deviation))
+
+
+def null_level(d: Decomposition) -> float:
+    """Deviations at or below this are rounding, not variance."""
+    eps = float(np.finfo(np.float32 if str(d.values.dtype).endswith("float32") else np.float64).eps)
+    return float(d.norm * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
+
+
+# The steps of find_axes, in order
+
+
+def _open(
+    data: Any, memory: str | int | None, stream: bool | None, checkpoint: Any, executor: Any, device: str | None
+) -> Opened:
+    if stream is None and (checkpoint is not None or executor is not None):
+        stream = True
+    if device is None:
+        return open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    return open_on_device(data, device, memory_bytes(memory), stream=bool(stream))
+
+
+def _describe_run(
+    opened: Opened, settings: Settings, choice: Choice, weights: np.ndarray | None, rng: np.random.Generator
+) -> dict[str, Any]:
+    """All that the result depends on."""
+    return {
+        "data": opened.matrix.source.fingerprint(),
+        "settings": asdict(settings),
+        "solver": asdict(replace(choice, why="", peak_bytes=0)),
+        "blocks": key_of("edges", np.asarray(opened.matrix.edges)),
+        "weights": None if weights is None else key_of("weights", weights),
+        "seed": str(rng.bit_generator.state),
+    }
+
+
+def _start_reading(
+    opened: Opened, choice: Choice, watch: Watch | None, checkpoint: Any, run: dict[str, Any] | None
+) -> Journal | None:
+    if opened.matrix.resident:
+        return None
+    reading = opened.matrix.reading
+    reading.watch, reading.expected = watch, choice.reads
+    if run is not None:
+        reading.journal = Journal.open(checkpoint, run)
+    journal: Journal | None = reading.journal
+    return journal
+
+
+def _find_workers(opened: Opened, executor: Any) -> None:
+    """Blocks are worked on by a cluster when one was named, or when the data are Dask's and a client is active."""
+    matrix = opened.matrix
+    if not matrix.resident and (executor is not None or isinstance(matrix.source, DaskRows)):
+        matrix.reading.cluster = find_cluster(executor, wanted=True)
+
+
+def _largest_block(matrix: Any) -> int:
+    """Bytes of the largest block that will be in memory."""
+    rows = int(np.diff(matrix.edges).max())
+    itemsize = matrix.source.dtype.itemsize + (4 if matrix.sparse else 0)
+    return int(rows * max(matrix.entries / max(matrix.shape[0], 1), 1.0) * itemsize) + 1
+
+
+def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
+    matrix = opened.matrix
+    rows, columns = matrix.shape
+    size = 0 if matrix.resident else _largest_block(matrix)
+    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, not is_host(matrix.like))
+    tolerance = settings.tolerance or TOLERANCE[matrix.precision]
+    request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
+    solver = settings.solver
+    if solver == "exact" and size:
+        solver = "gram"
+    if solver == "exact":
+        solver = "direct" if choose(shape, request).solver == "direct" else "gram"
+    return request, choose(shape, request, solver=solver, memory=settings.memory)
+
+
+def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Standardized:
+    matrix = opened.matrix if weights is None else opened.matrix.weighted(weights)
+    shift = None
+    if settings.center and not matrix.sparse:
+        shift = _near_mean(opened, scale=settings.scale)
+    return Standardized(matrix, center=settings.center, scale=settings.scale, shift=shift)
+
+
+def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
+    """A row close to the column means, from a sample, where the means are large beside the spread; else None.
+
+    Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
+    loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
+    """
+    sample = opened.matrix.sample(min(64, max(8, 400_000 // opened.matrix.shape[1])))
+    xp = namespace(sample)
+    mean = xp.mean(sample, axis=0)
+    squares, spread = to_numpy(xp.stack([mean * mean, xp.var(sample, axis=0)]))  # from a GPU in one go
+    together, alone = (4.0, 100.0) if opened.matrix.precision == "float32" else (100.0, 1e4)
+    if scale:
+        alone = together
+    needed = np.sum(squares) > together * np.sum(spread) or np.any(squares > alone * spread)
+    return mean if needed and np.isfinite(np.sum(squares)) else None
+
+
+def _solve(
+    problem: Standardized, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
+) -> Solution:
+    try:
+        if choice.solver == "direct":
+            solution = solve_direct(problem, request)
+        elif choice.solver == "gram":
+            solution = solve_gram(problem, request)
+        else:
+            solution = solve_lanczos(problem, request, block=choice.block, capacity=choice.capacity, rng=rng)
+        finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
+    except (np.linalg.LinAlgError, ValueError):
+        # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
+        if np.isfinite(_total(opened)):
+            raise
+        finite = False
+    if not finite:
+        refuse_not_finite(_stored(opened), opened.about.column_names)
+    return solution
+
+
+def _stored(opened: Opened) -> Any:
+    """The numbers as they were given."""
+    return opened.matrix.matrix if opened.matrix.resident else opened.matrix
+
+
+def _remembering(result: Decomposition, filled: Filled) -> Decomposition:
+    return replace(result, notes=(*result.notes, *filled.notes), parts={**result.parts, "missing": as_parts(filled)})
+
+
+def _total(opened: Opened) -> float:
+    if not opened.matrix.resident:
+        return sum(_sum(block) for _, block in opened.matrix.read_all())
+    return _sum(opened.matrix.matrix)
+
+
+def _sum(matrix: Any) -> float:
+    values = matrix.data if is_sparse(matrix) or hasattr(matrix, "to_host") else to_numpy(matrix)
+    return float(np.sum(values, dtype=np.float64))
+
+
+def _speak_up(result: Decomposition, solution: Solution) -> None:
+    if not solution.proved and not solution.settled:
+        assert result.certificate is not None
+        warnings.warn(
+            f"The asked accuracy was not reached in {result.certificate.reads} reads: {result.certificate.word} "
+            "Allow more reads with max_reads, or ask for less with tol.",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+    if result.norm == 0.0 and result.method == "pca":
+        warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
+
+
+def _beside(array: Array, like: Array) -> Array:
+    """`array` in the library and on the device of `like`: moved there from NumPy; anything else is a mix, refused."""
+    if isinstance(array, np.ndarray):
+        return from_numpy(array, like)
+    refuse_other_place(place_of(array), place_of(like), "The decomposition")
+    return array

@@ -1,0 +1,165 @@
+"""Wrappers: a centred, scaled or transposed matrix is another operator, the data stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, is_host, namespace
+from eckart.engine.backends.written import less_product
+from eckart.engine.operator import Operator, Survey
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """What every wrapper passes on."""
+
+    base: Operator
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.base.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.base.dtype
+
+    @property
+    def precision(self) -> str:
+        return self.base.precision
+
+    @property
+    def like(self) -> Array:
+        return self.base.like
+
+    @property
+    def reads(self) -> int:
+        return self.base.reads
+
+    def rows(self, index: Any) -> Array:
+        return self.base.rows(index)
+
+    def columns(self, index: Any) -> Array:
+        return self.base.columns(index)
+
+
+@dataclass(frozen=True)
+class Centered(Wrapped):
+    """B = A - l r^T, given s = A^T l and l^T l.
+
+    With l = 1 and r the column means, B is A with centred columns; with l the means of the rows of A and r = 1, with
+    centred rows. B^T B Q = A^T A Q - s (r^T Q) - r (s^T Q) + (l^T l) r (r^T Q): the data are read once.
+    """
+
+    left: Array
+    right: Array
+    sums: Array
+    weight: float
+
+    def matmat(self, right: Array) -> Array:
+        product = self.base.matmat(right)
+        image = astype(_column(self.left) @ _row(self.right @ right), product.dtype)
+        return product - image
+
+    def rmatmat(self, left: Array) -> Array:
+        return self.base.rmatmat(left) - _column(self.right) @ _row(self.left @ astype(left, self.left.dtype))
+
+    def normal(self, right: Array) -> Array:
+        return self.correct(right, self.base.normal(right))
+
+    def correct(self, right: Array, product: Array) -> Array:
+        """B^T B Q from A^T A Q."""
+        means_and_sums, mixed = self._correction
+        along = means_and_sums @ right
+        # On a GPU the product was made for us, and one operation less counts.
+        return product - mixed @ along if is_host(product) else less_product(product, mixed, along)
+
+    @cached_property
+    def _correction(self) -> tuple[Array, Array]:
+        """((r, s)^T, (s - w r, r)), whose product is what centring takes off A^T A."""
+        xp = namespace(self.right)
+        mixed = xp.stack([self.sums - self.weight * self.right, self.right])
+        return xp.stack([self.right, self.sums]), mixed.T
+
+    def gram(self, right: Array | None = None) -> Array:
+        return self.correct_gram(self.base.gram(right), right)
+
+    def correct_gram(self, gram: Array, right: Array | None = None) -> Array:
+        """B^T B, or (B Q)^T (B Q), from that of A."""
+        r, s = (self.right, self.sums) if right is None else (self.right @ right, self.sums @ right)
+        return gram - _outer(s, r) - _outer(r, s) + self.weight * _outer(r, r)
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        raise TypeError("A centred matrix has been surveyed already.")
+
+
+@dataclass(frozen=True)
+class Scaled(Wrapped):
+    """B = A diag(1/scale)."""
+
+    scale: Array
+
+    def matmat(self, right: Array) -> Array:
+        return self.base.matmat(right / self.scale[:, None])
+
+    def rmatmat(self, left: Array) -> Array:
+        return self.base.rmatmat(left) / self.scale[:, None]
+
+    def normal(self, right: Array) -> Array:
+        return self.base.normal(right / self.scale[:, None]) / self.scale[:, None]
+
+    def gram(self, right: Array | None = None) -> Array:
+        if right is not None:
+            return self.base.gram(right / self.scale[:, None])
+        return self.base.gram() / _outer(self.scale, self.scale)
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        raise TypeError("A scaled matrix has been surveyed already.")
+
+
+@dataclass(frozen=True)
+class Transposed(Wrapped):
+    """B = A^T; a product with B^T B takes two reads of A."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.base.shape
+        return columns, rows
+
+    def matmat(self, right: Array) -> Array:
+        return self.base.rmatmat(right)
+
+    def rmatmat(self, left: Array) -> Array:
+        return self.base.matmat(left)
+
+    def normal(self, right: Array) -> Array:
+        xp = namespace(right)
+        return astype(self.base.matmat(self.base.rmatmat(right)), xp.float64)
+
+    def gram(self, right: Array | None = None) -> Array:
+        xp = namespace(self.like)
+        identity = (
+            xp.eye(self.shape[1], dtype=xp.float64)
+            if xp is np
+            else xp.eye(self.shape[1], dtype=xp.float64, device=self.like.device)
+        )
+        image = self.base.rmatmat(identity if right is None else right)
+        return image.T @ image
+
+    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+        raise TypeError("Survey the matrix, not its transpose.")
+
+
+def _column(vector: Array) -> Array:
+    return vector[:, None]
+
+
+def _row(vector: Array) -> Array:
+    return vector[None, :]
+
+
+def _outer(first: Array, second: Array) -> Array:
+    return _column(first) * _row(second)

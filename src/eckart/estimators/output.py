@@ -1,0 +1,47 @@
+"""What arrays of other libraries change in a scikit-learn estimator: no data frames of them, and no mixing."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from eckart.arrays import Array
+from eckart.estimators.inputs import same_place
+from eckart.places import is_elsewhere
+
+
+class OnDevices:
+    """`set_output` makes frames of host numbers; arrays of other libraries come back as arrays, whatever it says."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("transform", "fit_transform"):
+            method = getattr(cls, name, None)
+            # scikit-learn has wrapped it by now; what it wrapped gives arrays.
+            if hasattr(method, "__wrapped__") and not getattr(method, "plain_elsewhere", False):
+                setattr(cls, name, _plain(method))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows from scores.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components_)
+            Scores (whitened ones if the estimator whitens), of the library and on the device that it was fitted on.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+        """
+        same_place(self, X, reset=False)
+        return super().inverse_transform(X)  # type: ignore[misc]
+
+
+def _plain(method: Any) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        return (method.__wrapped__ if is_elsewhere(X) else method)(self, X, *args, **kwargs)
+
+    chosen.plain_elsewhere = True  # type: ignore[attr-defined]
+    return chosen

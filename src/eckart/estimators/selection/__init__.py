@@ -1,7 +1,0 @@
-"""Choosing among the old columns, where a decomposition makes new ones: a filter, an elimination, a random search."""
-
-from eckart.estimators.selection.backward_elimination import BackwardElimination
-from eckart.estimators.selection.correlation_filter import CorrelationFilter
-from eckart.estimators.selection.random_subset_search import RandomSubsetSearch
-
-__all__ = ["BackwardElimination", "CorrelationFilter", "RandomSubsetSearch"]

@@ -1,0 +1,70 @@
+"""Numbers, shares and names as plain, inert text."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+
+def clean(text: str) -> str:
+    """The text with every invisible or steering character written out: ESC cannot colour, U+202E cannot turn."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character
+
+
+def shorten(text: str, length: int, *, ellipsis: str = "...") -> str:
+    """The text, clean, cut to at most `length` characters."""
+    text = clean(text[: 4 * length + 4])
+    return text if len(text) <= length else text[: length - len(ellipsis)] + ellipsis
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """0.62006 -> '62.0 %'; what is less than all is never rounded up to 100 %."""
+    factor = 10.0**digits
+    if 1 - 0.5 / (100 * factor) <= share < 1 - 1e-9:
+        return f"{math.floor(100 * share * factor) / factor:.{digits}f} %"
+    return f"{100 * share:.{digits}f} %"
+
+
+def interval(lower: float, upper: float, digits: int = 2) -> str:
+    """Bounds of a share in percent, rounded outward so that what is printed is still true: '62.00 to 62.01 %'.
+
+    Bounds closer to each other than a hundredth of the last digit are printed as one number, rounded as usual.
+    """
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return "not known"
+    if upper - lower <= 10.0 ** (-4 - digits):
+        return percent(lower, digits)
+    factor = 10.0**digits
+    low = max(math.floor(100 * lower * factor) / factor, 0.0)
+    high = min(math.ceil(100 * upper * factor) / factor, 100.0)
+    return f"{low:.{digits}f} to {high:.{digits}f} %"
+
+
+def places(largest: float) -> int | None:
+    """Decimals that show four digits of the largest number of a column; None when only powers of ten do."""
+    if largest == 0:
+        return 1
+    if not 1e-3 <= largest < 1e7:
+        return None
+    return max(3 - max(math.floor(math.log10(largest * (1 + 1e-9))), -1), 0)
+
+
+def number(value: float) -> str:
+    """One number in few characters: 0.58318 -> '0.5832'."""
+    if not math.isfinite(value):
+        return "not known"
+    decimals = places(abs(value))
+    return f"{value:.3e}" if decimals is None else f"{value:,.{decimals}f}"
+
+
+def joined(words: list[str]) -> str:
+    """'a, b and c'."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"

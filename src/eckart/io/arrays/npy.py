@@ -1,0 +1,155 @@
+"""NumPy's .npy: the header is believed only where the file size agrees, and nothing is allocated before that.
+
+The matrix is a read-only map of the file where its numbers are already doubles or floats; other numbers are converted,
+block by block when they would not fit in memory.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.engine.blocks.source import About, Block, MemorySource
+from eckart.environment import free_memory, say_bytes
+from eckart.errors import FileError
+from eckart.io.bytes import Opened, reason
+from eckart.io.roles import EXACT
+
+_KINDS = {
+    "O": "Python objects (a pickle), which could run code when loaded; save the numbers alone with astype(float)",
+    "V": "records (a structured array); save one field, or use structured_to_unstructured",
+    "c": "complex numbers; save the real part, or real and imaginary parts side by side",
+    "M": "dates; save them as numbers",
+    "m": "time spans; save them as numbers",
+    "S": "text; save numbers with astype(float)",
+    "U": "text; save numbers with astype(float)",
+    "T": "text; save numbers with astype(float)",
+}
+_BAD_HEADER = (
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    RecursionError,
+    MemoryError,
+    struct.error,
+    tokenize.TokenError,
+)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What an .npy member says of itself; `start` is the byte where its numbers begin."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fortran: bool
+    start: int
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class ConvertingSource:
+    """A mapped matrix of other numbers, turned into doubles one block at a time."""
+
+    matrix: NDArray[Any]
+    about: About = field(default_factory=About)
+    sparse: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.matrix.shape
+        return int(rows), int(columns)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
+    def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
+        step = rows_per_block or max(1, (1 << 23) // max(self.shape[1], 1))
+        for start in range(0, self.shape[0], step):
+            yield np.ascontiguousarray(self.matrix[start : start + step], np.float64)
+
+
+def read_header(stream: BinaryIO, name: str) -> Header:
+    """Parse the header of an .npy stream and refuse every kind of content but numbers."""
+    formats = np.lib.format
+    try:
+        version = formats.read_magic(stream)
+        if version not in ((1, 0), (2, 0), (3, 0)):
+            raise ValueError(f"format version {version[0]}.{version[1]} is not known")
+        read = formats.read_array_header_1_0 if version == (1, 0) else formats.read_array_header_2_0
+        shape, fortran, dtype = read(stream)
+    except _BAD_HEADER as error:
+        raise FileError(
+            f"{name} is not a usable .npy array: {reason(error)}. Write it again with numpy.save."
+        ) from error
+    if any(type(size) is not int or size < 0 for size in shape):
+        raise FileError(f"{name} claims the impossible shape {shape}. Write it again with numpy.save.")
+    kind = "V" if dtype.names or dtype.subdtype else dtype.kind
+    if dtype.hasobject or kind not in "fiub":
+        content = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
+        raise FileError(f"{name} holds {content}.")
+    return Header(tuple(shape), dtype, fortran, stream.tell())
+
+
+def check_size(header: Header, size: int, name: str) -> None:
+    """The header must account for every byte."""
+    expected = header.start + header.bytes
+    if size != expected:
+        fault = "is cut off or its header lies" if size < expected else "has bytes after its end"
+        raise FileError(
+            f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}) "
+            f"and the file has {size}. Copy it again, or write it again with numpy.save."
+        )
+
+
+def read_npy(opened: Opened) -> MemorySource | ConvertingSource:
+    """A two-dimensional .npy file as a source."""
+    with opened.stream() as stream:
+        header = read_header(stream, opened.name)
+        check_size(header, opened.size, opened.name)
+        refuse_shape(header.shape, opened.name)
+    order: Any = "F" if header.fortran else "C"
+    values: NDArray[Any]
+    if opened.path is None:
+        flat = np.frombuffer(opened.content or b"", header.dtype, offset=header.start)
+        values = flat.reshape(header.shape, order=order)
+    else:
+        values = np.memmap(opened.path, header.dtype, "r", header.start, header.shape, order)
+    return numeric_source(values, About(opened.name))
+
+
+def numeric_source(values: NDArray[Any], about: About) -> MemorySource | ConvertingSource:
+    """Floats and doubles as they are, other numbers as doubles."""
+    if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
+        return MemorySource(values, about)
+    if values.size * 8 > free_memory() // 4:
+        return ConvertingSource(values, about)
+    converted = values.astype(np.float64 if values.dtype.newbyteorder("=") != np.float32 else np.float32, order="C")
+    notes = list(about.notes)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and (np.abs(converted) >= EXACT).any():
+        notes.append("Whole numbers beyond 2**53 were rounded to the nearest double.")
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        notes.append("Numbers of more than double precision were rounded to doubles.")
+    return MemorySource(converted, About(about.name, notes=tuple(notes)))
+
+
+def refuse_shape(shape: tuple[int, ...], name: str) -> None:
+    """Only tables: rows and columns, at least one of each."""
+    if len(shape) != 2:
+        remedy = "Save it with reshape(-1, 1) for one column or reshape(1, -1) for one row"
+        remedy = remedy if len(shape) == 1 else "Save it with reshape(rows, -1)"
+        raise FileError(f"{name} has {len(shape)} dimension(s), shape {shape}; a matrix has two. {remedy}.")
+    if 0 in shape:
+        raise FileError(f"{name} has no {'rows' if shape[0] == 0 else 'columns'}: its shape is {shape}.")

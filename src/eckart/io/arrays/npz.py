@@ -1,0 +1,126 @@
+"""NumPy's .npz: a zip of .npy members, dense or one of SciPy's sparse matrices. Nothing is ever unpacked to disk."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections import Counter
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.engine.blocks.source import About, MemorySource
+from eckart.environment import check_expansion
+from eckart.errors import EckartError, FileError, ParameterError
+from eckart.io.arrays.npy import ConvertingSource, Header, check_size, numeric_source, read_header, refuse_shape
+from eckart.io.bytes import Opened, reason
+from eckart.io.roles import listed
+
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+def read_npz(opened: Opened, key: str | None = None) -> MemorySource | ConvertingSource:
+    """The one matrix of the archive, the one named by `key`, or the sparse matrix it spells out."""
+    try:
+        with opened.stream() as stream, zipfile.ZipFile(stream) as archive:
+            members = _members(archive, opened)
+            if key is None and {"format", "shape", "data"} <= members.keys():
+                return _sparse(archive, members, opened)
+            return _dense(archive, members, opened, key)
+    except EckartError:
+        raise
+    except _BROKEN as error:
+        raise FileError(
+            f"{opened.name} is a broken .npz archive ({reason(error)}). Copy it again, or write it again."
+        ) from error
+
+
+def _members(archive: zipfile.ZipFile, opened: Opened) -> dict[str, zipfile.ZipInfo]:
+    """Members by key, after the checks that need no unpacking."""
+    entries = archive.infolist()
+    names = [entry.filename for entry in entries]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise FileError(f"{opened.name} has the member {listed(twice)} more than once; it is not certain which counts.")
+    others = [name for name in names if not name.endswith(".npy")]
+    if others or not names:
+        raise FileError(f"{opened.name} is not an .npz archive: it holds {listed(others) if others else 'nothing'}.")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise FileError(f"{opened.name} is encrypted. Write it without a password.")
+    check_expansion(sum(entry.file_size for entry in entries), opened.size, opened.name, opened.max_expansion)
+    return {name.removesuffix(".npy"): entry for name, entry in zip(names, entries, strict=True)}
+
+
+def _header(stream: BinaryIO, entry: zipfile.ZipInfo, title: str) -> Header:
+    header = read_header(stream, title)
+    check_size(header, entry.file_size, title)
+    return header
+
+
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> NDArray[Any]:
+    with archive.open(entry) as stream:
+        header = _header(stream, entry, title)  # type: ignore[arg-type]
+        content = stream.read()
+    if len(content) != header.bytes:
+        raise FileError(f"{title} is cut off: {len(content)} of {header.bytes} bytes are there. Copy the file again.")
+    return np.frombuffer(content, header.dtype).reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def _dense(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: Opened, key: str | None
+) -> MemorySource | ConvertingSource:
+    notes: tuple[str, ...] = ()
+    if key is None:
+        key = _only_matrix(archive, members, opened)
+        if len(members) > 1:
+            others = [name for name in members if name != key]
+            notes = (f"The matrix is the array {key!r}; not used: {listed(others)}.",)
+    if key not in members:
+        raise ParameterError(f"{opened.name} has no array {key!r}. It has {listed(list(members))}.")
+    title = f"{opened.name}, array {key!r}"
+    values = _array(archive, members[key], title)
+    refuse_shape(values.shape, title)
+    return numeric_source(values, About(opened.name, notes=notes))
+
+
+def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: Opened) -> str:
+    if len(members) == 1:
+        return next(iter(members))
+    shapes: dict[str, tuple[int, ...]] = {}
+    for key, entry in members.items():
+        with archive.open(entry) as stream:
+            try:
+                shapes[key] = _header(stream, entry, key).shape  # type: ignore[arg-type]
+            except FileError:
+                continue
+    tables = [key for key, shape in shapes.items() if len(shape) == 2]
+    if len(tables) == 1:
+        return tables[0]
+    seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
+    count = "several matrices" if tables else "no matrix"
+    raise FileError(
+        f"{opened.name} holds {count}: {seen}. Say which with key=..., or save one array of two dimensions."
+    )
+
+
+def _sparse(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: Opened
+) -> MemorySource | ConvertingSource:
+    from eckart.io.arrays.sparse import sparse_matrix
+
+    kind = _format(archive, members["format"], opened.name)
+    wanted: list[str] = [
+        key for key in ("shape", "data", "indices", "indptr", "row", "col", "offsets") if key in members
+    ]
+    arrays = {key: _array(archive, members[key], f"{opened.name}, array {key!r}") for key in wanted}
+    return MemorySource(sparse_matrix(kind, arrays, opened.name), About(opened.name))
+
+
+def _format(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:
+    """The one member that is text: the kind of the sparse matrix, three letters."""
+    with archive.open(entry) as stream:
+        content = stream.read(1000)
+    kind = content[-12:].replace(b"\0", b"").strip().decode("latin-1")[-3:] if entry.file_size <= 1000 else ""
+    if kind not in ("csr", "csc", "coo", "bsr", "dia"):
+        raise FileError(f"{name} is a sparse matrix of unknown kind {kind!r}. Save it with scipy.sparse.save_npz.")
+    return kind

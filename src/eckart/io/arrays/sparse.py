@@ -1,0 +1,127 @@
+"""The arrays of a saved sparse matrix, checked before SciPy may follow their indices.
+
+A stored index is an address: one outside its range makes a product read foreign memory. So every index, pointer and
+length is compared with the shape first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.environment import check_fits
+from eckart.errors import FileError
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
+    """A csr_array in canonical form: sorted, duplicates summed, no stored zeros."""
+    from scipy import sparse
+
+    shape = _shape(arrays, name)
+    check_fits((shape[0] + shape[1] + 2) * 8, name, f"a sparse matrix of shape {shape}")
+    data = _numbers(_take(arrays, "data", name))
+    if kind == "coo":
+        matrix: Any = sparse.coo_array((data, _coordinates(arrays, data, shape, name)), shape=shape)
+    elif kind == "dia":
+        matrix = sparse.dia_array((data, _offsets(arrays, data, shape, name)), shape=shape)
+    else:
+        make = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}[kind]
+        matrix = make((data, *_compressed(kind, arrays, data, shape, name)), shape=shape)
+    return canonical(matrix)
+
+
+def canonical(matrix: Any) -> Any:
+    """Any sparse matrix as a csr_array of floats in canonical form."""
+    from scipy import sparse
+
+    rows = sparse.csr_array(matrix)
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def _refuse(name: str, what: str) -> NoReturn:
+    raise FileError(f"{name} is a broken sparse matrix: {what}. Save it again with scipy.sparse.save_npz.")
+
+
+def _take(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
+    if key not in arrays:
+        _refuse(name, f"the array {key!r} is not there")
+    return arrays[key]
+
+
+def _numbers(data: NDArray[Any]) -> NDArray[Any]:
+    wanted = np.float32 if data.dtype.newbyteorder("=") == np.float32 else np.float64
+    return np.array(data, wanted)
+
+
+def _whole(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
+    values = _take(arrays, key, name)
+    if values.dtype.kind not in "iu" or values.ndim != 1:
+        _refuse(
+            name, f"{key!r} has type {values.dtype} and shape {values.shape}, and should be a list of whole numbers"
+        )
+    if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
+        _refuse(name, f"{key!r} has an entry of {values.max()}")
+    return values.astype(np.int64)
+
+
+def _shape(arrays: Arrays, name: str) -> tuple[int, int]:
+    sizes = _whole(arrays, "shape", name)
+    if sizes.size != 2 or (sizes < 1).any():
+        _refuse(name, f"its shape is {tuple(sizes.tolist())}, and a matrix has at least one row and one column")
+    return int(sizes[0]), int(sizes[1])
+
+
+def _check_range(indices: NDArray[Any], bound: int, key: str, name: str) -> None:
+    wrong = np.flatnonzero((indices < 0) | (indices >= bound))
+    if wrong.size:
+        first = int(wrong[0])
+        _refuse(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
+
+
+def _coordinates(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> Any:
+    row, col = _whole(arrays, "row", name), _whole(arrays, "col", name)
+    if data.ndim != 1 or not len(row) == len(col) == len(data):
+        _refuse(
+            name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many"
+        )
+    _check_range(row, shape[0], "row", name)
+    _check_range(col, shape[1], "col", name)
+    return row, col
+
+
+def _offsets(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> NDArray[Any]:
+    offsets = _whole(arrays, "offsets", name)
+    if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
+        _refuse(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not belong together")
+    if data.shape[1] > shape[1]:
+        _refuse(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
+    if offsets.size and (offsets.min() <= -shape[0] or offsets.max() >= shape[1]):
+        _refuse(name, "a diagonal lies outside the matrix")
+    return offsets
+
+
+def _compressed(kind: str, arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> Any:
+    """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
+    indices, indptr = _whole(arrays, "indices", name), _whole(arrays, "indptr", name)
+    major, minor = shape[::-1] if kind == "csc" else shape
+    if data.ndim != (3 if kind == "bsr" else 1):
+        _refuse(name, f"its values have shape {data.shape}")
+    if kind == "bsr":
+        high, wide = data.shape[1:]
+        if not high or not wide or major % high or minor % wide:
+            _refuse(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
+        major, minor = major // high, minor // wide
+    if len(indptr) != major + 1:
+        _refuse(name, f"'indptr' has {len(indptr)} entries and should have {major + 1}")
+    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data):
+        _refuse(name, f"'indptr' should rise from 0 to {len(data)}, the number of values, and 'indices' be as many")
+    _check_range(indices, minor, "indices", name)
+    return indices, indptr

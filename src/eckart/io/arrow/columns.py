@@ -1,0 +1,115 @@
+"""Arrow columns as the parts of a table: numbers into one matrix, texts and dates set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.environment import check_fits
+from eckart.errors import NotFiniteError
+from eckart.io.roles import EXACT, Text, listed, quoted
+
+
+def kind_of(arrow_type: Any) -> str:
+    """number, truth, text, date, empty or other."""
+    from pyarrow import types
+
+    if types.is_integer(arrow_type) or types.is_floating(arrow_type) or types.is_decimal(arrow_type):
+        return "number"
+    if types.is_boolean(arrow_type):
+        return "truth"
+    if types.is_dictionary(arrow_type):
+        return "text" if kind_of(arrow_type.value_type) == "text" else "other"
+    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or str(arrow_type) == "string_view":
+        return "text"
+    if types.is_temporal(arrow_type):
+        return "date"
+    return "empty" if types.is_null(arrow_type) else "other"
+
+
+def text_of(name: str, column: Any, kind: str = "text") -> Text:
+    """A column as strings, one per row, missing ones empty. Equal strings are one object."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind_of(column.type) != "text":
+        column = pc.cast(column, pa.string())
+    known: dict[str, str] = {"": ""}
+    values: list[str] = []
+    for chunk in column.chunks:  # each with its own dictionary: one for all would cost the square of the chunks
+        coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        words = [known.setdefault(word, word) for word in map(_word, coded.dictionary.to_pylist())] + [""]
+        places = coded.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+        values.extend(map(words.__getitem__, places.tolist()))
+    unique = len(set(values)) == len(values) and "" not in values
+    return Text(name, tuple(values), unique, kind == "text", kind)
+
+
+def _word(word: str | None) -> str:
+    return "" if word is None else word
+
+
+def matrix_of(columns: Sequence[Any], rows: int, name: str) -> NDArray[Any]:
+    """Numeric Arrow columns side by side, row by row in memory; float32 only if all are."""
+    import pyarrow as pa
+
+    single = all(column.type == pa.float32() for column in columns)
+    target, dtype = (pa.float32(), np.float32) if single else (pa.float64(), np.float64)
+    check_fits(rows * len(columns) * np.dtype(dtype).itemsize, name, "the matrix")
+    flat = [_plain(column, target) for column in columns]
+    out = np.empty((rows, len(columns)), dtype)
+    step = max(1, (1 << 16) // len(columns))
+    # A few rows at a time: writing whole columns would miss the cache at every entry.
+    for start in range(0, rows, step):
+        np.stack([column[start : start + step] for column in flat], axis=1, out=out[start : start + step])
+    return out
+
+
+def _plain(column: Any, target: Any) -> NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type):
+        column = pc.cast(column, pa.uint8())
+    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy()
+    return values
+
+
+def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[Any]) -> list[str]:
+    """What happened to truth values and to integers too large for a float."""
+    import pyarrow as pa
+
+    truths = [name for name, column in zip(names, columns, strict=True) if pa.types.is_boolean(column.type)]
+    large = [
+        name
+        for j, (name, column) in enumerate(zip(names, columns, strict=True))
+        if pa.types.is_integer(column.type) and column.type.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
+    ]
+    notes = [f"True and false are read as 1 and 0 in {listed(truths)}."] if truths else []
+    if large:
+        notes.append(f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}.")
+    return notes
+
+
+def truth_fates(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
+    """What was done with columns of true and false."""
+    import pyarrow as pa
+
+    truths = [name for name, column in zip(names, columns, strict=True) if pa.types.is_boolean(column.type)]
+    return dict.fromkeys(truths, "true and false: analysed as 1 and 0")
+
+
+def refuse_infinite(matrix: NDArray[Any], names: Sequence[str], place: Callable[[int], str]) -> None:
+    """Infinite cells are refused; `place(row)` says where the row is in the file."""
+    step = max(1, (1 << 20) // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        infinite = np.isinf(matrix[start : start + step])
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            raise NotFiniteError(
+                f"{place(start + int(row))}, column {quoted(names[int(column)])}: the value is infinite, or too large "
+                "for a double (beyond 1.8e308). Correct it, or leave the cell empty if it is missing."
+            )

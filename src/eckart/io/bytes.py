@@ -1,0 +1,124 @@
+"""From a path or an open stream to bytes that may be read: only regular files, never empty, never a bomb."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import io
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from eckart.environment import check_expansion, check_fits
+from eckart.errors import FileError, ParameterError
+
+CHUNK = 1 << 20
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file that may be read: what to call it, where it is (or its bytes, when it came as a stream)."""
+
+    name: str
+    path: str | None
+    content: bytes | None
+    size: int
+    max_expansion: float
+
+    def stream(self) -> BinaryIO:
+        if self.path is None:
+            return io.BytesIO(self.content or b"")
+        try:
+            return Path(self.path).open("rb")
+        except OSError as error:
+            raise FileError(_refusal(self.name, self.path, error)) from error
+
+    def read(self) -> bytes:
+        """The whole content, unpacked where it is gzip."""
+        check_fits(self.size, self.name, "reading it")
+        with self.stream() as stream:
+            packed = stream.read(2) == GZIP_MAGIC
+            stream.seek(0)
+            return self._unpack(stream) if packed else self.content or stream.read()
+
+    def _unpack(self, stream: BinaryIO) -> bytes:
+        out = bytearray()
+        try:
+            with gzip.GzipFile(fileobj=stream) as unpacked:
+                while chunk := unpacked.read(CHUNK):
+                    out += chunk
+                    check_expansion(len(out), self.size, self.name, self.max_expansion)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileError(f"{self.name} is a broken gzip file ({reason(error)}). Copy it again.") from error
+        if not out:
+            raise FileError(f"{self.name} is empty once unpacked. Check that it was written completely.")
+        return bytes(out)
+
+
+def shown(path: str) -> str:
+    """A path as it may stand in a message: one line, not too long."""
+    text = repr(path)[1:-1]
+    return f"'{text}'" if len(text) <= 200 else f"'{text[:100]}...{text[-60:]}'"
+
+
+def reason(error: Exception) -> str:
+    """Another library's complaint as it may stand in a message: one line, not too long."""
+    text = str(error).strip().partition("\n")[0] or type(error).__name__
+    text = text if text.isprintable() else repr(text)
+    return text.rstrip(".") if len(text) <= 200 else text[:200] + "..."
+
+
+def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
+    """Look before reading: the kind of file and its size."""
+    place = os.fsdecode(os.fspath(path))
+    name = shown(place)
+    try:
+        status = Path(place).stat()
+    except (OSError, ValueError) as error:
+        raise FileError(_refusal(name, place, error)) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError(f"{name} is a folder, not a file. Name one file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{name} is a pipe or a device, not a file. Send its content to standard input ('-') instead.")
+    if status.st_size == 0:
+        raise FileError(f"{name} is empty (0 bytes). Check that it was written completely.")
+    opened = Opened(name, place, None, status.st_size, max_expansion)
+    opened.stream().close()
+    return opened
+
+
+def open_stream(stream: BinaryIO, max_expansion: float) -> Opened:
+    """Take all bytes of an open binary stream, such as standard input."""
+    if not hasattr(stream, "read"):
+        raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Give a path as text.")
+    label = getattr(stream, "name", None)
+    name = shown(label) if isinstance(label, str) else "the input"
+    content = stream.read()
+    if not isinstance(content, bytes):
+        raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be told.")
+    if not content:
+        raise FileError(f"{name} is empty (0 bytes). Check the command that should have written it.")
+    return Opened(name, None, content, len(content), max_expansion)
+
+
+def _refusal(name: str, path: str, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{name} does not exist.{_near(path)}"
+    if isinstance(error, PermissionError):
+        return f"{name} may not be read: permission denied. Change its permissions or copy it to a folder of yours."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{name} cannot be opened: {reason}. Check the path."
+
+
+def _near(path: str) -> str:
+    folder, wanted = os.path.split(path)
+    try:
+        others = [entry.name for entry in os.scandir(folder or ".")]
+    except OSError:
+        return " The folder does not exist either; check the path." if folder else " Check the path."
+    close = difflib.get_close_matches(wanted, others[:10_000], n=1)
+    return f" Did you mean {shown(close[0])}?" if close else " Check the path."

@@ -1,0 +1,81 @@
+"""convert: any table once into a layout that is read fast, .npy for dense numbers and .npz for sparse ones."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import MemorySource, RowSource
+from eckart.environment import say_bytes
+from eckart.errors import ParameterError
+from eckart.files import new_file
+from eckart.io.entries.triplets import Entries, market_entries, table_entries, write_csr
+from eckart.io.open_rows import open_rows
+from eckart.io.open_source import open_source
+from eckart.io.rows import MemoryRows, edges_for
+
+_BLOCK = 1 << 26
+
+
+def convert(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, single: bool = False, overwrite: bool = False
+) -> str:
+    """Write the numbers of `source` to `target` (.npy or .npz), block by block; gives a sentence on what was done.
+
+    `single` stores floats of four bytes.
+    """
+    path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
+    if goal.suffix.lower() not in (".npy", ".npz"):
+        raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
+    found = _entries(path)
+    if found is not None:
+        return _write_sparse(found[0], found[1], goal, overwrite)
+    rows = open_rows(path) or _in_memory(open_source(path))
+    if rows.sparse:
+        return _write_sparse(rows.shape, lambda: _entries_of(rows), goal, overwrite)
+    return _write_dense(rows, goal, single, overwrite)
+
+
+def _entries(path: str) -> Any:
+    suffix = PurePath(path.lower()).suffix
+    if suffix == ".mtx":
+        return market_entries(path)
+    return table_entries(path) if suffix in (".parquet", ".pq") and Path(path).is_file() else None
+
+
+def _in_memory(source: Any) -> RowSource:
+    matrix = source.matrix if isinstance(source, MemorySource) else np.concatenate(list(source.blocks()))
+    return MemoryRows(matrix, source.about)
+
+
+def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool) -> str:
+    if goal.suffix.lower() != ".npy":
+        raise ParameterError(f"{rows.about.name} is dense: name the target .npy.")
+    dtype = np.dtype("<f4" if single or rows.dtype == np.float32 else "<f8")
+    edges = edges_for(rows, _BLOCK)
+    with new_file(goal, overwrite=overwrite) as file:
+        header = {"descr": dtype.str, "fortran_order": False, "shape": rows.shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for start, stop in itertools.pairwise(edges):
+            file.write(np.ascontiguousarray(rows.read(start, stop), dtype=dtype).data)
+    size = rows.entries * dtype.itemsize
+    return f"{rows.shape[0]:,} rows x {rows.shape[1]:,} columns, {dtype.name}, {say_bytes(size)}: {goal.name}"
+
+
+def _entries_of(rows: RowSource) -> Iterator[Entries]:
+    edges = edges_for(rows, _BLOCK)
+    for start, stop in itertools.pairwise(edges):
+        block = rows.read(start, stop).tocoo()
+        yield block.row.astype(np.int64) + start, block.col.astype(np.int64), block.data.astype(np.float64)
+
+
+def _write_sparse(shape: tuple[int, int], blocks: Any, goal: PurePath, overwrite: bool) -> str:
+    if goal.suffix.lower() != ".npz":
+        raise ParameterError("The matrix is sparse: name the target .npz.")
+    count = write_csr(str(goal), shape, blocks, overwrite=overwrite)
+    return f"{shape[0]:,} rows x {shape[1]:,} columns, {count:,} entries: {goal.name}"

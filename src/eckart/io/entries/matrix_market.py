@@ -1,0 +1,217 @@
+"""Matrix Market (.mtx): the size line is compared with the file before it is believed, and every index with the shape.
+
+Arrow parses the entries. SciPy's reader is not used, because a stray byte in the last line makes it crash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.engine.blocks.source import About, MemorySource
+from eckart.environment import check_fits
+from eckart.errors import FileError, NotFiniteError
+from eckart.io.arrays.npy import refuse_shape
+from eckart.io.bytes import Opened
+from eckart.io.text.layout import align
+from eckart.io.text.records import Records
+
+_FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+_LETTERS = b"0123456789+-.eE \t\n" + b"nNaAiIfFtTyY"
+"""What numbers are written with, nan and infinity among them."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the header promises; `start` is the byte after the size line."""
+
+    rows: int
+    columns: int
+    entries: int
+    coordinate: bool
+    pattern: bool
+    symmetry: str
+    start: int
+
+    @property
+    def words(self) -> int:
+        """How many numbers stand on a line."""
+        return 1 if not self.coordinate else 2 if self.pattern else 3
+
+
+def read_matrix_market(opened: Opened) -> MemorySource:
+    """A sparse or dense Matrix Market file as a source."""
+    data = opened.read().replace(b"\r\n", b"\n")
+    sizes = _sizes(data, opened.name)
+    _check_promise(sizes, len(data), opened.name)
+    entries = _entries(data, sizes, opened.name)
+    matrix = _sparse(data, entries, sizes, opened.name) if sizes.coordinate else _dense(entries[0], sizes)
+    return MemorySource(matrix, About(opened.name))
+
+
+def read_sizes(opened: Opened) -> Sizes:
+    """What the header says, without reading the rest."""
+    with opened.stream() as stream:
+        head = stream.read(1 << 20)
+    return _sizes(head, opened.name)
+
+
+def _entries(data: bytes, sizes: Sizes, name: str) -> list[NDArray[Any]]:
+    """The numbers after the size line, one array per word of a line."""
+    import pyarrow as pa
+
+    if data[sizes.start :].translate(None, _LETTERS):
+        place = next(i for i in range(sizes.start, len(data)) if data[i] not in _LETTERS)
+        _refuse(name, data.count(b"\n", 0, place) + 1, f"the character {chr(data[place])!r} belongs to no number")
+    try:
+        table = _table(data[sizes.start :], " ", sizes)
+    except pa.ArrowInvalid:
+        try:
+            table = _table(align(data[sizes.start :]), "\t", sizes)
+        except pa.ArrowInvalid:
+            _refuse_line(data, sizes, name)
+    if table.num_rows != sizes.entries:
+        raise FileError(f"{name} promises {sizes.entries} entries and has {table.num_rows}. Copy it or write it again.")
+    values = [column.to_numpy() for column in table.columns]
+    infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
+    if infinite.size:
+        line = Records(data, sizes.start, " ").line(int(infinite[0]))
+        raise NotFiniteError(f"{name}, line {line}: the value is infinite, or too large for a double. Correct it.")
+    return values
+
+
+def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = ["row", "column"][: sizes.words] if sizes.coordinate else []
+    types = {name: pa.int64() for name in names}
+    if not sizes.pattern:
+        names, types = [*names, "value"], {**types, "value": pa.float64()}
+    if not body.strip():
+        return pa.table({name: pa.array([], types[name]) for name in names})
+    return csv.read_csv(
+        pa.BufferReader(body),
+        read_options=csv.ReadOptions(column_names=names),
+        parse_options=csv.ParseOptions(delimiter=mark, quote_char=False),
+        convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
+    )
+
+
+def _refuse_line(data: bytes, sizes: Sizes, name: str) -> NoReturn:
+    """Go through the lines one by one to name the one that is no entry."""
+    records = Records(data, sizes.start, " ")
+    form = ["row", "column", "value"][: sizes.words] if sizes.coordinate else ["value"]
+    for record in range(len(records)):
+        words = " ".join(records.cells(record)).split()
+        if words and (len(words) != len(form) or not all(map(_is_entry, form, words))):
+            _refuse(name, records.line(record), f"{' '.join(words)[:60]!r} is not of the form {' '.join(form)!r}")
+    _refuse(name, records.line(0), "the entries could not be parsed")
+
+
+def _is_entry(kind: str, word: str) -> bool:
+    try:
+        number = float(word) if kind == "value" else int(word)
+    except ValueError:
+        return False
+    return kind == "value" or abs(number) < 2**63
+
+
+def _sparse(data: bytes, entries: list[NDArray[Any]], sizes: Sizes, name: str) -> Any:
+    from scipy import sparse
+
+    from eckart.io.arrays.sparse import canonical
+
+    row, column = entries[0], entries[1]
+    value = np.ones(len(row)) if sizes.pattern else entries[2]
+    wrong = np.flatnonzero((row < 1) | (row > sizes.rows) | (column < 1) | (column > sizes.columns))
+    if wrong.size:
+        first = int(wrong[0])
+        line = Records(data, sizes.start, " ").line(first)
+        _refuse(name, line, f"the place ({row[first]}, {column[first]}) is outside {sizes.rows} x {sizes.columns}")
+    row, column = row - 1, column - 1
+    if sizes.symmetry != "general":
+        if (row < column).any() and (row > column).any():
+            raise FileError(
+                f"{name} is {sizes.symmetry} and has entries on both sides of its diagonal. Write it again."
+            )
+        mirror = row != column
+        sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
+        value = np.concatenate([value, sign * value[mirror]])
+        row, column = np.concatenate([row, column[mirror]]), np.concatenate([column, row[mirror]])
+    return canonical(sparse.coo_array((value, (row, column)), shape=(sizes.rows, sizes.columns)))
+
+
+def _dense(values: NDArray[Any], sizes: Sizes) -> NDArray[Any]:
+    """Values run down the columns; a symmetric matrix gives its lower triangle, a skew one without the diagonal."""
+    if sizes.symmetry == "general":
+        return np.ascontiguousarray(values.reshape((sizes.rows, sizes.columns), order="F"))
+    skew = sizes.symmetry == "skew-symmetric"
+    matrix = np.zeros((sizes.rows, sizes.rows))
+    column, row = np.triu_indices(sizes.rows, 1 if skew else 0)
+    matrix[column, row] = -values if skew else values
+    matrix[row, column] = values
+    return matrix
+
+
+def _refuse(name: str, line: int, what: str) -> NoReturn:
+    raise FileError(f"{name}, line {line}: {what}. Write the file again, for example with scipy.io.mmwrite.")
+
+
+def _sizes(data: bytes, name: str) -> Sizes:
+    banner = data[: data.find(b"\n") if b"\n" in data[:1000] else 1000].decode("latin-1").lower().split()
+    if len(banner) != 5 or banner[0] != "%%matrixmarket" or banner[1] != "matrix":
+        _refuse(name, 1, "the first line should be '%%MatrixMarket matrix ...', so this is no Matrix Market file")
+    layout, field, symmetry = banner[2:]
+    if field == "complex":
+        _refuse(name, 1, "the matrix is complex, and only real numbers can be used; save its real part")
+    if layout == "array" and field == "pattern":
+        _refuse(name, 1, "an array cannot be a pattern")
+    if layout not in ("coordinate", "array") or field not in _FIELDS or symmetry not in _SYMMETRIES:
+        _refuse(name, 1, f"the kind '{layout} {field} {symmetry}' is not known"[:200])
+    line, start, text = _size_line(data)
+    words = text.split()
+    coordinate = layout == "coordinate"
+    if len(words) != (3 if coordinate else 2) or not all(word.isdigit() and len(word) < 19 for word in words):
+        _refuse(name, line, f"the size line is {text[:60]!r} and should be {3 if coordinate else 2} whole numbers")
+    rows, columns, *entries = map(int, words)
+    if symmetry != "general" and rows != columns:
+        _refuse(name, line, f"a {symmetry} matrix cannot have {rows} rows and {columns} columns")
+    refuse_shape((rows, columns), name)
+    if coordinate:
+        stored = entries[0]
+    else:
+        diagonal = -1 if symmetry == "skew-symmetric" else 1
+        stored = rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
+    return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start)
+
+
+def _size_line(data: bytes) -> tuple[int, int, str]:
+    """The first line that is neither banner, comment nor blank."""
+    line, start = 1, data.find(b"\n") + 1
+    while 0 < start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        text = data[start:end].decode("latin-1").strip()
+        line += 1
+        if text and not text.startswith("%"):
+            return line, end + 1, text
+        start = end + 1
+    return line + 1, len(data), ""
+
+
+def _check_promise(sizes: Sizes, size: int, name: str) -> None:
+    """Each entry takes a few bytes at least, so the file size bounds what may be believed."""
+    shortest = 2 if not sizes.coordinate else 4 if sizes.pattern else 6
+    rest = max(size - sizes.start, 0) + 1
+    if sizes.entries * shortest > rest:
+        raise FileError(
+            f"{name} promises {sizes.entries} entries and has room for {rest // shortest} at most: it is cut off, or "
+            "its size line is wrong. Copy it again, or write it again."
+        )
+    needed = (sizes.rows + sizes.entries * 3) * 8 if sizes.coordinate else sizes.rows * sizes.columns * 8
+    check_fits(needed, name, f"a matrix of {sizes.rows} x {sizes.columns}")

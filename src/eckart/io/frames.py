@@ -1,0 +1,213 @@
+"""Data frames as sources, whatever library made them: pandas, polars, Arrow, through narwhals.
+
+A frame is typed by its owner, so a text column is text: it is set aside, and numbers kept as text are refused by name.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.engine.blocks.source import About, MemorySource
+from eckart.errors import InputError
+from eckart.io.roles import EXACT, Parts, Text, assemble, listed, quoted, unique_names
+from eckart.io.text.cells import is_missing, is_number
+
+
+def frame_source(frame: Any) -> MemorySource | None:
+    """A data frame as a source; None for what is no data frame."""
+    if type(frame).__module__.partition(".")[0] in ("builtins", "numpy", "scipy"):
+        return None
+    import narwhals as nw
+
+    frame = _arrow_table(frame)
+    if isinstance(native := nw.from_native(_renamed(frame), pass_through=True), nw.LazyFrame):
+        _refuse_lazy(native)
+        return None
+    if not isinstance(native, nw.DataFrame):
+        return None
+    if (sparse := _pandas_sparse(frame)) is not None:
+        return sparse
+    columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
+    if native.shape[0] == 0 or native.shape[1] == 0:
+        raise InputError(
+            f"The frame has no {'rows' if native.shape[0] == 0 else 'columns'}: its shape is {native.shape}."
+        )
+    parts = _parts(native, columns, frame)
+    parts.notes[:0] = notes
+    parts.row_names = _pandas_index(frame)
+    return assemble(parts, "data", "auto")
+
+
+def _refuse_lazy(frame: Any) -> None:
+    """Polars has a verb for it; other lazy frames are left to their own reader."""
+    if "polars" in type(frame.to_native()).__module__:
+        raise InputError("The frame is lazy: its values are not there yet. Call .collect() on it first.")
+
+
+def _arrow_table(frame: Any) -> Any:
+    pa = sys.modules.get("pyarrow")
+    if pa is not None and isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    return frame
+
+
+def _is_pandas(frame: Any) -> bool:
+    pd = sys.modules.get("pandas")
+    return pd is not None and isinstance(frame, pd.DataFrame)
+
+
+def _renamed(frame: Any) -> Any:
+    """Frames with equal or odd column names are numbered, since narwhals asks for different ones."""
+    if _is_pandas(frame) and not (frame.columns.is_unique and all(isinstance(name, str) for name in frame.columns)):
+        return frame.set_axis([str(position) for position in range(frame.shape[1])], axis=1)
+    if "pyarrow" in sys.modules and isinstance(frame, sys.modules["pyarrow"].Table):
+        return frame.rename_columns(unique_names(frame.column_names)[0])
+    return frame
+
+
+def _column_names(frame: Any, native: Any) -> list[Any]:
+    if _is_pandas(frame):
+        return [" ".join(map(str, name)) if isinstance(name, tuple) else name for name in frame.columns]
+    return list(native.columns)
+
+
+def _pandas_index(frame: Any) -> tuple[str, ...] | None:
+    """The row names of a pandas frame, where its index is words and not just a count."""
+    if not _is_pandas(frame) or frame.index.nlevels > 1 or not len(frame.index):
+        return None
+    return tuple(frame.index) if all(isinstance(name, str) for name in frame.index) else None
+
+
+def _pandas_sparse(frame: Any) -> MemorySource | None:
+    if not _is_pandas(frame):
+        return None
+    pd = sys.modules["pandas"]
+    kinds = list(frame.dtypes)
+    if not kinds or not all(isinstance(kind, pd.SparseDtype) for kind in kinds):
+        return None
+    from eckart.io.arrays.sparse import canonical
+
+    filled = [str(name) for name, kind in zip(frame.columns, kinds, strict=True) if kind.fill_value != 0]
+    if filled:
+        raise InputError(f"The sparse columns {listed(filled)} are filled with another value than 0. Fill them with 0.")
+    columns, notes = unique_names([str(name) for name in frame.columns])
+    matrix = canonical(frame.sparse.to_coo())
+    return MemorySource(matrix, About("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
+
+
+def _parts(native: Any, columns: list[str], frame: Any) -> Parts:
+    kinds = {name: _kind(name, native[place]) for name, place in zip(columns, native.columns, strict=True)}
+    series = {name: native[place] for name, place in zip(columns, native.columns, strict=True)}
+    names = [name for name, kind in kinds.items() if kind in ("number", "truth", "object")]
+    if not names:
+        raise InputError(f"The frame has no column of numbers; it has {listed(columns)}. Turn some into numbers.")
+    if len(names) == len(columns) and _one_block(frame):
+        matrix = frame.to_numpy()
+    else:
+        matrix = _stacked([_numbers(name, series[name]) for name in names])
+    texts = [_text(name, series[name]) for name, kind in kinds.items() if kind == "text"]
+    return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
+
+
+def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: NDArray[Any]) -> list[str]:
+    truths = [name for name, kind in kinds.items() if kind == "truth"]
+    left_out = [f"{name} ({series[name].dtype})" for name, kind in kinds.items() if kind == "other"]
+    whole = [(j, name) for j, name in enumerate(names) if series[name].dtype.is_integer()]
+    large = [name for j, name in whole if (np.abs(matrix[:, j]) >= EXACT).any()]
+    notes = [f"True and false are read as 1 and 0 in {listed(truths)}."] if truths else []
+    if large:
+        notes.append(f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}.")
+    if left_out:
+        notes.append(f"Left out, because such values are not numbers: {listed(left_out)}.")
+    return notes
+
+
+def _one_block(frame: Any) -> bool:
+    """A pandas frame of one floating dtype gives its memory without a copy."""
+    kinds = set(frame.dtypes) if _is_pandas(frame) else set()
+    return len(kinds) == 1 and kinds <= {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def _stacked(numbers: list[NDArray[Any]]) -> NDArray[Any]:
+    single = all(column.dtype == np.float32 for column in numbers)
+    if len(numbers) == 1 and numbers[0].dtype in (np.float32, np.float64):
+        return numbers[0].reshape(-1, 1)
+    return np.stack(numbers, axis=1, dtype=np.float32 if single else np.float64, casting="unsafe")
+
+
+def _kind(name: str, series: Any) -> str:
+    """number, truth, object, text or other; dates and complex numbers are refused by name."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise InputError(
+            f"The column {quoted(name)} holds dates or times ({dtype}). Leave it out, or turn it into numbers."
+        )
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.Boolean:
+        return "truth"
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    values = series.to_numpy()
+    if values.dtype.kind == "c":
+        raise InputError(f"The column {quoted(name)} holds complex numbers. Use the real or the imaginary part.")
+    if values.dtype.kind == "f":
+        return "number"
+    return "object" if dtype == nw.Object else "other"
+
+
+def _numbers(name: str, series: Any) -> NDArray[Any]:
+    values: NDArray[Any] = series.to_numpy()
+    if values.dtype.kind == "O":
+        return np.array([_number(name, row, value) for row, value in enumerate(values.tolist())], np.float64)
+    if not (series.dtype.is_float() and values.dtype in (np.float32, np.float64)):
+        values = values.astype(np.float64)
+    return values
+
+
+def _absent(value: Any) -> bool:
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def _number(name: str, row: int, value: Any) -> float:
+    """One Python object as a number: None and NA are missing, text is refused with its place."""
+    if _absent(value):
+        return np.nan
+    if isinstance(value, str | bytes):
+        raise InputError(
+            f"The column {quoted(name)} mixes numbers and text: row {row + 1} holds {quoted(str(value))}. "
+            "Correct it, or turn the column into numbers or into text."
+        )
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = type(value).__name__
+        raise InputError(
+            f"The column {quoted(name)}, row {row + 1}: a {kind} is not a number. Leave it out."
+        ) from error
+
+
+def _text(name: str, series: Any) -> Text:
+    values = tuple("" if _absent(value) else str(value) for value in series.to_list())
+    return Text(name, values, len(set(values)) == len(values) and "" not in values)
+
+
+def _checked(texts: list[Text]) -> list[Text]:
+    """Numbers kept as text are refused, unless they are what names the rows."""
+    naming = next((text for text in texts if text.unique), None)
+    for text in texts:
+        known = [value for value in text.values if not is_missing(value)]
+        if text is not naming and known and all(is_number(value) for value in known):
+            raise InputError(
+                f"The column {quoted(text.name)} holds numbers as text (such as {quoted(known[0])}). "
+                "Turn it into numbers with astype(float), or leave it out."
+            )
+    return texts

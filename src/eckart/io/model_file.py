@@ -1,0 +1,236 @@
+"""One decomposition, one file: a NumPy .npz archive whose arrays and JSON are sealed by SHA-256. Never a pickle.
+
+file = stored zip [array.npy ..., model.json] + zip comment "eckart-model sha256 <digest of every byte before it>"
+
+Members are stored without compression and lie one after the other without gaps, so no declared size can be larger
+than the file. `numpy.load(path)` opens the same file anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import zipfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from eckart.errors import ModelFileError
+from eckart.files import new_file
+from eckart.io.model_values import allowed, check, decode, encode
+from eckart.result import Decomposition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = "eckart-model"
+VERSION = 1
+
+_JSON = "model.json"
+_SEAL = b"eckart-model sha256 "
+_SEAL_LENGTH = len(_SEAL) + 64
+_LOCAL_HEADER = 30
+_HEADER_LIMIT = 10_000
+_CHUNK = 1 << 20
+_BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowError, RecursionError, RuntimeError)
+"""What zipfile, json and numpy raise on bytes that are not what they claim to be."""
+
+
+def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a decomposition to one file: whole or not at all, and over another one only with overwrite=True.
+
+    What was computed on a GPU is written from the host, and loaded as NumPy arrays.
+    """
+    decomposition = decomposition.on_host()
+    arrays: dict[str, np.ndarray] = {}
+    body = encode(decomposition, "", arrays)
+    check(decomposition, "This decomposition cannot be saved")
+    document = {"format": FORMAT, "version": VERSION, "class": "Decomposition", "libraries": libraries(), "body": body}
+    with new_file(path, overwrite=overwrite, error=ModelFileError) as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            document["sha256"] = {name: _write_array(archive, name, array) for name, array in arrays.items()}
+            with archive.open(_member(_JSON), "w", force_zip64=True) as entry:
+                entry.write(json.dumps(document, allow_nan=False).encode("ascii"))
+            archive.comment = _SEAL + b"0" * 64
+        seal = _seal(file, file.seek(0, os.SEEK_END) - _SEAL_LENGTH)
+        file.write(seal)
+
+
+def load(path: str | os.PathLike[str]) -> Decomposition:
+    """Read a decomposition written by `save`. Anything changed, cut, newer or foreign is refused with the reason."""
+    name = str(path)
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115
+    except OSError as error:
+        raise ModelFileError(f"{name} cannot be opened: {error.strerror or error}. Check the path.") from error
+    with file:
+        _check_seal(file, name)
+        try:
+            decomposition = _read(file)
+        except ModelFileError as error:
+            raise ModelFileError(f"{name} is not loaded. {error}") from error
+        except (*_BROKEN, MemoryError, OSError, SyntaxError, zipfile.BadZipFile) as error:
+            message = f"{name} is not loaded. It is sealed, but its content is not a model: {error}"
+            raise ModelFileError(message) from error
+    check(decomposition, f"{name} is not loaded")
+    return decomposition
+
+
+def libraries() -> dict[str, str]:
+    """The versions in use, for the record."""
+    found = {"python": platform.python_version()}
+    for package in ("eckart", "numpy", "scipy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # a source tree that was never installed
+            found[package] = "unknown"
+    return found
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # a fixed date: the same model gives the same bytes
+
+
+class _Hashing:
+    """Passes bytes on and remembers their digest."""
+
+    def __init__(self, target: IO[bytes]) -> None:
+        self.target, self.digest = target, hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return self.target.write(data)
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> str:
+    with archive.open(_member(f"{name}.npy"), "w", force_zip64=True) as entry:
+        hashing = _Hashing(entry)
+        npy.write_array(hashing, array, version=(1, 0), allow_pickle=False)
+        return hashing.digest.hexdigest()
+
+
+def _seal(file: IO[bytes], length: int) -> bytes:
+    """The seal of the first `length` bytes; leaves the file standing behind them."""
+    file.seek(0)
+    digest, left = hashlib.sha256(), length
+    while left > 0 and (chunk := file.read(min(left, _CHUNK))):
+        digest.update(chunk)
+        left -= len(chunk)
+    return _SEAL + digest.hexdigest().encode("ascii")
+
+
+def _check_seal(file: IO[bytes], name: str) -> None:
+    start = file.read(8)
+    if not start.startswith(b"PK\x03\x04"):
+        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} Models are written by Decomposition.save.")
+    length = file.seek(0, os.SEEK_END) - _SEAL_LENGTH
+    file.seek(max(length, 0))
+    seal = file.read()
+    if not re.fullmatch(re.escape(_SEAL) + rb"[0-9a-f]{64}", seal):
+        message = f"{name} is a zip archive without Eckart's seal at its end: truncated, changed, or not a model."
+        raise ModelFileError(f"{message} Take an unbroken copy.")
+    if _seal(file, length) != seal:
+        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Take an unbroken copy.")
+
+
+def _kind(start: bytes) -> str:
+    if not start:
+        return "it is empty."
+    if start[:1] == b"\x80":
+        return "it looks like a pickle, and pickles run code, so they are never loaded."
+    if start.startswith(b"\x93NUMPY"):
+        return "it is a single .npy array."
+    return f"it begins with {start[:4]!r}, not with a zip archive."
+
+
+def _read(file: IO[bytes]) -> Decomposition:
+    with zipfile.ZipFile(file) as archive:
+        members = _members(archive, file)
+        document = json.loads(archive.read(members[_JSON]), object_pairs_hook=_no_duplicates)
+        _check_document(document)
+        digests = document["sha256"]
+        differing = {f"{key}.npy" for key in digests} ^ (set(members) - {_JSON})
+        if differing:
+            raise ModelFileError(f"Its members are not those that its JSON names: {sorted(differing)[:5]}.")
+        arrays = {key: _read_array(archive, members[f"{key}.npy"], digests[key]) for key in digests}
+    decomposition = decode(document["body"], arrays)
+    if not isinstance(decomposition, Decomposition):
+        raise ModelFileError(f"It holds a {type(decomposition).__name__}, not a Decomposition.")
+    return decomposition
+
+
+def _check_document(document: Mapping[str, Any]) -> None:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f"It is an archive, but not of the format {FORMAT!r}.")
+    found = document.get("version")
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise ModelFileError("It has no valid format version.")
+    if found > VERSION:
+        raise ModelFileError(f"It has format version {found}; this Eckart reads up to {VERSION}. Update Eckart.")
+    if document.get("class") != "Decomposition":
+        raise ModelFileError(f"It holds the unknown class {str(document.get('class'))[:40]!r}.")
+
+
+def _members(archive: zipfile.ZipFile, file: IO[bytes]) -> dict[str, zipfile.ZipInfo]:
+    """The members by name, once none is double, packed, encrypted, overlapping or larger than the file."""
+    offset = 0
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        short = repr(info.filename[:40])
+        if info.filename in members:
+            raise ModelFileError(f"It holds two members called {short}.")
+        if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
+            raise ModelFileError(f"It holds a packed or encrypted member {short}; Eckart stores members as they are.")
+        if info.header_offset != offset:
+            raise ModelFileError(f"Its member {short} overlaps another one or leaves a gap.")
+        file.seek(offset + 26)
+        lengths = file.read(4)  # of the name and of the extra field, in front of the member's bytes
+        offset += _LOCAL_HEADER + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+        offset += info.file_size
+        members[info.filename] = info
+    if offset != archive.start_dir or _JSON not in members:
+        raise ModelFileError(f"It holds no {_JSON}, or bytes that belong to no member.")
+    return members
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ModelFileError("Its JSON holds the same key twice.")
+    return dict(pairs)
+
+
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, digest: object) -> np.ndarray:
+    short = repr(info.filename[:40])
+    data = _bytes(archive, info)
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise ModelFileError(f"The checksum of {short} differs from the one in its JSON.")
+    stream = io.BytesIO(bytes(data[: _HEADER_LIMIT + 12]))
+    if npy.read_magic(stream) != (1, 0):
+        raise ModelFileError(f"{short} is not an .npy array of version 1.0.")
+    shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_HEADER_LIMIT)
+    if not allowed(dtype):
+        raise ModelFileError(f"{short} has dtype {dtype}, which a model never has.")
+    start, count = stream.tell(), 1
+    for length in shape:
+        count *= int(length)
+    if min(shape, default=0) < 0 or count * dtype.itemsize != len(data) - start:
+        raise ModelFileError(f"{short} declares shape {shape}, but holds {len(data) - start:,} bytes.")
+    flat = np.frombuffer(data, dtype=dtype, offset=start, count=count)
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def _bytes(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
+    """The member's bytes, held once and writable."""
+    data, position = bytearray(info.file_size), 0
+    with archive.open(info) as entry:
+        while chunk := entry.read(_CHUNK):
+            data[position : position + len(chunk)] = chunk
+            position += len(chunk)
+    return data

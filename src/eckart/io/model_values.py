@@ -1,0 +1,178 @@
+"""Frozen values <-> JSON with the arrays taken out; decode(encode(value)) == value.
+
+Scalars and lists stand for themselves. Every other kind is an object with its kind as the only key: {"tuple": [...]},
+{"dict": {...}}, {"float": "inf"}, {"array": name}, {"csr": {shape, data, indices, indptr}}, {"Certificate": {field:
+...}}. No kind names a type to import.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from eckart.arrays import is_sparse, to_numpy
+from eckart.errors import ModelFileError
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CLASSES: dict[str, type] = {cls.__name__: cls for cls in (Decomposition, Certificate, Plan, SolveInfo)}
+
+
+def allowed(dtype: np.dtype) -> bool:
+    """Whether a model file may hold this dtype: plain numbers that every platform reads alike."""
+    return dtype.kind in "fiu" and dtype.itemsize <= 8
+
+
+def encode(value: Any, where: str, arrays: dict[str, np.ndarray]) -> Any:
+    """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if np.isfinite(value) else {"float": repr(float(value))}
+    if isinstance(value, tuple):
+        return {"tuple": [encode(item, f"{where}.{i}", arrays) for i, item in enumerate(value)]}
+    if isinstance(value, list):
+        return [encode(item, f"{where}.{i}", arrays) for i, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {"dict": {str(key): encode(item, f"{where}.{key}", arrays) for key, item in value.items()}}
+    if type(value) in _CLASSES.values():
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        inner = {name: encode(item, f"{where}.{name}".lstrip("."), arrays) for name, item in fields.items()}
+        return {type(value).__name__: inner}
+    if where.startswith("plan.settings."):
+        return str(value)  # for people only: a dtype, a device, a generator
+    if is_sparse(value):
+        return {"csr": {key: encode(part, f"{where}.{key}", arrays) for key, part in _csr_parts(value).items()}}
+    arrays[where] = _plain_array(value, where)
+    return {"array": where}
+
+
+def _csr_parts(matrix: Any) -> dict[str, Any]:
+    from scipy import sparse
+
+    rows = sparse.csr_array(matrix)
+    return {"shape": tuple(map(int, rows.shape)), "data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+
+
+def _csr(parts: dict[str, Any]) -> Any:
+    """The sparse array, once its indices are known to lie inside its shape."""
+    from scipy import sparse
+
+    shape: Any = parts.get("shape")
+    data, indices, indptr = (parts.get(name) for name in ("data", "indices", "indptr"))
+    whole = isinstance(shape, tuple) and len(shape) == 2 and all(_fits(n, int) and 0 <= n < 2**62 for n in shape)
+    vectors = [part for part in (data, indices, indptr) if isinstance(part, np.ndarray) and part.ndim == 1]
+    if not whole or len(parts) != 4 or len(vectors) != 3 or any(part.dtype.kind != "i" for part in vectors[1:]):
+        raise ModelFileError("The model's JSON holds a broken sparse array. The file is not loaded.")
+    try:
+        found: Any = sparse.csr_array((vectors[0], vectors[1], vectors[2]), shape=shape)
+        found.check_format(full_check=True)
+    except (ValueError, OverflowError) as error:
+        raise ModelFileError(f"A sparse array of the model is damaged: {error}. The file is not loaded.") from error
+    if not np.isfinite(found.data).all():
+        raise ModelFileError("A sparse array of the model holds NaN or infinite entries. The file is not loaded.")
+    return found
+
+
+def _plain_array(value: Any, where: str) -> np.ndarray:
+    try:
+        array = to_numpy(value)
+    except (AttributeError, BufferError, TypeError, ValueError, RuntimeError) as error:
+        message = f"{where} is a {type(value).__name__} and cannot become a NumPy array: {error}. Convert it first."
+        raise ModelFileError(message) from error
+    if not allowed(array.dtype):
+        message = f"{where} has dtype {array.dtype}; a model file holds integers and float16 to 64. Convert it first."
+        raise ModelFileError(message)
+    return array
+
+
+def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The value that `encode` was given; anything else is refused."""
+    if isinstance(value, list):
+        return [decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) != 1:
+        raise ModelFileError(f"The model's JSON holds an object with {len(value)} keys where exactly one was expected.")
+    ((kind, inner),) = value.items()
+    if kind == "float" and inner in ("nan", "inf", "-inf"):
+        return float(inner)
+    if kind == "tuple" and isinstance(inner, list):
+        return tuple(decode(item, arrays) for item in inner)
+    if kind == "dict" and isinstance(inner, dict):
+        return {key: decode(item, arrays) for key, item in inner.items()}
+    if kind == "array" and isinstance(inner, str) and inner in arrays:
+        return arrays[inner]
+    if kind == "csr" and isinstance(inner, dict):
+        return _csr({key: decode(item, arrays) for key, item in inner.items()})
+    if kind in _CLASSES and isinstance(inner, dict):
+        return _build(_CLASSES[kind], {key: decode(item, arrays) for key, item in inner.items()})
+    raise ModelFileError(f"The model's JSON holds an unknown or broken {kind[:40]!r}. The file is not loaded.")
+
+
+def _build(cls: type, fields: dict[str, Any]) -> Any:
+    """The frozen value, after each field was compared with its type hint."""
+    hints = get_type_hints(cls, localns={"Array": np.ndarray})
+    for name, value in fields.items():
+        if name not in hints:
+            message = f"{cls.__name__} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."
+            raise ModelFileError(message)
+        if not _fits(value, hints[name]):
+            message = f"{cls.__name__}.{name} holds a {type(value).__name__} of the wrong kind. The file is not loaded."
+            raise ModelFileError(message)
+    return cls(**fields)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if hint is Any:
+        return True
+    if hint in (int, float):
+        return isinstance(value, int | hint) and not isinstance(value, bool)
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is tuple:
+        return isinstance(value, tuple) and _items_fit(value, parts)
+    if origin in (dict, np.ndarray):
+        return isinstance(value, origin)
+    if isinstance(hint, type):
+        return isinstance(value, hint)
+    if all(isinstance(part, str) for part in parts):  # Literal
+        return value in parts
+    return any(_fits(value, part) for part in parts)  # a union
+
+
+def _items_fit(items: tuple[Any, ...], parts: tuple[Any, ...]) -> bool:
+    if parts[-1] is Ellipsis:
+        return all(_fits(item, parts[0]) for item in items)
+    return len(items) == len(parts) and all(map(_fits, items, parts))
+
+
+def check(d: Decomposition, refusal: str) -> None:
+    """Refuse unless the arrays fit each other and the factors hold numbers."""
+    if len(np.shape(d.values)) != 1:
+        raise ModelFileError(f"{refusal}: values has shape {np.shape(d.values)}; one dimension was expected.")
+    k, rows, columns = d.k, d.rows, d.columns
+    wanted = {"values": (k,), "right": (columns, k), "left": (rows, k), "mean": (columns,), "scale": (columns,)}
+    for name, shape in wanted.items():
+        array = getattr(d, name)
+        if array is None:
+            continue
+        seen = tuple(array.shape)
+        if seen != shape and not (name == "right" and seen == (columns, 0)):  # no linear way back
+            raise ModelFileError(f"{refusal}: {name} has shape {seen}, but {rows} x {columns}, k={k} needs {shape}.")
+        if not np.isfinite(to_numpy(array)).all():
+            raise ModelFileError(f"{refusal}: {name} holds NaN or infinite entries. Compute the decomposition again.")
+    for name, count in (("row_names", rows), ("column_names", columns)):
+        names = getattr(d, name)
+        if names is not None and len(names) != count:
+            raise ModelFileError(f"{refusal}: {len(names)} {name} were given for {count}.")
+    partly = d.method not in ("pca", "svd")  # no bound for each axis by itself
+    for name in ("lower", "upper", "residuals") if d.certificate else ():
+        seen = np.shape(getattr(d.certificate, name))
+        if seen != (k,) and not (partly and len(seen) == 1 and seen[0] <= k):
+            raise ModelFileError(f"{refusal}: certificate.{name} has shape {seen}, not ({k},).")

@@ -1,0 +1,131 @@
+"""open_source: any file Eckart can read, by its suffix. A suffix never leads to a reader that could run code."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import PurePath
+from typing import BinaryIO
+
+from eckart.engine.blocks.source import MemorySource
+from eckart.environment import MAX_EXPANSION
+from eckart.errors import FileError, ParameterError
+from eckart.io.arrays.npy import ConvertingSource
+from eckart.io.bytes import GZIP_MAGIC, Opened, open_path, open_stream, shown
+from eckart.io.text.layout import TextOptions
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "txt",
+    ".dat": "txt",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".mtx": "mtx",
+}
+_NAMES = sorted({*FORMATS.values(), "feather", "pq"})
+_REMEDIES = {
+    ".xlsx": "Save the sheet as CSV.",
+    ".xls": "Save the sheet as CSV.",
+    ".ods": "Save the sheet as CSV.",
+    ".pkl": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
+    ".pickle": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
+    ".joblib": "A pickle can run code when it is loaded, so it is never read; save the numbers with numpy.save.",
+}
+_MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
+
+
+def open_source(
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    row_names: str | None = "auto",
+    encoding: str | None = None,
+    key: str | None = None,
+    max_expansion: float = MAX_EXPANSION,
+) -> MemorySource | ConvertingSource:
+    """Open a file, or a binary stream, as row blocks with names.
+
+    `format` overrules the suffix. `delimiter`, `decimal`, `header` and `encoding` overrule what is found in a text;
+    `row_names` is a column, "auto" for the first text column that tells the rows apart, or None; `key` names an array
+    of an .npz file; a compressed file may grow by the factor `max_expansion`.
+    """
+    if not max_expansion > 0:
+        raise ParameterError(f"max_expansion={max_expansion!r} should be a positive number.")
+    options = TextOptions(delimiter, decimal, header, row_names, encoding)
+    if isinstance(path, str | os.PathLike):
+        opened = open_path(path, max_expansion)
+        kind = _kind(format, opened.path or "")
+    else:
+        opened = open_stream(path, max_expansion)
+        kind = _kind(format, "") if format is not None else _kind_of_bytes(opened)
+    source = _read(kind, opened, options, key)
+    title = "data" if opened.path is None else PurePath(opened.path).name
+    return dataclasses.replace(source, about=dataclasses.replace(source.about, name=title))
+
+
+def _read(kind: str, opened: Opened, options: TextOptions, key: str | None) -> MemorySource | ConvertingSource:
+    if kind == "npy":
+        from eckart.io.arrays.npy import read_npy
+
+        return read_npy(opened)
+    if kind == "npz":
+        from eckart.io.arrays.npz import read_npz
+
+        return read_npz(opened, key)
+    if kind == "mtx":
+        from eckart.io.entries.matrix_market import read_matrix_market
+
+        return read_matrix_market(opened)
+    if kind in ("parquet", "arrow"):
+        from eckart.io.arrow.parquet import read_arrow, read_parquet
+
+        return (read_parquet if kind == "parquet" else read_arrow)(opened, options.row_names)
+    return _read_text(kind, opened, options)
+
+
+def _read_text(kind: str, opened: Opened, options: TextOptions) -> MemorySource:
+    from eckart.io.text.delimited import read_delimited
+
+    data = opened.read()
+    if kind == "tsv" and options.delimiter is None and b"\t" in data[:65536]:
+        options = TextOptions("tab", options.decimal, options.header, options.row_names, options.encoding)
+    return read_delimited(data, opened.name, options)
+
+
+def _kind(format: str | None, path: str) -> str:
+    """The format said, or the one the suffix stands for."""
+    if format is not None:
+        word = format.lower().removeprefix(".").removesuffix(".gz")
+        if word not in _NAMES:
+            raise ParameterError(f"format={format!r} is not known. Say one of {', '.join(_NAMES)}.")
+        return FORMATS.get(f".{word}", word)
+    suffix = PurePath(path.lower().removesuffix(".gz")).suffix
+    if suffix in FORMATS:
+        if path.lower().endswith(".gz") and FORMATS[suffix] not in ("csv", "tsv", "txt", "mtx"):
+            raise FileError(
+                f"{shown(path)} is packed, and {suffix} files are read unpacked. Unpack it with gunzip first."
+            )
+        return FORMATS[suffix]
+    remedy = _REMEDIES.get(suffix, "Convert it, or say format=... if only the name is unusual.")
+    known = " ".join(FORMATS)
+    raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is none of {known}. {remedy}")
+
+
+def _kind_of_bytes(opened: Opened) -> str:
+    """A stream has no suffix; its first bytes tell the kind."""
+    head = (opened.content or b"")[:20]
+    if head.startswith(GZIP_MAGIC):
+        head = opened.read()[:20]
+    for magic, kind in _MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    return "mtx" if head.lower().startswith(b"%%matrixmarket") else "csv"

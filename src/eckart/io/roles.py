@@ -1,0 +1,225 @@
+"""A table taken apart (numbers here, texts there) put together as a source, with every decision said in a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.engine.blocks.source import About, MemorySource
+from eckart.errors import FileError, ParameterError
+
+_ID_NAME = re.compile(r"(?i:id|index|idx|row|rownum|no|nr|num|number|key|.*[_ .-](id|no|nr|key))|.*[a-z]I[Dd]")
+EXACT = 2.0**53
+
+
+@dataclass
+class Text:
+    """A text column set aside. `names_rows` says whether it may serve as row names."""
+
+    name: str
+    values: tuple[str, ...]
+    unique: bool
+    names_rows: bool = True
+    kind: str = "text"
+
+
+@dataclass
+class Parts:
+    """What a reader found: a matrix with column names, texts beside it, and notes."""
+
+    matrix: NDArray[Any]
+    column_names: list[str]
+    texts: list[Text] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    row_names: tuple[str, ...] | None = None
+    order: list[str] = field(default_factory=list)
+    """All columns of the file, as they stand in it."""
+    fates: dict[str, str] = field(default_factory=dict)
+    """What was done with columns that are neither plain numbers nor labels."""
+    layout: list[str] = field(default_factory=list)
+    """How the file is written, in sentences."""
+
+
+def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemorySource:
+    """Row names from the first text column that tells the rows apart; the other texts become labels."""
+    names, labels = parts.row_names, list(parts.texts)
+    notes = list(parts.notes)
+    chosen = _row_names(labels, row_names) if names is None else None
+    if chosen is not None:
+        labels.remove(chosen)
+        names = chosen.values
+        unnamed = re.fullmatch("column [0-9]+", chosen.name)
+        notes.append(f"The rows are named by {chosen.name if unnamed else f'the column {quoted(chosen.name)}'}.")
+    notes += _label_notes(labels)
+    decided = (*parts.layout, *notes)
+    notes += column_notes(parts, names)
+    about = About(
+        name=name,
+        row_names=names,
+        column_names=tuple(parts.column_names),
+        labels={label.name: label.values for label in labels},
+        notes=tuple(notes),
+        decided=decided,
+        fates=_fates(parts, chosen, labels),
+    )
+    return MemorySource(parts.matrix, about)
+
+
+def _fates(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> dict[str, str]:
+    """What was done with each column: analysed, used as names or labels, or left out, and why."""
+    found = dict.fromkeys(parts.column_names, "analysed")
+    if chosen is not None:
+        found[chosen.name] = "names the rows"
+    kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a sign or a unit"}
+    for label in labels:
+        different = len(set(label.values))
+        found[label.name] = f"{kinds[label.kind]}: set aside as a label ({different:,} different)"
+    found |= parts.fates
+    return {name: found[name] for name in parts.order or found if name in found}
+
+
+def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[str]:
+    """What a user must know of single columns of the matrix: they only count the rows, or have gaps."""
+    return _id_notes(parts) + missing_notes(parts, row_names)
+
+
+def _row_names(texts: Sequence[Text], asked: str | None) -> Text | None:
+    if asked is None:
+        return None
+    if asked == "auto":
+        return next((text for text in texts if text.names_rows and text.unique), None)
+    return next((text for text in texts if text.name == asked), None)
+
+
+def check_row_names(asked: str | None, available: Sequence[str], name: str) -> None:
+    """Refuse a row-name column that is not there."""
+    if asked not in (None, "auto") and asked not in available:
+        raise ParameterError(f"{name} has no column {asked!r} to name the rows. It has {listed(list(available))}.")
+
+
+def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Every column gets a name of its own; what was changed is said."""
+    plain = [name.strip() or f"column {position}" for position, name in enumerate(names, 1)]
+    used, taken, counts = set(plain), set[str](), dict[str, int]()
+    out, changed = [], []
+    for name in plain:
+        own = name
+        while own in taken or (own != name and own in used):
+            counts[name] = counts.get(name, 1) + 1
+            own = f"{name}.{counts[name]}"
+        if own != name:
+            changed.append(f"{quoted(name)} became {quoted(own)}")
+        taken.add(own)
+        out.append(own)
+    shown = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
+    return out, [f"Column names that occur more than once were numbered: {shown}."] if changed else []
+
+
+def quoted(name: str) -> str:
+    """A name as it may stand in a sentence: one line, not too long."""
+    text = name if len(name) <= 60 else name[:57] + "..."
+    return repr(text)
+
+
+def listed(names: Sequence[str]) -> str:
+    shown = ", ".join(quoted(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def _label_notes(labels: list[Text]) -> list[str]:
+    texts = [label.name for label in labels if label.kind == "text"]
+    dates = [label.name for label in labels if label.kind == "date"]
+    amounts = [label.name for label in labels if label.kind == "amount"]
+    notes = []
+    if amounts:
+        notes.append(
+            f"Numbers with a sign or a unit set aside as text: {listed(amounts)}. Write them plainly to use them."
+        )
+    if texts:
+        notes.append(f"Text set aside as labels, not part of the analysis: {listed(texts)}.")
+    if dates:
+        notes.append(
+            f"Dates or times set aside as labels, not part of the analysis: {listed(dates)}. "
+            "Write them as numbers to use them."
+        )
+    return notes
+
+
+def _id_notes(parts: Parts) -> list[str]:
+    names = [quoted(parts.column_names[j]) for j in numbering_columns(parts.column_names, parts.matrix)]
+    doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
+    return [f"The column {name} {doubt}" for name in names]
+
+
+def numbering_columns(names: Sequence[str], matrix: NDArray[Any]) -> list[int]:
+    """Columns that are called like an identifier and hold nothing but a count of the rows."""
+    if len(matrix) <= 2:
+        return []
+    return [j for j, name in enumerate(names) if is_identifier(name) and _counts(matrix[:, j])]
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a column is called like one that tells rows apart: id, index, no, customer_id, ..."""
+    return _ID_NAME.fullmatch(name) is not None
+
+
+def _counts(column: NDArray[Any]) -> bool:
+    ordered = np.sort(column)
+    return bool(np.isfinite(ordered).all() and ordered[0] == np.rint(ordered[0]) and (np.diff(ordered) == 1).all())
+
+
+def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[str]:
+    """Count what is missing by column, in row blocks so that no second matrix is made."""
+    matrix = parts.matrix
+    per_column = np.zeros(matrix.shape[1], np.int64)
+    first, empty_rows, first_empty = None, 0, 0
+    step = max(1, (1 << 20) // max(matrix.shape[1], 1))
+    for start in range(0, len(matrix), step):
+        gone = np.isnan(matrix[start : start + step])
+        if not gone.any():
+            continue
+        per_column += gone.sum(axis=0)
+        if first is None:
+            row, column = np.unravel_index(int(gone.argmax()), gone.shape)
+            first = start + int(row), int(column)
+        whole = np.flatnonzero(gone.all(axis=1))
+        first_empty = start + int(whole[0]) if whole.size and not empty_rows else first_empty
+        empty_rows += whole.size
+    if first is None:
+        return []
+    return _missing_sentences(parts, per_column, first, empty_rows, first_empty, names)
+
+
+def _missing_sentences(
+    parts: Parts,
+    per_column: NDArray[np.int64],
+    first: tuple[int, int],
+    empty_rows: int,
+    first_empty: int,
+    names: tuple[str, ...] | None,
+) -> list[str]:
+    rows, columns = parts.matrix.shape
+    title = f" ({quoted(names[first[0]])})" if names else ""
+    touched = int((per_column > 0).sum())
+    count = f"{int(per_column.sum())} of {rows * columns} values are missing, in {touched} of {columns} columns"
+    place = f"the first is in row {first[0] + 1}{title}, column {quoted(parts.column_names[first[1]])}"
+    notes = [f"{count}; {place}."]
+    if (whole := np.flatnonzero(per_column == rows)).size:
+        notes.append(f"Without any value: the column {listed([parts.column_names[j] for j in whole])}.")
+    if empty_rows:
+        notes.append(f"Without any value: {empty_rows} row(s), the first of them row {first_empty + 1}.")
+    return notes
+
+
+def refuse_empty(rows: int, columns: int, name: str) -> None:
+    if rows == 0:
+        raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
+    if columns == 0:
+        raise FileError(
+            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign, or take another."
+        )

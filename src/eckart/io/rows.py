@@ -1,0 +1,161 @@
+"""Rows that are read when they are asked for: what a matrix larger than memory is, before any algebra."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import About, Block, RowSource
+from eckart.errors import FileError
+
+
+def edges_for(source: RowSource, block_bytes: int) -> tuple[int, ...]:
+    """Row edges of blocks of about `block_bytes`, at the cuts of the source where it has some."""
+    rows = source.shape[0]
+    size = rows_per_block(source, block_bytes)
+    cuts = sorted({0, rows, *(int(cut) for cut in source.cuts() if 0 < cut < rows)})
+    if len(cuts) == 2:
+        return (*range(0, rows, size), rows)
+    edges = [0]
+    for first, last in itertools.pairwise(cuts):
+        if last - edges[-1] <= size:
+            continue  # together with the one before it still fits
+        if first > edges[-1]:
+            edges.append(first)
+        edges += range(first + size, last, size)
+    return (*edges, rows)
+
+
+def rows_per_block(source: RowSource, block_bytes: int) -> int:
+    rows, columns = source.shape
+    itemsize = np.dtype(source.dtype).itemsize
+    row_bytes = source.entries / max(rows, 1) * (itemsize + 4) + 8 if source.sparse else columns * itemsize
+    return max(1, min(rows, int(block_bytes / max(row_bytes, 1))))
+
+
+@dataclass(frozen=True)
+class FileState:
+    """A file as it was when it was opened; a change while it is being read is an error, not a wrong answer."""
+
+    path: str
+    size: int
+    changed: int
+
+    @staticmethod
+    def of(path: str) -> FileState:
+        found = Path(path).stat()
+        return FileState(path, found.st_size, found.st_mtime_ns)
+
+    def check(self, name: str, start: int, stop: int) -> None:
+        try:
+            now = FileState.of(self.path)
+        except OSError as error:
+            raise FileError(
+                f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
+            ) from error
+        if now != self:
+            grown = "shrank" if now.size < self.size else "changed"
+            raise FileError(
+                f"{name} {grown} while it was being read (rows {start:,} to {stop:,}; {self.size:,} bytes before, "
+                f"{now.size:,} now). Wait until it is written completely, then start again."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"path": str(Path(self.path).resolve()), "size": self.size, "changed": self.changed}
+
+
+@dataclass(frozen=True)
+class NpyRows:
+    """An .npy file, read by blocks with plain buffered reads: a map of the file would be paged in piece by piece."""
+
+    state: FileState
+    shape: tuple[int, int]
+    stored: np.dtype[Any]
+    start: int
+    fortran: bool = False
+    about: About = field(default_factory=About)
+    sparse: bool = False
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
+
+    @property
+    def entries(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    def cuts(self) -> Sequence[int]:
+        return ()
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        self.state.check(self.about.name, start, stop)
+        stop = min(stop, self.shape[0])
+        block = self._columns(start, stop) if self.fortran else self._rows(start, stop)
+        return np.ascontiguousarray(block, dtype=self.dtype)
+
+    def _rows(self, start: int, stop: int) -> np.ndarray:
+        columns = self.shape[1]
+        block = np.empty((stop - start, columns), self.stored)
+        view = memoryview(block.reshape(-1).view(np.uint8).data)
+        with Path(self.state.path).open("rb", buffering=0) as stream:
+            stream.seek(self.start + start * columns * self.stored.itemsize)
+            done = 0
+            while done < len(view):
+                got = stream.readinto(view[done:])
+                if not got:
+                    self.state.check(self.about.name, start, stop)
+                    raise FileError(f"{self.about.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
+                done += got
+        return block
+
+    def _columns(self, start: int, stop: int) -> np.ndarray:
+        mapped: np.ndarray = np.memmap(self.state.path, self.stored, "r", self.start, self.shape, "F")
+        return mapped[start:stop]
+
+    def fingerprint(self) -> dict[str, Any]:
+        return self.state.as_dict()
+
+
+@dataclass(frozen=True)
+class MemoryRows:
+    """A matrix in memory, read in blocks all the same: for a run that keeps a journal."""
+
+    matrix: Any
+    about: About = field(default_factory=About)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.matrix.shape
+        return int(rows), int(columns)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.matrix.dtype == np.float32 else np.float64)
+
+    @property
+    def sparse(self) -> bool:
+        return not isinstance(self.matrix, np.ndarray)
+
+    @property
+    def entries(self) -> int:
+        return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
+
+    def cuts(self) -> Sequence[int]:
+        return ()
+
+    def read(self, start: int, stop: int) -> Block:
+        block = self.matrix[start:stop]
+        return block.astype(self.dtype, copy=False)
+
+    def fingerprint(self) -> dict[str, Any]:
+        digest = hashlib.sha256()
+        arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr) if self.sparse else (self.matrix,)
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).data)
+        return {"shape": list(self.shape), "sha256": digest.hexdigest()}

@@ -1,0 +1,211 @@
+"""Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
+
+The fast path never looks at a line by itself. Only when something is wrong is the text searched for the line to name.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+
+from eckart.engine.blocks.source import MemorySource
+from eckart.errors import FileError
+from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_fates
+from eckart.io.bytes import reason
+from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
+from eckart.io.text.cells import (
+    AMOUNT,
+    GROUPED,
+    MISSING,
+    NUMBER,
+    advice,
+    is_missing,
+    is_number,
+    looks_numeric,
+    to_numbers,
+)
+from eckart.io.text.encoding import to_utf8
+from eckart.io.text.layout import Layout, TextOptions, sniff
+from eckart.io.text.records import Records
+
+WIDE = 10_000
+"""Beyond this many columns Arrow's cost per column outweighs its parser; rows are then read one by one."""
+
+
+class Page:
+    """A text whose layout is known: names for its columns, and the line of any of its rows."""
+
+    def __init__(self, name: str, layout: Layout) -> None:
+        self.name, self.layout = name, layout
+        cells = len(layout.sample[0]) if layout.sample else len(layout.header or [])
+        self.named_rows = _short_header(layout)
+        header = layout.header or [f"column {position}" for position in range(1, cells + 1)]
+        self.unnamed_first = bool(layout.header) and not self.named_rows and not header[0].strip()
+        self.columns, self.notes = unique_names(["row names", *header] if self.named_rows else header)
+        self._refuse_wrong_width(cells)
+
+    @cached_property
+    def records(self) -> Records:
+        return Records(self.layout.data, self.layout.body, self.layout.delimiter)
+
+    def place(self, row: int) -> str:
+        return f"{self.name}, line {self.records.line(row)}"
+
+    def _refuse_wrong_width(self, cells: int) -> None:
+        if self.layout.sample and cells != len(self.columns):
+            self.refuse_ragged()
+
+    def refuse_ragged(self) -> None:
+        """Name the first record that has too many or too few cells, if there is one."""
+        counts = self.records.cell_counts()
+        wrong = np.flatnonzero(counts != len(self.columns))
+        if not wrong.size:
+            return
+        row = int(wrong[0])
+        known = "the header has" if self.layout.header else "the first line has"
+        raise FileError(
+            f"{self.place(row)} has {counts[row]} cells where {known} {len(self.columns)}, so it is not certain which "
+            "value belongs to which column. Correct the line, or quote cells that contain the delimiter "
+            f"{self.layout.delimiter!r}.{self._ragged_hint(int(counts[row]))}"
+        )
+
+    def _ragged_hint(self, cells: int) -> str:
+        if len(self.columns) == 1:
+            return " If lines above the table are a title, begin them with '#' or remove them."
+        if self.layout.delimiter == "," and cells > len(self.columns):
+            return " If the comma is a decimal sign, say decimal=','."
+        return ""
+
+    def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
+        raise FileError(
+            f"{self.place(row)}, column {quoted(column)}: the cell {quoted(cell)} is not a number, though most of the "
+            f"column is. {advice(cell, self.layout.decimal)}"
+        )
+
+
+def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource:
+    """The whole file as one matrix with names."""
+    text, notes = to_utf8(data, options.encoding, name)
+    layout = sniff(text, options, name)
+    if (line := Records(layout.data, layout.body, layout.delimiter).stray_quote()) is not None:
+        raise FileError(
+            f"{name}, line {line}: a quote opens here that is not closed, or stands inside a cell. "
+            'Close it, or quote the whole cell and write the inner quote twice: "5"" pipe".'
+        )
+    page = Page(name, layout)
+    refuse_empty(len(layout.sample), 1, name)
+    check_row_names(options.row_names, page.columns, name)
+    parts = _wide_parts(page, options) if len(page.columns) > WIDE else _parts(page, options)
+    parts.notes[:0] = notes + layout.notes + page.notes
+    parts.layout.append(_separated(layout, options))
+    refuse_empty(len(parts.matrix), parts.matrix.shape[1], name)
+    refuse_infinite(parts.matrix, parts.column_names, page.place)
+    return assemble(parts, name, options.row_names)
+
+
+def _separated(layout: Layout, options: TextOptions) -> str:
+    words = {"\t": "tabs or blanks", " ": "blanks"}
+    mark = words.get(layout.delimiter, repr(layout.delimiter))
+    tried = "" if options.delimiter else " (commas, semicolons, tabs, bars and blanks were tried)"
+    return f"Cells are separated by {mark}{tried}."
+
+
+def naming_columns(page: Page, options: TextOptions) -> list[str]:
+    """Columns that name the rows whatever they hold: the one asked for, and a first one without a name."""
+    first = page.columns[:1] if page.named_rows or page.unnamed_first else []
+    return first if options.row_names in (None, "auto") else [options.row_names, *first]
+
+
+def _short_header(layout: Layout) -> bool:
+    """R leaves out the name above the row names: every record one cell longer, beginning with a text of its own."""
+    if not layout.header or not layout.sample or len(layout.sample[0]) != len(layout.header) + 1:
+        return False
+    records = Records(layout.data, layout.body, layout.delimiter)
+    if (records.cell_counts() != len(layout.header) + 1).any():
+        return False
+    starts = records.bounds[0]
+    quotes = np.frombuffer(layout.data, np.uint8)[layout.body + starts] == ord('"')
+    words = not any(is_number(row[0], layout.decimal) or is_missing(row[0]) for row in layout.sample)
+    firsts = [row[0] for row in layout.sample]
+    return (words or bool(quotes.all())) and len(set(firsts)) == len(firsts)
+
+
+def _wide_parts(page: Page, options: TextOptions) -> Parts:
+    from eckart.io.text.wide import wide_parts
+
+    return wide_parts(page, naming_columns(page, options))
+
+
+def _parts(page: Page, options: TextOptions) -> Parts:
+    naming = naming_columns(page, options)
+    table = _parse(page, naming)
+    names, numbers, texts, empty = [], [], [], []
+    for name in page.columns:
+        column = table.column(name)
+        kind = kind_of(column.type)
+        if kind == "text" and name not in naming:
+            column, kind = _resolved(page, name, column)
+        if kind in ("number", "truth"):
+            names.append(name)
+            numbers.append(column)
+        elif kind == "empty":
+            empty.append(name)
+        else:
+            texts.append(text_of(name, column, kind))
+    refuse_empty(table.num_rows, len(numbers), page.name)
+    matrix = matrix_of(numbers, table.num_rows, page.name)
+    notes = number_notes(names, numbers, matrix)
+    fates = truth_fates(names, numbers) | dict.fromkeys(empty, "without any value: left out")
+    if empty:
+        notes.append(f"Without any value, and so left out: the column {listed(empty)}.")
+    texts.sort(key=lambda text: text.name not in naming)
+    return Parts(matrix, names, texts, notes, order=list(page.columns), fates=fates)
+
+
+def _parse(page: Page, naming: list[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    layout = page.layout
+    data = pa.py_buffer(layout.data).slice(layout.body)
+    longest = max((sum(map(len, row)) + len(row) for row in layout.sample), default=0)
+    forced = {name: pa.string() for name in page.columns if name in naming or _hexadecimal(page, name)}
+    convert = csv.ConvertOptions(
+        null_values=list(MISSING), strings_can_be_null=True, decimal_point=layout.decimal, column_types=forced
+    )
+    parse = csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in layout.data)
+    for block in (max(1 << 20, 8 * longest), len(data) + 1):
+        read = csv.ReadOptions(column_names=page.columns, block_size=min(block, (1 << 31) - 1))
+        try:
+            return csv.read_csv(pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert)
+        except pa.ArrowInvalid as error:
+            page.refuse_ragged()
+            fault = reason(error)
+    raise FileError(f"{page.name} could not be parsed: {fault}. Check its quotes and its line ends.")
+
+
+def _hexadecimal(page: Page, name: str) -> bool:
+    """0x1F is an identifier; Arrow would take it for a whole number."""
+    j = page.columns.index(name) if len(page.columns) < 100 else -1
+    return j >= 0 and any(len(row) > j and row[j].strip()[:2] in ("0x", "0X") for row in page.layout.sample)
+
+
+def _resolved(page: Page, name: str, cells: Any) -> tuple[Any, str]:
+    """A text column after all numbers, truly text, or numbers spoilt by some cell, which is refused."""
+    import pyarrow.compute as pc
+
+    trimmed, numeric = looks_numeric(cells, page.layout.decimal)
+    known = len(trimmed) - trimmed.null_count
+    numbers = pc.sum(numeric).as_py() or 0
+    if known == 0:
+        return trimmed, "empty"
+    if numbers == known:
+        return to_numbers(trimmed, page.layout.decimal), "number"
+    meant = [pc.match_substring_regex(trimmed, pattern) for pattern in (*NUMBER.values(), GROUPED)]
+    if 2 * (pc.sum(pc.or_(pc.or_(meant[0], meant[1]), meant[2])).as_py() or 0) > known:
+        row = pc.index(pc.fill_null(numeric, True), False).as_py()
+        page.refuse_cell(row, name, cells[row].as_py())
+    amounts = pc.sum(pc.match_substring_regex(trimmed, AMOUNT)).as_py() or 0
+    return trimmed, "amount" if 2 * amounts > known else "text"

@@ -1,0 +1,232 @@
+"""How a delimited text is laid out: delimiter, decimal sign, header. Decided from the first records."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from eckart.errors import FileError, ParameterError
+from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
+from eckart.io.text.records import record_end, split
+
+SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
+CANDIDATES = (",", ";", "\t", "|")
+_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What the user has said about a text file; None means: find out."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    row_names: str | None = "auto"
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise ParameterError(f"decimal={self.decimal!r} is not a decimal sign. Say '.' or ','.")
+        mark = self.mark
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\n\r.-+' or mark.isalnum()):
+            raise ParameterError(f"delimiter={self.delimiter!r} is not one separating character. Say ',' or 'tab'.")
+
+    @property
+    def mark(self) -> str | None:
+        return None if self.delimiter is None else _WORDS.get(self.delimiter, self.delimiter)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`body` is the byte where the first record of data begins; `data` differs from the file only in blanks."""
+
+    data: bytes
+    delimiter: str
+    decimal: str
+    header: list[str] | None
+    body: int
+    sample: list[list[str]]
+    notes: list[str] = field(default_factory=list)
+
+
+def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
+    start, mark, comments = _preamble(data)
+    records = sample_records(data, start)
+    if not records:
+        raise FileError(f"{name} has no rows: it holds nothing but blank lines and comments.")
+    delimiter = options.mark or mark or best_delimiter(records, options.decimal)
+    _refuse_absent(options, records, name)
+    if delimiter == " ":
+        data, delimiter = align(data), "\t"
+        start, _, comments = _preamble(data)
+        records = sample_records(data, start)
+    rows = [split(record, delimiter) for record in records]
+    decimal = options.decimal or _decimal(rows, delimiter, data, name)
+    notes = ["Numbers are written with a decimal comma."] if decimal == "," and options.decimal is None else []
+    if comments:
+        notes.append(f"{len(comments)} line(s) beginning with '#' before the table were not read as data.")
+    if has_header(rows, decimal) if options.header is None else options.header:
+        body = min(record_end(data, start) + 1, len(data))
+        return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
+    header = _comment_header(comments, len(rows[0]), delimiter)
+    if header is None and options.header is None:
+        notes.append("The first line holds data, not names, so the columns are numbered.")
+    return Layout(data, delimiter, decimal, header, start, rows, notes)
+
+
+def sample_records(data: bytes, start: int) -> list[str]:
+    """The first records, as text."""
+    records: list[str] = []
+    stop = start + SAMPLE_BYTES
+    while start < len(data) and len(records) < SAMPLE_RECORDS and (start < stop or len(records) < 3):
+        end = record_end(data, start)
+        if end > start:
+            records.append(data[start:end].decode("utf-8", "replace"))
+        start = end + 1
+    return records
+
+
+def best_delimiter(records: list[str], decimal: str | None = None) -> str:
+    """The candidate under which the records have equally many cells, most of them numbers."""
+    taken = decimal == "," and not any('"' in record for record in records)
+    fits = {mark: _fit(records, mark) for mark in CANDIDATES if mark != "," or not taken}
+    best = max(fits, key=lambda mark: (fits[mark].score, fits[mark].cells))
+    if fits[best].score > 0:
+        return best
+    aligned = _fit(align("\n".join(records).encode()).decode().split("\n"), "\t")
+    return " " if aligned.share > 0.9 and aligned.numbers > 0 else ";" if taken else ","
+
+
+class Fit(NamedTuple):
+    """How well a delimiter splits: cells per record, share of records with as many, share of numbers among them."""
+
+    cells: int = 0
+    share: float = 0.0
+    numbers: float = 0.0
+    header: bool = True
+
+    @property
+    def score(self) -> float:
+        return (1.0 if self.header else 0.5) * self.share * (0.5 + self.numbers)
+
+
+def _fit(records: list[str], mark: str) -> Fit:
+    rows = [split(record, mark) for record in records]
+    body = rows[1:] or rows
+    cells, count = Counter(len(row) for row in body).most_common(1)[0]
+    if cells < 2 or len(rows[0]) < cells - 1:
+        return Fit()
+    decimal = "." if mark == "," else ","
+    flat = [cell for row in body[:50] for cell in row[:1000]]
+    numbers = sum(is_value(cell, ".") or is_number(cell, decimal) for cell in flat) / len(flat)
+    return Fit(cells, count / len(body), numbers, len(rows[0]) == cells)
+
+
+def _refuse_absent(options: TextOptions, records: list[str], name: str) -> None:
+    """A delimiter the user said, which occurs nowhere, while another splits every record alike."""
+    if options.mark is None or any(options.mark in record for record in records):
+        return
+    other = best_delimiter(records, options.decimal)
+    if other in records[0] and other != options.mark and len({len(split(record, other)) for record in records}) == 1:
+        raise ParameterError(f"{name} has no delimiter {options.mark!r}; its cells seem to be separated by {other!r}.")
+
+
+def align(data: bytes) -> bytes:
+    """Runs of blanks outside quotes become one tab; the number of lines stays."""
+    pieces = data.split(b'"')
+    pieces[0::2] = [re.sub(rb"[ \t]+", b"\t", re.sub(rb"[ \t]*\n[ \t]*", b"\n", piece)) for piece in pieces[0::2]]
+    return b'"'.join(pieces).strip(b"\t ")
+
+
+def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> str:
+    """A comma is the decimal sign where some cell allows no other reading; 1,234 alone is refused, not guessed."""
+    if delimiter == ",":
+        return "."
+    commas = [cell.strip() for row in rows for cell in row if "," in cell and is_number(cell, ",")]
+    grouped = [cell.strip() for row in rows for cell in row if "," in cell and is_grouped(cell)]
+    if any(not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", cell) for cell in commas):
+        return ","
+    if not commas or len(grouped) > len(commas):
+        return "."
+    if re.search(rb"(?<![\d,.])(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|\d{4,},\d+)(?![\d,.])", data):
+        return ","
+    raise FileError(
+        f"{name}: {commas[0]!r} may be a number with a thousands separator or one with a decimal comma, and no other "
+        "cell tells which. Say decimal=',' if the comma is the decimal sign; else write the numbers without separators."
+    )
+
+
+def has_header(rows: list[list[str]], decimal: str) -> bool:
+    """Is the first record names? Yes if words stand above columns of numbers, or numbers that count up like years."""
+    first, body = rows[0], rows[1:]
+    if len(body) and len(first) < len(body[0]):
+        return True
+    words = [is_word(cell, decimal) for cell in first]
+    if not body:
+        return all(words)
+    columns = [[row[j] for row in body if j < len(row) and not is_missing(row[j])] for j in range(len(first))]
+    numeric = [2 * sum(is_value(cell, decimal) for cell in column) > len(column) > 0 for column in columns]
+    if not any(numeric):
+        return any(words)
+    above = [word for word, number in zip(words, numeric, strict=True) if number]
+    rest = [j for j, number in enumerate(numeric) if number and not words[j] and not is_missing(first[j])]
+    names = [first[j] for j in rest]
+    if any(above) and (2 * sum(above) >= len(above) or (len(names) > 2 and _counts_up(names))):
+        return True
+    return _counts_up(names) and (_corner(first, columns, len(body)) or _unlike(names, [columns[j] for j in rest]))
+
+
+def _corner(first: list[str], columns: list[list[str]], rows: int) -> bool:
+    """Nothing above the first column, which is full: an index was written without a name."""
+    return not first[0].strip() and len(columns[0]) == rows
+
+
+def _unlike(names: list[str], columns: list[list[str]]) -> bool:
+    """Whole numbers above fractions, or years above what are no years."""
+    if not names:
+        return False
+    cells = [cell.strip() for column in columns for cell in column]
+    if any(not re.fullmatch(r"[+-]?\d+", cell) for cell in cells):
+        return True
+    years = re.compile(r"(1[5-9]|20)\d\d")
+    return all(years.fullmatch(name.strip()) for name in names) and not any(years.fullmatch(cell) for cell in cells)
+
+
+def _counts_up(cells: list[str]) -> bool:
+    if not all(re.fullmatch(r"\s*\d{1,9}\s*", cell) for cell in cells):
+        return False
+    numbers = [int(cell) for cell in cells]
+    return all(after == before + 1 for before, after in pairwise(numbers))
+
+
+def _doubt(header: list[str], decimal: str) -> list[str]:
+    if any(is_number(cell, decimal) for cell in header):
+        return ["The first line was read as names though some of them are numbers; say header=False if it is data."]
+    return []
+
+
+def _preamble(data: bytes) -> tuple[int, str | None, list[str]]:
+    """Where the table begins, the delimiter a spreadsheet announced, and the comment lines before the table."""
+    start, mark, comments = 0, None, []
+    if found := re.match(rb"\s*sep=(.)\n", data):
+        start, mark = found.end(), found.group(1).decode("latin-1")
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        line = data[start:end].decode("utf-8", "replace")
+        if line.startswith("#"):
+            comments.append(line)
+        elif line:
+            break
+        start = end + 1
+    return min(start, len(data)), mark, comments
+
+
+def _comment_header(comments: list[str], cells: int, delimiter: str) -> list[str] | None:
+    if not comments:
+        return None
+    names = [cell.strip() for cell in split(comments[-1].lstrip("#").strip(" \t"), delimiter)]
+    return names if len(names) == cells and not any(is_number(cell) for cell in names) else None

@@ -1,0 +1,71 @@
+"""Very wide text: few rows, up to millions of columns. Each row is parsed as one Arrow column of its cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.environment import check_fits
+from eckart.errors import FileError
+from eckart.io.bytes import reason
+from eckart.io.roles import Parts, Text
+from eckart.io.text.cells import MISSING, is_missing, is_number
+
+if TYPE_CHECKING:
+    from eckart.io.text.delimited import Page
+
+
+def wide_parts(page: Page, naming: list[str]) -> Parts:
+    """Which columns are numbers is told by the sample; a cell that disagrees later is refused by line and column."""
+    page.refuse_ragged()
+    rows, columns = len(page.records), len(page.columns)
+    numeric = _numeric(page, naming)
+    check_fits(rows * len(numeric) * 8, page.name, "the matrix")
+    matrix = np.empty((rows, len(numeric)))
+    words = [j for j in range(columns) if j not in set(numeric)] if len(numeric) < columns else []
+    texts: list[list[str]] = [[] for _ in words]
+    for row in range(rows):
+        cells = page.records.cells(row)
+        for column, j in zip(texts, words, strict=True):
+            column.append("" if is_missing(cells[j]) else cells[j].strip())
+        wanted = cells if not words else [cells[j] for j in numeric]
+        matrix[row] = _numbers(page, row, wanted, numeric)
+    labels = [
+        Text(page.columns[j], tuple(column), len(set(column)) == rows and "" not in column)
+        for j, column in zip(words, texts, strict=True)
+    ]
+    return Parts(matrix, [page.columns[j] for j in numeric], sorted(labels, key=lambda text: text.name not in naming))
+
+
+def _numeric(page: Page, naming: list[str]) -> list[int]:
+    decimal, sample = page.layout.decimal, page.layout.sample
+
+    def mostly_numbers(j: int) -> bool:
+        known = [row[j] for row in sample[:10] if not is_missing(row[j])]
+        return 2 * sum(is_number(cell, decimal) for cell in known) >= len(known)
+
+    return [j for j, name in enumerate(page.columns) if name not in naming and mostly_numbers(j)]
+
+
+def _numbers(page: Page, row: int, cells: list[str], numeric: list[int]) -> NDArray[Any]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    text = "\n".join(cell.strip() for cell in cells).encode()
+    convert = csv.ConvertOptions(
+        null_values=list(MISSING), decimal_point=page.layout.decimal, column_types={"cell": pa.float64()}
+    )
+    read = csv.ReadOptions(column_names=["cell"])
+    parse = csv.ParseOptions(delimiter="\x1f", quote_char=False, ignore_empty_lines=False)
+    source = pa.BufferReader(text + b"\n")
+    try:
+        table = csv.read_csv(source, read_options=read, parse_options=parse, convert_options=convert)
+    except pa.ArrowInvalid as error:
+        for j, cell in zip(numeric, cells, strict=True):
+            if not is_number(cell, page.layout.decimal) and not is_missing(cell):
+                page.refuse_cell(row, page.columns[j], cell)
+        raise FileError(f"{page.place(row)} could not be parsed: {reason(error)}.") from error
+    values: NDArray[Any] = table.column("cell").to_numpy()
+    return values

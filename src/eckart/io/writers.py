@@ -1,0 +1,92 @@
+"""Rows written block by block to .npy, .parquet or .zarr; the file has its name only when it is complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eckart.errors import FileError, ParameterError, require
+from eckart.files import new_file
+
+KINDS = (".npy", ".parquet", ".zarr")
+Write = Callable[[np.ndarray], None]
+
+
+@contextmanager
+def row_writer(
+    path: str | os.PathLike[str], shape: tuple[int, int], dtype: Any, names: Sequence[str], *, overwrite: bool
+) -> Iterator[Write]:
+    """A function that takes blocks of rows, in order, until there are `shape[0]` of them."""
+    target = Path(path)
+    makers = {".npy": _npy, ".parquet": _parquet, ".zarr": _zarr}
+    make = makers.get(target.suffix.lower())
+    if make is None:
+        raise ParameterError(f"{target.name}: rows are written in blocks to {', '.join(KINDS)}. Name one of these.")
+    with make(target, shape, np.dtype(dtype), list(names), overwrite) as write:
+        yield write
+
+
+@contextmanager
+def _npy(
+    target: Path, shape: tuple[int, int], dtype: np.dtype[Any], _names: list[str], overwrite: bool
+) -> Iterator[Write]:
+    with new_file(target, overwrite=overwrite) as file:
+        header = {"descr": dtype.newbyteorder("<").str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+
+        def write(block: np.ndarray) -> None:
+            file.write(np.ascontiguousarray(block, dtype=dtype).data)
+
+        yield write
+
+
+@contextmanager
+def _parquet(
+    target: Path, _shape: tuple[int, int], dtype: np.dtype[Any], names: list[str], overwrite: bool
+) -> Iterator[Write]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema([(name, pa.from_numpy_dtype(dtype)) for name in names])
+    with new_file(target, overwrite=overwrite) as file, parquet.ParquetWriter(file, schema) as writer:
+
+        def write(block: np.ndarray) -> None:
+            columns = [np.ascontiguousarray(block[:, j], dtype=dtype) for j in range(len(names))]
+            writer.write_table(pa.table(columns, schema=schema))
+
+        yield write
+
+
+@contextmanager
+def _zarr(
+    target: Path, shape: tuple[int, int], dtype: np.dtype[Any], _names: list[str], overwrite: bool
+) -> Iterator[Write]:
+    zarr = require("zarr", extra="zarr", purpose="Zarr stores")
+    if target.exists() and not overwrite:
+        raise FileError(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    rows = max(1, min(shape[0], 2**22 // max(1, shape[1] * dtype.itemsize)))
+    done = 0
+    try:
+        array = zarr.create_array(str(draft), shape=shape, chunks=(rows, shape[1]), dtype=dtype)
+
+        def write(block: np.ndarray) -> None:
+            nonlocal done
+            array[done : done + len(block)] = block
+            done += len(block)
+
+        yield write
+        if target.exists():
+            shutil.rmtree(target)
+        draft.rename(target)
+    except OSError as error:
+        raise FileError(f"{target} cannot be written: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,223 @@
+"""From a graph to coordinates: all rows at once, or landmarks first and the others by their distances to them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.backends.orthogonal import flip_signs
+from eckart.engine.certificate import undetermined_groups
+from eckart.engine.solution import Solution
+from eckart.engine.threads import threads
+from eckart.errors import MemoryBudgetError
+from eckart.isomap import geodesic, scaling
+from eckart.isomap.geodesic import Graph
+from eckart.isomap.scaling import Squares
+from eckart.result import Certificate, SolveInfo
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A certificate whose values may still be in scaled units."""
+
+    certificate: Certificate
+
+    def in_units(self, exponent: int) -> Certificate:
+        with np.errstate(over="ignore", under="ignore"):
+            lower, upper = (np.ldexp(side, -exponent) for side in self.certificate.values)
+        return replace(self.certificate, lower=lower, upper=upper)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Coordinates left * values, and how to place further points: -1/2 (d^2 - means) weights - shift."""
+
+    left: np.ndarray
+    values: np.ndarray
+    norm: float
+    """Square root of the sum of all eigenvalues: of all squared distances along the graph, divided by 2 rows."""
+    sources: np.ndarray
+    """The rows that distances are taken to: all, or the landmarks."""
+    weights: np.ndarray
+    means: np.ndarray
+    shift: np.ndarray
+    figures: dict[str, Any]
+    solver: str
+    why: str
+    peak_bytes: int
+    info: SolveInfo
+    certificate: Bounds | None = None
+
+
+def embed_all(
+    graph: Graph, k: int, *, solver: str, tolerance: float, memory: int | None, rng: np.random.Generator
+) -> Embedding:
+    """Coordinates of all rows from all their distances, which are kept while the work lasts, in float32 if many."""
+    rows = graph.rows
+    dense = solver == "direct" or (solver == "auto" and (rows <= scaling.DENSE or 10 * k >= rows))
+    dtype = np.float64 if dense or rows <= scaling.DOUBLE else np.float32
+    peak = (4 if dense else 1) * np.dtype(dtype).itemsize * rows**2 + 8 * rows * (64 * threads() + 256)
+    _check_memory(peak, memory, rows)
+    squares = _all_squares(graph, dtype)
+    solution = scaling.scale(squares, k, dense=dense, tolerance=tolerance, rng=rng)
+    positive = _positive(solution)
+    signs = flip_signs(solution.vectors)
+    left = solution.vectors * signs
+    values = np.sqrt(np.where(positive, solution.values, 0.0))
+    weights = np.where(positive, left / np.where(positive, values, 1.0), 0.0)
+    negative = scaling.negative_share(squares, solution)
+    squared = squares.squared_norm()
+    sample = scaling.evenly(rows, scaling.SAMPLE)
+    variance = scaling.residual_variance(
+        lambda i: np.sqrt(squares.matrix[sample[i]].astype(np.float64)), sample, left * values
+    )
+    figures = {
+        "negative_share": negative,
+        "residual_variance": variance,
+        "reconstruction_error": float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / rows,
+        "eigenvalues": np.asarray(solution.values),
+    }
+    why = (
+        f"All eigenvalues of the {rows:,} x {rows:,} matrix of centred squared distances by LAPACK."
+        if dense
+        else f"{k} eigenpairs of the {rows:,} x {rows:,} matrix of centred squared distances by block Lanczos."
+    )
+    return Embedding(
+        left, values, squares.trace**0.5, np.arange(rows), weights,
+        squares.means, np.zeros(k), figures, solution.solver, why, peak, _info(solution),
+        Bounds(_certificate(solution, squares.trace, tolerance)),
+    )  # fmt: skip
+
+
+def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> Embedding:
+    """Coordinates of landmarks from their distances, of all rows from their distances to the landmarks.
+
+    The axes are turned to those of all rows afterwards.
+    """
+    rows = graph.rows
+    peak = 4 * count * rows + 32 * count**2 + 8 * 8 * rows * threads() + 8 * rows * (3 * k + 20)
+    _check_memory(peak, memory, rows)
+    landmarks = geodesic.spread_out(graph, count)
+    squares = np.empty((count, rows), dtype=np.float32)
+
+    def keep(chosen: np.ndarray, tile: np.ndarray) -> None:
+        np.multiply(tile, tile, out=tile)
+        squares[chosen] = tile
+
+    geodesic.each_distance(graph, geodesic.rows_as_sources(landmarks), keep)
+    core = Squares(squares[:, landmarks].astype(np.float64), squares[:, landmarks].mean(axis=1, dtype=np.float64))
+    solution = scaling.scale(core, k, dense=True, tolerance=0.0, rng=np.random.default_rng(0))
+    positive = _positive(solution)
+    weights = np.where(positive, solution.vectors / np.sqrt(np.where(positive, solution.values, 1.0)), 0.0)
+    placed = _placed(squares, core.means, weights)
+    shift = placed.mean(axis=0)
+    placed -= shift
+    turn = np.linalg.svd(placed, full_matrices=False)
+    rotation = turn[2].T * flip_signs(turn[0])
+    values = np.where(turn[1] > 1e-12 * max(float(turn[1][0]), 1e-300), turn[1], 0.0)
+    left = turn[0] * flip_signs(turn[0])
+    assert solution.spectrum is not None
+    kept = float(np.sum(solution.values[positive])) / max(core.trace, 1e-300)
+    squared = float(np.sum(solution.spectrum**2))
+    figures = {
+        "negative_share": scaling.negative_part(solution.spectrum),
+        "residual_variance": scaling.residual_variance(
+            lambda i: np.sqrt(squares[i].astype(np.float64)), landmarks, left * values
+        ),
+        "reconstruction_error": float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / count,
+        "eigenvalues": np.asarray(values**2),
+    }
+    why = f"{count:,} landmarks, spread out, by LAPACK; the other rows by their distances to them."
+    norm = float(np.sqrt(np.sum(values**2) / kept)) if kept > 0 else 0.0
+    return Embedding(
+        left, values, norm, landmarks, weights @ rotation, core.means, shift @ rotation, figures, "landmarks", why,
+        peak, _info(solution),
+    )  # fmt: skip
+
+
+def _placed(squares: np.ndarray, means: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """-1/2 (s - means) weights for the column s of each row, some thousand at a time."""
+    result = np.empty((squares.shape[1], weights.shape[1]))
+    for start in range(0, squares.shape[1], 4096):
+        part = squares[:, start : start + 4096].T.astype(np.float64)
+        result[start : start + 4096] = -0.5 * (part - means) @ weights
+    return result
+
+
+def _all_squares(graph: Graph, dtype: Any) -> Squares:
+    matrix, means = np.empty((graph.rows, graph.rows), dtype), np.empty(graph.rows)
+
+    def keep(chosen: np.ndarray, tile: np.ndarray) -> None:
+        np.multiply(tile, tile, out=tile)
+        means[chosen] = tile.mean(axis=1)
+        matrix[chosen] = tile
+
+    geodesic.each_distance(graph, geodesic.rows_as_sources(np.arange(graph.rows)), keep)
+    return Squares(matrix, means)
+
+
+def _positive(solution: Solution) -> np.ndarray:
+    """Which eigenvalues carry a coordinate: those above rounding."""
+    return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
+
+
+def _certificate(solution: Solution, trace: float, tolerance: float) -> Certificate:
+    """Bounds of the eigenvalues, and their share of the trace: sum |y_i - y_j|^2 / sum d_ij^2 over all pairs.
+
+    With negative eigenvalues the share can pass 1, where the coordinates reach farther than the graph; 1 is reported.
+    """
+    k = len(solution.values)
+    lower, upper = np.maximum(solution.lower[:k], 0.0), np.maximum(solution.upper[:k], 0.0)
+    low = min(1.0, float(np.sum(lower)) / trace) if trace > 0 else 0.0
+    high = min(1.0, float(np.sum(upper)) / trace) if trace > 0 else 0.0
+    largest = float(np.abs(solution.values).max(initial=0.0))
+    beyond = float(solution.upper[k]) if len(solution.upper) > k else None
+    gap = float(solution.lower[k - 1]) - (beyond if beyond is not None else float(solution.lower[k - 1]))
+    residual = float(np.sqrt(np.sum(solution.residuals**2))) + solution.rounding
+    known = np.append(upper, [] if beyond is None else [max(beyond, 0.0)])
+    return Certificate(
+        explained=(low, max(low, high)),
+        lower=np.sqrt(lower),
+        upper=np.sqrt(upper),
+        residuals=solution.residuals / largest if largest else np.zeros(k),
+        angle=min(1.0, residual / gap) if gap > 0 else 1.0,
+        undetermined=undetermined_groups(np.append(lower, known[k:]), known, 0.0),
+        failure_probability=solution.failure_probability,
+        rounding=solution.rounding / largest if largest else 0.0,
+        tolerance=tolerance,
+        proved=bool(solution.proved),
+        reads=1,
+        word=(
+            f"The squared distances in the coordinates are {low:.4%} of those along the graph, summed over all pairs; "
+            f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
+        ),
+    )
+
+
+def _info(solution: Solution) -> SolveInfo:
+    return SolveInfo(
+        solver=solution.solver, reads=1, steps=solution.steps, block=solution.block, basis=solution.basis,
+        restarts=solution.restarts, threads=threads(),
+    )  # fmt: skip
+
+
+def _check_memory(needed: int, allowed: int | None, rows: int) -> None:
+    limit = allowed if allowed is not None else _physical_memory()
+    if limit is None or needed <= limit:
+        return
+    suggested = max(50, min(1000, rows // 20))
+    raise MemoryBudgetError(
+        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB beside the data, and {limit / 1e9:.3g} GB may be used. "
+        f"Use fewer landmarks, for example n_landmarks={suggested}, which needs {4 * suggested * rows / 1e9:.2g} GB."
+    )
+
+
+def _physical_memory() -> int | None:
+    """Bytes of the machine, where the system tells."""
+    names = ("SC_PAGE_SIZE", "SC_PHYS_PAGES")
+    if not hasattr(os, "sysconf") or any(name not in os.sysconf_names for name in names):
+        return None
+    return os.sysconf(names[0]) * os.sysconf(names[1])

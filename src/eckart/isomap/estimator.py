@@ -1,0 +1,302 @@
+"""Isomap: coordinates whose straight distances are the distances along the data."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics.pairwise import _VALID_METRICS
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.api import project
+from eckart.arrays import Array
+from eckart.errors import ParameterError
+from eckart.estimators import constraints as allowed
+from eckart.estimators.inputs import take
+from eckart.isomap import fit as method
+from eckart.result import Certificate, Decomposition, Plan
+
+_ENGINE = {"auto": "auto", "arpack": "lanczos", "dense": "direct"}
+_EUCLIDEAN = ("euclidean", "l2")
+
+
+class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Isometric mapping: neighbours, shortest ways along their graph, classical scaling.
+
+    Takes the place of ``sklearn.manifold.Isomap``, with its parameters, attributes and signs. No rows x rows matrix is
+    kept after the fit; `dist_matrix_` is computed again when it is asked for.
+
+    Parameters
+    ----------
+    n_neighbors : int or None
+        Neighbours of each row; None when `radius` is given.
+    radius : float or None
+        All rows that are at most so far away are neighbours.
+    n_components : int
+        Number of coordinates.
+    eigen_solver : {"auto", "arpack", "dense"}
+        "dense" computes all eigenvalues by LAPACK, "arpack" a few by block Lanczos.
+    tol : float
+        Accuracy of the eigenvalues relative to the last wanted one; 0 means 1e-14.
+    max_iter, path_method, neighbors_algorithm, n_jobs
+        Accepted for compatibility. Distances are exact, and threads follow the setting of BLAS; other metrics than the
+        Euclidean are searched by scikit-learn with `neighbors_algorithm` and `n_jobs`.
+    metric, p, metric_params
+        As in ``sklearn.neighbors.NearestNeighbors``; "precomputed" too.
+    n_landmarks : int or None
+        Distances are computed from so many rows only, spread out, and all rows placed by their distances to them:
+        memory n_landmarks x rows instead of rows x rows.
+    memory : str, int or None
+        Working memory allowed beside the data, such as "2GB"; that of the machine when nothing is said.
+    random_state : int, RandomState, Generator or None
+        Seed of the random start; None is a fixed one.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (rows, n_components)
+        Coordinates of the fitted rows.
+    residual_variance_ : array of shape (n_components,)
+        1 - r^2 between distances along the graph and in the first 1, 2, ... coordinates, on a sample of pairs.
+    negative_share_ : float
+        Share of the moduli of all eigenvalues that is on negative ones (on a sample of rows when there are many): how
+        far the distances are from those of any Euclidean space.
+    n_connected_components_ : int
+        Pieces of the graph of neighbours before they were joined.
+    landmarks_ : array of int or None
+    certificate_, plan_, decomposition_
+        What is proved, what was done and why, and the result as one value. With landmarks nothing is proved.
+    dist_matrix_, kernel_pca_, nbrs_
+        As in scikit-learn; made when they are asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eckart import Isomap
+    >>> angle = np.linspace(0, np.pi, 60)
+    >>> horseshoe = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> isomap = Isomap(n_neighbors=2, n_components=1).fit(horseshoe)
+    >>> float(np.ptp(isomap.embedding_).round(2))  # as long as half the circle
+    3.14
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_neighbors": [allowed.COUNT, None],
+        "radius": [Interval(Real, 0, None, closed="both"), None],
+        "n_components": [allowed.COUNT],
+        "eigen_solver": [StrOptions(set(_ENGINE))],
+        "tol": [allowed.NOT_NEGATIVE],
+        "max_iter": [allowed.COUNT, None],
+        "path_method": [StrOptions({"auto", "FW", "D"})],
+        "neighbors_algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
+        "n_jobs": [Integral, None],
+        "p": [Interval(Real, 1, None, closed="left")],
+        "metric": [StrOptions(set(_VALID_METRICS) | {"precomputed"}), callable],
+        "metric_params": [dict, None],
+        "n_landmarks": [allowed.COUNT, None],
+        "memory": allowed.MEMORY,
+        "random_state": allowed.RANDOM_STATE,
+    }
+
+    decomposition_: Decomposition
+    certificate_: Certificate | None
+    plan_: Plan | None
+    embedding_: Array
+    _distances: np.ndarray | None
+    _nbrs: Any
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        path_method: str = "auto",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+        metric: Any = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        n_landmarks: int | None = None,
+        memory: str | int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_components = n_components
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.path_method = path_method
+        self.neighbors_algorithm = neighbors_algorithm
+        self.n_jobs = n_jobs
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_landmarks = n_landmarks
+        self.memory = memory
+        self.random_state = random_state
+
+    @allowed.validated
+    def fit(self, X: Any, y: Any = None) -> Isomap:
+        """Find coordinates for the rows of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+            With metric="precomputed" the distances, rows x rows, or a sparse graph of them. A fitted
+            ``sklearn.neighbors`` tree or NearestNeighbors is taken too.
+        y : ignored
+
+        Returns
+        -------
+        Isomap
+            The estimator itself.
+        """
+        self._fit(X)
+        return self
+
+    @allowed.validated
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find coordinates for the rows of X and give them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+        y : ignored
+
+        Returns
+        -------
+        array of shape (rows, n_components)
+        """
+        self._fit(X)
+        return self.embedding_
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of rows, old or new: each is joined to its neighbours among the fitted rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+            With metric="precomputed" the distances to the fitted rows.
+
+        Returns
+        -------
+        array of shape (rows, n_components)
+        """
+        check_is_fitted(self)
+        if self._euclidean:
+            return project(self.decomposition_, take(self, X, reset=False))
+        from eckart.isomap import other_metrics
+
+        found = other_metrics.seeds(self._nbrs, X, self.radius)
+        return method.place(self.decomposition_, found).astype(self.embedding_.dtype)
+
+    def reconstruction_error(self) -> float:
+        """||B - Y Y^T||_F / rows, B the centred squared distances and Y the coordinates.
+
+        Returns
+        -------
+        float
+            With landmarks: of the landmarks alone.
+        """
+        check_is_fitted(self)
+        return float(self.decomposition_.parts["reconstruction_error"])
+
+    @property
+    def dist_matrix_(self) -> np.ndarray:
+        """Distances along the graph, rows x rows; kept once it was asked for."""
+        self._demand("dist_matrix_")
+        if self._distances is None:
+            dtype = np.float32 if str(self.embedding_.dtype).endswith("float32") else np.float64
+            self._distances = method.distance_matrix(self.decomposition_).astype(dtype, copy=False)
+        return self._distances
+
+    @property
+    def kernel_pca_(self) -> Any:
+        """The eigenpairs as a fitted ``sklearn.decomposition.KernelPCA`` of precomputed kernels."""
+        self._demand("kernel_pca_")
+        from eckart.isomap.other_metrics import sklearn_kernel_pca
+
+        return sklearn_kernel_pca(self)
+
+    @property
+    def nbrs_(self) -> Any:
+        """The rows in a fitted ``sklearn.neighbors.NearestNeighbors``."""
+        self._demand("nbrs_")
+        if self._nbrs is None:
+            from eckart.isomap.other_metrics import fitted_neighbours
+
+            self._nbrs = fitted_neighbours(self, self.decomposition_.parts["points"])
+        return self._nbrs
+
+    def _fit(self, X: Any) -> None:
+        if self.n_neighbors is not None and self.radius is not None:
+            raise ParameterError(
+                f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) if "
+                "intended to use radius-based neighbors"
+            )
+        made_elsewhere = type(X).__module__.startswith("sklearn.neighbors")  # a tree, or a set of neighbours
+        self._euclidean = self._straight() and not made_elsewhere
+        self._nbrs, self._distances = None, None
+        d = self._of_rows(X) if self._euclidean else self._of_distances(X)
+        self.decomposition_ = d
+        self.certificate_, self.plan_ = d.certificate, d.plan
+        self.embedding_ = d.left * d.values if d.left is not None else d.values
+        self.residual_variance_ = d.parts["residual_variance"]
+        self.negative_share_ = d.parts["negative_share"]
+        self.n_connected_components_ = d.parts["components"]
+        self.landmarks_ = d.parts["sources"] if self.n_landmarks is not None else None
+        self._n_features_out = d.k
+
+    def _of_rows(self, X: Any) -> Decomposition:
+        data = take(self, X, reset=True)
+        rows = data.shape[0]
+        asked = self._asked(rows)
+        return method.decompose(data, n_neighbors=self.n_neighbors, radius=self.radius, **asked)
+
+    def _of_distances(self, X: Any) -> Decomposition:
+        from eckart.isomap import other_metrics
+
+        nbrs = self._nbrs = other_metrics.fitted_neighbours(self, X)
+        self.n_features_in_ = int(nbrs._fit_X.shape[1])
+        if hasattr(nbrs, "feature_names_in_"):
+            self.feature_names_in_ = nbrs.feature_names_in_
+        graph, pieces = other_metrics.graph(nbrs, X, self.n_neighbors, self.radius)
+        wish = method.checked(graph.rows, **self._asked(graph.rows))
+        parts = {"points": None, "n_neighbors": self.n_neighbors, "radius": self.radius, "components": pieces}
+        return method.of_graph(graph, wish, columns=self.n_features_in_, parts={**parts, "exponent": 0}, like=None)
+
+    def _asked(self, rows: int) -> dict[str, Any]:
+        landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)
+        k = min(self.n_components, rows if landmarks is None else landmarks)
+        solver = _ENGINE[self.eigen_solver]
+        return {
+            "k": k,
+            "n_landmarks": landmarks,
+            "solver": "direct" if solver == "lanczos" and (10 * k >= rows or rows < 100) else solver,
+            "tol": allowed.accuracy(self.tol),
+            "rng": self.random_state,
+            "memory": self.memory,
+        }
+
+    def _straight(self) -> bool:
+        """Whether distances are Euclidean, in whatever words."""
+        plain = self.metric in _EUCLIDEAN or (self.metric == "minkowski" and self.p == 2)
+        return isinstance(self.metric, str) and plain and not self.metric_params
+
+    def _demand(self, name: str) -> None:
+        if not hasattr(self, "decomposition_"):
+            raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,266 @@
+"""Isomap: coordinates whose straight distances are the distances along the data, by way of neighbours.
+
+Join each row with its neighbours, measure along the graph (squared: S), and take the leading eigenpairs of
+B = -1/2 J S J = V diag(l) V^T: coordinates V sqrt(l). A new row at squared distances s has -1/2 (s - mean) V / sqrt(l).
+With landmarks the same is done for a few rows, spread out, and all others are placed like new rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, from_numpy, is_sparse
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.settings import generator
+from eckart.errors import DataWarning, InputError, ParameterError
+from eckart.isomap import geodesic
+from eckart.isomap import neighbors as neighbours
+from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
+from eckart.isomap.geodesic import Graph
+from eckart.isomap.neighbors import Neighbours
+from eckart.options import check_choice, check_count, is_number, memory_bytes
+from eckart.result import Decomposition, Plan
+
+SOLVERS = ("auto", "direct", "lanczos")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of the embedding."""
+
+    k: int
+    n_landmarks: int | None = None
+    solver: str = "auto"
+    tolerance: float = 1e-14
+    memory: int | None = None
+    rng: Any = None
+
+
+def decompose(
+    data: Any,
+    *,
+    k: int = 2,
+    n_neighbors: int | None = 5,
+    radius: float | None = None,
+    n_landmarks: int | None = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    left: bool = True,
+    rng: Any = None,
+    memory: str | int | None = None,
+) -> Decomposition:
+    """Isomap of a table: `left * values` are the coordinates of its rows; `project` places new ones.
+
+    There is no linear way back, so `right` has no axes. `parts` holds the rows, the graph (first, index, weight) and
+    the figures: negative_share, residual_variance (with 1, ..., k coordinates), reconstruction_error.
+    """
+    opened = open_matrix(data)
+    points = finite_points(opened)
+    graph, count = join_neighbours(points, n_neighbors, radius)
+    wish = checked(graph.rows, k, n_landmarks, solver, tol, rng, memory)
+    about = {"points": points, "exponent": opened.exponent, "n_neighbors": n_neighbors, "radius": radius}
+    made = of_graph(graph, wish, columns=opened.matrix.shape[1], parts={**about, "components": count}, like=opened)
+    return made.named(opened.about.row_names, opened.about.column_names)
+
+
+def project(decomposition: Decomposition, data: Any) -> Array:
+    """Coordinates of rows, old or new: through their neighbours along the graph."""
+    d = decomposition
+    opened = open_matrix(data)
+    if opened.matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            "Give the same columns in the same order."
+        )
+    queries = finite_points(opened)
+    apart = d.parts["exponent"] - opened.exponent
+    if apart:
+        queries = np.ldexp(queries, apart) if isinstance(queries, np.ndarray) else queries * 2.0**apart
+    points = d.parts["points"]
+    if points is None:
+        raise InputError("These distances came from elsewhere; give them with the estimator that made them.")
+    if is_sparse(queries) and not is_sparse(points):
+        queries = queries.toarray()
+    if d.parts["radius"] is not None:
+        found = neighbours.within(queries, points, float(np.ldexp(d.parts["radius"], d.parts["exponent"])))
+    else:
+        found = neighbours.nearest(queries, points, d.parts["n_neighbors"])
+    return from_numpy(place(d, found).astype(str(d.values.dtype).rpartition(".")[2]), opened.matrix.like)
+
+
+def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
+    """Not possible."""
+    raise InputError(
+        "Isomap has no way back from coordinates to rows: it knows distances only. Use PCA, or kernel PCA with "
+        "pre-images."
+    )
+
+
+def finite_points(opened: Opened) -> Any:
+    """Rows on the host in float64, dense or CSR, none of them missing or infinite."""
+    matrix = opened.matrix
+    points = matrix.matrix.astype(np.float64) if matrix.sparse else matrix.dense()
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.sum(np.abs(points.data if matrix.sparse else points)))
+    if not np.isfinite(total):
+        refuse_not_finite(matrix.matrix, opened.about.column_names)
+    return points
+
+
+def checked(
+    rows: int, k: Any, n_landmarks: Any, solver: str, tol: float | None, rng: Any, memory: str | int | None
+) -> Wish:
+    """The wish, refused where it cannot be."""
+    check_choice("solver", solver, SOLVERS)
+    if n_landmarks is not None:
+        check_count("n_landmarks", n_landmarks, rows)
+    most = rows if n_landmarks is None else int(n_landmarks)
+    tolerance = 1e-14 if not tol else float(tol)
+    return Wish(check_count("k", k, most), n_landmarks, solver, tolerance, memory_bytes(memory), rng)
+
+
+def join_neighbours(points: Any, n_neighbors: Any, radius: Any) -> tuple[Graph, int]:
+    """The graph of the rows, in one piece, and of how many pieces it was."""
+    rows = points.shape[0]
+    if (n_neighbors is None) == (radius is None):
+        raise ParameterError("Give one of n_neighbors and radius: each of them says who is a neighbour.")
+    if radius is not None:
+        if not is_number(radius) or radius < 0:
+            raise ParameterError(f"radius={radius!r} is not a distance: give a number from 0 on.")
+        found = neighbours.within(points, points, float(radius)).without_self(None)
+    else:
+        count = check_count("n_neighbors", n_neighbors, None)
+        if count >= rows:
+            raise InputError(
+                f"Expected n_neighbors < n_samples_fit, but n_neighbors = {count}, n_samples_fit = {rows}, "
+                f"n_samples = {rows}: a row has only the others for neighbours."
+            )
+        found = neighbours.nearest(points, points, count + 1).without_self(count)
+    graph = geodesic.join(found.owner, found.index, found.distance, rows)
+    pieces, labels = geodesic.components(graph)
+    if pieces > 1:
+        say_pieces(pieces)
+        graph = geodesic.join_components(graph, points, pieces, labels)
+    return graph, pieces
+
+
+def say_pieces(count: int) -> None:
+    """In scikit-learn's words, so that filters for it go on working."""
+    warnings.warn(
+        f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
+        "its two nearest rows; distances across such a bridge mean little. Increase the number of neighbors, or "
+        "embed the components one by one.",
+        DataWarning,
+        stacklevel=4,
+    )
+
+
+def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], like: Opened | None) -> Decomposition:
+    """The decomposition of a connected graph."""
+    _, rng = generator(wish.rng)
+    if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
+        found = embed_all(graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory, rng=rng)
+    else:
+        found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
+    return _assembled(graph, found, columns, parts, like)
+
+
+def _assembled(
+    graph: Graph, found: Embedding, columns: int, parts: dict[str, Any], like: Opened | None
+) -> Decomposition:
+    dtype = np.float32 if like is not None and like.matrix.precision == "float32" else np.float64
+    exponent = int(parts.get("exponent", 0))
+    host = np.empty(0) if like is None else like.matrix.like
+    with np.errstate(over="ignore", under="ignore"):
+        values = np.ldexp(found.values, -exponent)
+        norm = float(np.ldexp(found.norm, -exponent))
+        error = float(np.ldexp(found.figures["reconstruction_error"], -2 * exponent))
+    more = {
+        "first": graph.first, "index": graph.index, "weight": graph.weight, "sources": found.sources,
+        "weights": found.weights, "means": found.means, "shift": found.shift,
+        **found.figures, "reconstruction_error": error,
+    }  # fmt: skip
+    bounds = found.certificate
+    return Decomposition(
+        method="isomap",
+        values=from_numpy(values.astype(dtype), host),
+        right=from_numpy(np.zeros((columns, 0), dtype), host),
+        left=from_numpy(found.left.astype(dtype), host),
+        rows=graph.rows,
+        columns=columns,
+        norm=norm,
+        weight=float(graph.rows),
+        certificate=None if bounds is None else bounds.in_units(exponent),
+        plan=Plan("isomap", found.solver, graph.rows, columns, len(values), 1, found.peak_bytes, found.why),
+        info=found.info,
+        notes=_notes(found, int(parts.get("components", 1))),
+        parts={**parts, **more},
+    )
+
+
+def _notes(found: Embedding, components: int) -> tuple[str, ...]:
+    notes = []
+    if components > 1:
+        notes.append(
+            f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
+            "distances across such a bridge mean little."
+        )
+    lacking = int(np.sum(found.values == 0.0))
+    if lacking:
+        notes.append(f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.")
+    return tuple(notes)
+
+
+def graph_of(d: Decomposition) -> Graph:
+    return Graph(d.parts["first"], d.parts["index"], d.parts["weight"])
+
+
+def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
+    """Coordinates of points that are joined to the graph at their seeds: -1/2 (d^2 - means) weights - shift.
+
+    Runs from the points or from the sources, whichever are fewer: the distances are the same.
+    """
+    if (np.diff(seeds.first) == 0).any():
+        lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
+        raise InputError(f"Row {lonely} has no neighbour within the radius among the fitted rows. Use a larger radius.")
+    graph, parts = graph_of(d), d.parts
+    sources, weights, means = parts["sources"], parts["weights"], parts["means"]
+    result = np.zeros((seeds.rows, d.k))
+
+    def from_points(chosen: np.ndarray, tile: np.ndarray) -> None:
+        result[chosen] = (tile[:, sources] ** 2 - means) @ weights
+
+    def from_sources(chosen: np.ndarray, tile: np.ndarray) -> np.ndarray:
+        from eckart.isomap.compiled import through
+
+        part = np.empty((seeds.rows, d.k))
+        for start in range(0, seeds.rows, 4096):
+            stop = min(start + 4096, seeds.rows)
+            ways = np.empty((stop - start, len(chosen)))
+            through(seeds.first, seeds.index, seeds.distance, start, stop, tile, ways)
+            part[start:stop] = (ways**2 - means[chosen]) @ weights[chosen]
+        return part
+
+    if seeds.rows <= len(sources):
+        geodesic.each_distance(graph, seeds, from_points)
+    else:
+        result = geodesic.fold_distances(graph, geodesic.rows_as_sources(sources), from_sources, np.add)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.ldexp(-0.5 * result - parts["shift"], -int(parts.get("exponent", 0))))
+
+
+def distance_matrix(d: Decomposition) -> np.ndarray:
+    """All distances along the graph, rows x rows, computed again: 8 rows^2 bytes."""
+    graph = graph_of(d)
+    result = np.empty((graph.rows, graph.rows))
+
+    def keep(chosen: np.ndarray, tile: np.ndarray) -> None:
+        result[chosen] = tile
+
+    geodesic.each_distance(graph, geodesic.rows_as_sources(np.arange(graph.rows)), keep)
+    return np.ldexp(result, -int(d.parts.get("exponent", 0)))

@@ -1,0 +1,137 @@
+"""Geodesic distances: shortest ways along a graph that joins each row with its neighbours.
+
+The graph is symmetric; where it falls into parts, each pair of parts is joined at its two nearest rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from eckart.engine.parallel import fold
+from eckart.isomap.neighbors import Neighbours, edges, nearest
+
+Result = TypeVar("Result")
+
+_SEGMENT = 64
+"""Sources of one task: four groups of 16."""
+_SEGMENT_APART = 8
+_SCARCE = 8
+"""Sources fewer than one in so many rows lie too far apart to be taken together."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Symmetric, in CSR form: row i is joined to index[first[i]:first[i + 1]], at `weight`."""
+
+    first: np.ndarray
+    index: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.first, self.index, self.weight
+
+
+def join(rows: np.ndarray, others: np.ndarray, weights: np.ndarray, size: int) -> Graph:
+    """The graph with these edges, both ways; of several between two rows the shortest counts."""
+    start = np.concatenate([rows, others]).astype(np.int64)
+    end = np.concatenate([others, rows]).astype(np.int64)
+    weight = np.concatenate([weights, weights]).astype(np.float64)
+    key = start * size + end
+    order = np.lexsort((weight, key))
+    shortest = np.append(True, np.diff(key[order]) != 0) if len(order) else np.zeros(0, dtype=bool)
+    kept = order[shortest]
+    counts = np.bincount(start[kept], minlength=size)
+    return Graph(edges(counts), end[kept].astype(np.int32), weight[kept])
+
+
+def components(graph: Graph) -> tuple[int, np.ndarray]:
+    """How many parts that no edge joins, and the part of each row."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    ones = np.ones(len(graph.index), dtype=np.int8)  # rows may be joined at distance zero
+    matrix = csr_array((ones, graph.index, graph.first), shape=(graph.rows, graph.rows))
+    count, labels = connected_components(matrix, directed=False)
+    return int(count), np.asarray(labels)
+
+
+def join_components(graph: Graph, points: Any, count: int, labels: np.ndarray) -> Graph:
+    """The graph with one more edge for each pair of parts, between their two nearest rows."""
+    rows, others, weights = [], [], []
+    for part in range(1, count):
+        mine, before = np.flatnonzero(labels == part), np.flatnonzero(labels < part)
+        found = nearest(points[before], points[mine], 1)
+        order = np.lexsort((found.distance, labels[before]))
+        best = order[np.append(True, np.diff(labels[before][order]) != 0)]
+        rows.append(before[best])
+        others.append(mine[found.index[best]])
+        weights.append(found.distance[best])
+    old = np.repeat(np.arange(graph.rows), np.diff(graph.first))
+    return join(
+        np.concatenate([old, *rows]),
+        np.concatenate([graph.index, *others]),
+        np.concatenate([graph.weight, *weights]),
+        graph.rows,
+    )
+
+
+def rows_as_sources(rows: np.ndarray) -> Neighbours:
+    """Sources that are rows of the graph themselves."""
+    return Neighbours(np.arange(len(rows) + 1, dtype=np.int64), rows.astype(np.int32), np.zeros(len(rows)))
+
+
+def fold_distances(
+    graph: Graph,
+    sources: Neighbours,
+    step: Callable[[np.ndarray, np.ndarray], Result],
+    add: Callable[[Result, Result], Result],
+) -> Result:
+    """The sum of step(i, tile), tile[j] = the distances from source i[j] to all rows, a few sources at a time.
+
+    A source starts at its neighbours in the graph. Steps run side by side, sums keep their order.
+    """
+    from eckart.isomap import compiled as dijkstra
+
+    together = sources.rows * _SCARCE >= graph.rows
+    order = _in_neighbourhoods(graph, sources) if together else np.arange(sources.rows)
+    width, segment = (dijkstra.WIDTH, _SEGMENT) if together else (1, _SEGMENT_APART)
+    seeds = (sources.first, sources.index, sources.distance)
+
+    def run(start: int) -> Result:
+        chosen = order[start : start + segment]
+        tile = np.empty((len(chosen), graph.rows))
+        dijkstra.distances(*graph.arrays, *seeds, chosen, width, tile)
+        return step(chosen, tile)
+
+    return fold(run, range(0, sources.rows, segment), add)
+
+
+def each_distance(graph: Graph, sources: Neighbours, consume: Callable[[np.ndarray, np.ndarray], None]) -> None:
+    """consume(i, tile) for all sources, from several threads, each source once."""
+    fold_distances(graph, sources, consume, lambda _first, _second: None)
+
+
+def _in_neighbourhoods(graph: Graph, sources: Neighbours) -> np.ndarray:
+    """The sources in an order that keeps near ones together; the nearest seed tells where a source is."""
+    from eckart.isomap.compiled import neighbouring
+
+    home = sources.index[sources.first[:-1]]
+    by_home = np.argsort(home, kind="stable")
+    first = edges(np.bincount(home, minlength=graph.rows))
+    return np.asarray(neighbouring(*graph.arrays, first, by_home))
+
+
+def spread_out(graph: Graph, count: int) -> np.ndarray:
+    """`count` rows, each the farthest along the graph from all before it, in rising order."""
+    from eckart.isomap.compiled import spread
+
+    return np.sort(spread(*graph.arrays, 0, count))

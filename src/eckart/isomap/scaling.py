@@ -1,0 +1,186 @@
+"""Classical scaling: coordinates with given squared distances S, from the leading eigenpairs of B = -1/2 J S J.
+
+B = V diag(l) V^T, coordinates V sqrt(l). B need not be positive: distances along a graph fit into no Euclidean space
+exactly, and its negative eigenvalues say by how much. J = I - 1 1^T / n is applied to vectors, never to S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.engine.backends import orthogonal
+from eckart.engine.backends.symmetric import leading_pairs, leading_values
+from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Target
+from eckart.engine.parallel import each, fold
+from eckart.engine.solution import Solution
+
+DENSE = 512
+"""Up to this many rows all eigenvalues are computed by LAPACK."""
+DOUBLE = 4096
+"""Up to this many rows S is kept in float64."""
+SAMPLE = 640
+"""Rows of the sample on which negative eigenvalues and residual variance are looked at."""
+_ROWS = 64
+_UNIT = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Squares:
+    """S, n x n, stored in float32 or float64 and multiplied in float64, with its row means in float64."""
+
+    matrix: np.ndarray
+    means: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def mean(self) -> float:
+        return float(self.means.mean())
+
+    @property
+    def trace(self) -> float:
+        """Of B: half the mean of all squared distances, times n."""
+        return 0.5 * self.size * self.mean
+
+    @property
+    def rounding(self) -> float:
+        """Bound on what rounding S to its dtype does to an eigenvalue of B: ||E||_F / 2, |E_ij| <= u S_ij."""
+        unit = float(np.finfo(self.matrix.dtype).eps) / 2
+        largest = float(self.means.max(initial=0.0)) * self.size
+        return 0.5 * unit * float(np.sqrt(np.sum(self.means) * self.size * largest))
+
+    def apply(self, vectors: np.ndarray) -> np.ndarray:
+        """B Q, in one read of S."""
+        centred = np.ascontiguousarray(vectors - vectors.mean(axis=0))
+        result = np.empty_like(centred)
+
+        def step(rows: slice) -> None:
+            np.matmul(self.matrix[rows].astype(np.float64, copy=False), centred, out=result[rows])
+
+        each(step, list(_slices(self.size)))
+        result -= result.mean(axis=0)
+        result *= -0.5
+        return result
+
+    def centred(self, rows: slice | np.ndarray) -> np.ndarray:
+        """Rows of B."""
+        part = self.matrix[rows].astype(np.float64)
+        part -= self.means[rows][:, None]
+        part -= self.means
+        part += self.mean
+        part *= -0.5
+        return part
+
+    def squared_norm(self) -> float:
+        """||B||_F^2."""
+        return fold(lambda rows: float(np.sum(self.centred(rows) ** 2)), list(_slices(self.size)), _plus)
+
+
+def centred_products(squares: np.ndarray) -> np.ndarray:
+    """-1/2 J S J of a small matrix, symmetric to the last bit."""
+    squares = (squares + squares.T) / 2.0
+    means = squares.mean(axis=0)
+    return np.asarray(-0.5 * (squares - means - means[:, None] + means.mean()))
+
+
+def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.random.Generator) -> Solution:
+    """The k largest eigenpairs of B, with bounds: all of them by LAPACK, or by block Lanczos."""
+    if dense:
+        return _dense(squares, k)
+    size = squares.size
+    if squares.trace == 0.0:
+        return Solution("lanczos", np.zeros(k), np.eye(size, k), np.zeros(k), np.zeros(k), np.zeros(k))
+    block = min(size, max(6, k + 2))
+    start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, squares.means))
+    # B has negative eigenvalues, so what the trace leaves bounds nothing: the probes alone tell.
+    matrix = Matrix(size, squares.apply, squares.means, lambda: (np.inf, _UNIT * squares.trace))
+    target = Target(k, tolerance=tolerance)
+    capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
+    image = squares.apply(start)
+    pairs = block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, capacity))
+    slack = 8.0 * (pairs.noise + pairs.drift) + squares.rounding + pairs.dropped
+    return Solution(
+        "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding, pairs.upper + squares.rounding,
+        pairs.residuals, proved=pairs.proved, settled=pairs.settled, failure_probability=pairs.failure_probability,
+        rounding=slack, steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts,
+    )  # fmt: skip
+
+
+def _dense(squares: Squares, k: int) -> Solution:
+    products = centred_products(squares.matrix.astype(np.float64))
+    spectrum = leading_values(products, squares.size)
+    values, vectors = leading_pairs(products, k)
+    error = 8 * squares.size**0.5 * _UNIT * float(np.abs(spectrum).max(initial=0.0)) + squares.rounding
+    residuals = np.linalg.norm(products @ vectors - vectors * values, axis=0)
+    upper = spectrum[: k + 1] + error
+    return Solution(
+        "direct", values, vectors, values - error, upper, residuals, spectrum=spectrum, rounding=error, steps=1
+    )
+
+
+def negative_share(squares: Squares, solution: Solution) -> float:
+    """Sum of |l| over the negative eigenvalues of B as a share of the sum over all; 0 for Euclidean distances.
+
+    From the spectrum where it is known; else from that of a sample of rows, spread evenly.
+    """
+    spectrum = solution.spectrum
+    if spectrum is None:
+        sample = evenly(squares.size, SAMPLE)
+        products = centred_products(squares.matrix[np.ix_(sample, sample)].astype(np.float64))
+        spectrum = leading_values(products, len(sample))
+    return negative_part(spectrum)
+
+
+def negative_part(spectrum: np.ndarray) -> float:
+    """sum of max(-l, 0) / sum of |l|; rounding below the largest eigenvalue does not count."""
+    noise = 8 * _UNIT * len(spectrum) * float(np.abs(spectrum).max(initial=0.0))
+    total = float(np.abs(spectrum).sum())
+    return float(-spectrum[spectrum < -noise].sum()) / total if total > 0 else 0.0
+
+
+def residual_variance(
+    distances: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, coordinates: np.ndarray
+) -> np.ndarray:
+    """1 - r^2 between distances along the graph and in the first 1, 2, ..., k coordinates, over rows x all rows.
+
+    `distances(i)` are those from rows[i]; a row's distance to itself does not count.
+    """
+    k = coordinates.shape[1]
+
+    def step(part: slice) -> np.ndarray:
+        along = distances(np.arange(len(rows))[part])
+        straight = np.zeros_like(along)
+        sums = np.empty((k, 5))
+        for j in range(k):
+            straight += (coordinates[rows[part], j][:, None] - coordinates[:, j]) ** 2
+            flat = np.sqrt(straight)
+            sums[j] = along.sum(), flat.sum(), np.vdot(along, along), np.vdot(flat, flat), np.vdot(along, flat)
+        return sums
+
+    count = len(rows) * (coordinates.shape[0] - 1)
+    total = fold(step, list(_slices(len(rows))), lambda first, second: first + second)
+    x, y, xx, yy, xy = total.T
+    spread = np.maximum((xx - x * x / count) * (yy - y * y / count), 0.0)
+    together = (xy - x * y / count) ** 2
+    shared = np.divide(together, spread, out=np.zeros(k), where=spread > 0)
+    return np.asarray(np.clip(1.0 - shared, 0.0, 1.0))
+
+
+def evenly(size: int, count: int) -> np.ndarray:
+    """At most `count` of 0, ..., size - 1, spread evenly."""
+    return np.unique(np.linspace(0, size - 1, min(size, count)).astype(np.int64))
+
+
+def _slices(size: int) -> Iterator[slice]:
+    for start in range(0, size, _ROWS):
+        yield slice(start, min(start + _ROWS, size))
+
+
+def _plus(first: float, second: float) -> float:
+    return first + second

@@ -1,0 +1,42 @@
+"""Functions of kernel tiles, written over the tile: a further pass would cost as much as the product."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.arrays import Array, astype, is_numpy, namespace
+from eckart.engine.backends.written import applied, library
+from eckart.kernel_pca import tiles as cuda_tiles
+
+_GROUP = 32
+"""Squares of float32 numbers are added up in float32 over so many, and in float64 beyond."""
+
+
+def exponentials(argument: Array, *, lowered: bool) -> Array:
+    """exp(min(argument, 0)), or that less 1; the argument is gone."""
+    function = "expm1" if lowered else "exp"
+    if is_numpy(argument):
+        np.minimum(argument, 0.0, out=argument)
+    elif cuda_tiles.usable(argument):
+        cuda_tiles.exponentials(argument, lowered=lowered)
+        return argument
+    elif library(argument) == "torch":
+        argument.clamp_(max=0.0)
+    else:
+        xp = namespace(argument)
+        argument = xp.where(argument > 0.0, xp.zeros_like(argument), argument)
+    return applied(function, argument)
+
+
+def subtract_squares(left: Array, rows: Array) -> None:
+    """left -= the squared lengths of the columns of `rows`, added up in float64."""
+    if is_numpy(rows):
+        left -= np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
+        return
+    if cuda_tiles.usable(rows):
+        cuda_tiles.subtract_squares(left, rows)
+        return
+    xp = namespace(rows)
+    for start in range(0, rows.shape[0], _GROUP):
+        part = rows[start : start + _GROUP, :]
+        left -= astype(xp.sum(part * part, axis=0), left.dtype)

@@ -1,0 +1,365 @@
+"""KernelPCA: principal components of the points behind a kernel, their proof, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.arrays import Array, astype, device, is_numpy, namespace, to_numpy
+from eckart.engine.matrix import open_matrix, taken_to
+from eckart.errors import ParameterError
+from eckart.estimators import constraints as allowed
+from eckart.estimators.inputs import take, take_scores
+from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_beside
+from eckart.kernel_pca.linear import linear_rows
+from eckart.kernel_pca.options import table
+from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
+from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.result import Certificate, Decomposition, Plan
+
+_KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
+_ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized": "lanczos", "lanczos": "lanczos"}
+_ENGINE["cholesky"] = "cholesky"
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Principal components of points that are known only through a kernel, with a proof, and pre-images.
+
+    Takes the place of ``sklearn.decomposition.KernelPCA``, with its parameters, attributes and rule for signs.
+
+    Parameters
+    ----------
+    n_components : int, float or None
+        A number of components, a share such as 0.9 of the trace of the centred kernel, or all that are not zero.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"} or callable
+        A callable takes two rows and gives a number.
+    gamma : float, "median" or None
+        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns, "median" what distances between rows suggest.
+    degree, coef0 : float
+        Of poly; coef0 of sigmoid as well.
+    kernel_params : dict or None
+        Named arguments for a callable.
+    alpha : float or "auto"
+        Penalty of the ridge of `preimage="ridge"`. "auto" chooses it, and the width of its kernel, by leaving one out;
+        a number is taken with the kernel of the model itself.
+    fit_inverse_transform : bool
+        Learn the ridge while fitting (`dual_coef_`); without it the ridge is learned when it is asked for.
+    eigen_solver : {"auto", "dense", "arpack", "randomized", "lanczos", "cholesky"}
+        "auto" takes the cheapest exact way that the memory allows and `plan_` says why; "dense" computes all
+        eigenvalues; "arpack", "randomized" and "lanczos" are block Lanczos; "cholesky" approximates the kernel.
+    tol : float
+        Accuracy of the eigenvalues relative to the smallest wanted one; 0 means 1e-7 (1e-9 for a kernel in float64).
+    max_iter : int or None
+        Most reads of the kernel.
+    iterated_power, n_jobs
+        Accepted for compatibility: the iteration stops by proof, threads are those of BLAS.
+    remove_zero_eig : bool
+        Leave out components with eigenvalue zero (always so for ``n_components=None``).
+    random_state : int, RandomState, Generator or None
+        Seed of the random start; None is a fixed one.
+    copy_X : bool
+        Keep a copy of the data as `X_fit_`, or the data themselves.
+    preimage : {"ridge", "fixed_point", "neighbours"}
+        How `inverse_transform` finds rows. The linear kernel needs none of them: its inverse is that of PCA.
+    approximation_error : float
+        Share of the trace of the kernel that an approximation may leave out ("cholesky", or data beyond `memory`).
+    max_rank : int or None
+        Most rows of the kernel that the approximation takes.
+    memory : str, int or None
+        Memory for tiles of the kernel, such as "2GB"; None allows 2 GB.
+    device : str or None
+        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
+        that are on a device are worked on there without it.
+
+    Attributes
+    ----------
+    eigenvalues_ : array of shape (n_components_,)
+        Of the centred kernel, falling.
+    eigenvectors_ : array of shape (rows, n_components_)
+        Of unit length; the entry of largest modulus is positive.
+    gamma_ : float
+    X_fit_ : array or sparse matrix
+    dual_coef_, X_transformed_fit_ : arrays
+        Coefficients and landmarks of the ridge, with `fit_inverse_transform`; `preimage_alpha_` and `preimage_error_`
+        are its penalty and the error of a row left out.
+    approximation_error_ : float
+        Share of the trace that is missing from the kernel in use; 0.0 where it is exact.
+    correlations_ : array of shape (columns, n_components_)
+        Of the columns with the scores: what a component has to do with what was measured.
+    n_components_, n_features_in_ : int
+    feature_names_in_ : array of str, where the columns have names
+    certificate_, plan_, decomposition_
+        What is proved of the kernel in use, what was done and why, and the result as one value.
+
+    Examples
+    --------
+    >>> from eckart import KernelPCA
+    >>> X = [[1.0, 3.0], [0.0, 2.0], [0.0, 0.0], [3.0, 3.0]]
+    >>> KernelPCA(n_components=2).fit(X).eigenvalues_.round(9)
+    array([10.,  2.])
+    >>> model = KernelPCA(n_components=3, kernel="rbf", gamma=0.1).fit(X)
+    >>> low, high = model.certificate_.explained
+    >>> bool(low <= high), model.transform(X).shape
+    (True, (4, 3))
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_components": [allowed.COUNT, allowed.SHARE, None],
+        "kernel": [StrOptions(_KERNELS), callable],
+        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"median"}), None],
+        "degree": [allowed.NOT_NEGATIVE],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "kernel_params": [dict, None],
+        "alpha": [allowed.NOT_NEGATIVE, StrOptions({"auto"})],
+        "fit_inverse_transform": ["boolean"],
+        "eigen_solver": [StrOptions(set(_ENGINE))],
+        "tol": [allowed.NOT_NEGATIVE],
+        "max_iter": [allowed.COUNT, None],
+        "iterated_power": [allowed.WholeNumber(0), StrOptions({"auto"})],
+        "remove_zero_eig": ["boolean"],
+        "random_state": allowed.RANDOM_STATE,
+        "copy_X": ["boolean"],
+        "n_jobs": [None, Integral],
+        "preimage": [StrOptions(set(HOW))],
+        "approximation_error": [allowed.SHARE],
+        "max_rank": [allowed.COUNT, None],
+        "memory": allowed.MEMORY,
+        "device": [str, None],
+    }
+
+    certificate_: Certificate | None
+    plan_: Plan | None
+    decomposition_: Decomposition
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        kernel: Any = "linear",
+        gamma: Any = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Any = None,
+        alpha: Any = "auto",
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: Any = "auto",
+        remove_zero_eig: bool = False,
+        random_state: Any = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+        preimage: str = "ridge",
+        approximation_error: float = 0.01,
+        max_rank: int | None = None,
+        memory: str | int | None = None,
+        device: str | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+        self.preimage = preimage
+        self.approximation_error = approximation_error
+        self.max_rank = max_rank
+        self.memory = memory
+        self.device = device
+
+    @allowed.validated
+    def fit(self, X: Any, y: Any = None) -> KernelPCA:
+        """Find the components of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+            Rows, or the kernel of the rows with each other for ``kernel="precomputed"``.
+        y : ignored
+
+        Returns
+        -------
+        KernelPCA
+            The estimator itself.
+        """
+        self._fit(X)
+        return self
+
+    @allowed.validated
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the components of X and give the scores of its rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+        y : ignored
+
+        Returns
+        -------
+        array of shape (rows, n_components_)
+        """
+        self._fit(X)
+        return self._fitted_scores()
+
+    def transform(self, X: Any) -> Array:
+        """Scores of the rows of X, from their kernel with the support, centred as the fitted one.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+            As many columns as were fitted.
+
+        Returns
+        -------
+        array of shape (rows, n_components_)
+        """
+        check_is_fitted(self)
+        return project(self.decomposition_, take(self, X, reset=False))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows from scores: the inverse of PCA for the linear kernel, else pre-images in the way of `preimage`.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components_)
+
+        Returns
+        -------
+        array of shape (rows, columns)
+        """
+        return self.preimages(X).rows
+
+    def preimages(self, X: Any) -> Preimages:
+        """Rows from scores, with the distance of each from its point in the space of the kernel.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components_)
+
+        Returns
+        -------
+        Preimages
+            `rows`, `distances` (0 for the linear kernel, which has exact ones), and `lengths` to compare them with.
+        """
+        check_is_fitted(self)
+        d = self.decomposition_
+        scores = take_scores(X)
+        if scores.shape[1] != d.k:
+            raise ParameterError(f"X has {scores.shape[1]} columns, and the model has {d.k} components.")
+        if d.parts["kernel"] == "linear" and "dual" not in d.parts:
+            rows = _linear_rows(d, scores)
+            xp = namespace(scores)
+            return Preimages(rows, xp.zeros(scores.shape[0], device=device(scores)), row_lengths(scores))
+        scores, d = scores_beside(d, scores)
+        found = preimages(
+            expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=getattr(self, "_ridge", None)
+        )
+        return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
+
+    def column_correlations(self, X: Any) -> Array:
+        """Correlation of the columns of other rows with their scores, columns x n_components_.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+            As many columns as were fitted.
+        """
+        check_is_fitted(self)
+        data = take(self, X, reset=False)
+        return correlations(table(open_matrix(data, stream=False)), project(self.decomposition_, data))
+
+    def _fit(self, X: Any) -> None:
+        if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel: it says nothing of the rows.")
+        data = take(self, X, reset=True)
+        wanted: Any = self.n_components
+        count = int(wanted) if isinstance(wanted, Integral) else None
+        share = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
+        rows = table(open_matrix(data, stream=False))
+        if self.copy_X:
+            rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
+        d = decompose(
+            rows if self.device is None else taken_to(rows, self.device)[0],
+            k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
+            kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
+            approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
+            memory=self.memory, max_reads=self.max_iter or 100,
+        )  # fmt: skip
+        d = d if self.device is None else d.on_host()
+        names = getattr(self, "feature_names_in_", None)
+        d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))
+        if self.remove_zero_eig:
+            d = without_zeros(d)
+        self.decomposition_, self.certificate_, self.plan_ = d, d.certificate, d.plan
+        self.eigenvalues_, self.eigenvectors_ = d.values**2, d.left
+        self.n_components_ = d.k
+        self.gamma_ = d.parts.get("gamma", 1.0 / rows.shape[1] if self.gamma is None else self.gamma)
+        self.X_fit_ = rows
+        self.approximation_error_ = float(d.parts.get("approximation_error", 0.0))
+        if "correlations" in d.parts:
+            self.correlations_ = d.parts["correlations"]
+        self._ridge: Ridge | None = None
+        if self.fit_inverse_transform and not (d.parts["kernel"] == "linear" and "dual" not in d.parts):
+            self._learn(rows)
+
+    def _learn(self, rows: Any) -> None:
+        ridge = learn(self._fitted_scores(), rows, self.alpha, expansion_of(self.decomposition_).kernel)
+        self._ridge = ridge
+        self.dual_coef_, self.X_transformed_fit_ = ridge.dual, ridge.landmarks
+        self.preimage_alpha_, self.preimage_error_ = ridge.alpha, ridge.error
+
+    def _fitted_scores(self) -> Array:
+        return self.decomposition_.left * self.decomposition_.values
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _linear_rows(d: Decomposition, scores: Array) -> Array:
+    if is_numpy(scores) and is_numpy(d.right):
+        return scores @ d.right.T.astype(scores.dtype) + d.mean.astype(scores.dtype)  # type: ignore[union-attr]
+    return linear_rows(d, scores)
+
+
+def without_zeros(d: Decomposition) -> Decomposition:
+    """The components whose eigenvalue is not zero; what is explained stays the same."""
+    kept = int(np.sum(to_numpy(d.values) > 0))
+    if kept == d.k:
+        return d
+    shorter = ("support_scores", "dual", "correlations")
+    parts = {name: value[:, :kept] if name in shorter else value for name, value in d.parts.items()}
+    if "offset" in parts:
+        parts["offset"] = parts["offset"][:kept]
+    c = d.certificate
+    if c is not None:
+        groups = tuple((first, min(last, kept - 1)) for first, last in c.undetermined if first < kept)
+        c = replace(
+            c, lower=c.lower[:kept], upper=c.upper[:kept], residuals=c.residuals[:kept], undetermined=groups
+        )  # fmt: skip
+    left = None if d.left is None else d.left[:, :kept]
+    return replace(d, values=d.values[:kept], right=d.right[:, :kept], left=left, certificate=c, parts=parts)

@@ -1,0 +1,194 @@
+"""From a kernel to its components: which solver and why, eigenpairs of the centred kernel, certificate, parts."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
+from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.certify import numerical_rank
+from eckart.engine.choose import block_width
+from eckart.engine.matrix import Opened
+from eckart.engine.solution import Request, Solution
+from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
+from eckart.kernel_pca.approximate import approximate, rank_limit
+from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
+from eckart.kernel_pca.kernel_functions import Kernel
+from eckart.kernel_pca.kernel_matrix import KernelMatrix
+from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
+from eckart.kernel_pca.result import (
+    as_info,
+    assembled,
+    certify,
+    cut,
+    inverse_or_zero,
+    named_parts,
+    refuse_overflow,
+)  # fmt: skip
+from eckart.result import Decomposition, Plan
+
+_SMALL = {True: 512, False: 2048}
+"""Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""
+_WORK = 5e11
+"""Operations beyond which tiles are not made again at every read."""
+_DEVICE_WORK = 5e13
+_READS = 12
+_TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
+_DOUBLE = 4000
+"""Up to this size tiles in float64 cost little."""
+
+
+def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+    """The components of a kernel that is no plain product of rows."""
+    rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
+    settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
+    plan = choose(rows.shape, kernel, settings)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if plan.solver == "cholesky":
+                result = approximate(rows, kernel, settings, plan)
+            else:
+                result = _exact(rows, kernel, settings, plan)
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            f"Overflow in kernel {kernel.name!r}: its values are beyond the range of float64, although the data are "
+            "not. Scale the data down, or choose a smaller degree or gamma."
+        ) from error
+    return replace(
+        result, row_names=opened.about.row_names, column_names=opened.about.column_names,
+        notes=(*opened.about.notes, *notes, *result.notes),
+    )  # fmt: skip
+
+
+def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> Plan:
+    """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
+    size, columns = shape
+    k = size if settings.everything else settings.k
+    budget, most_work = settings.budget, _WORK if settings.card is None else _DEVICE_WORK
+    given = kernel.name in ("precomputed", "function")
+    kept = 2 * size * (size + 1024)
+    many = k is not None and 4 * k >= size
+    work = 0.5 * float(size) ** 2 * (columns + 20) * _READS
+    solver = settings.solver
+    if solver == "auto":
+        small = size <= _SMALL[kernel.positive]
+        too_many = many and 6 * size * size > (settings.card or MEMORY)
+        beyond = not given and ((kept > budget and work > most_work) or too_many)
+        solver = "direct" if small or (many and not beyond) else "cholesky" if beyond else "lanczos"
+    elif solver == "lanczos" and many:
+        solver = "direct"
+    keep = kept <= budget and not given
+    if solver == "direct":
+        peak, reads, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
+    elif solver == "lanczos":
+        tiles = "tiles kept in float32" if keep else "the kernel as given" if given else "tiles made at every read"
+        peak = (kept if keep else 0) + 8 * size * 600
+        reads, why = _READS, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
+    else:
+        rank = rank_limit(size, settings)
+        peak, reads = 4 * size * rank + 8 * rank * rank * 3, 1
+        why = (
+            f"The kernel is approximated by randomly pivoted Cholesky until {settings.approximation_error:.2%} of its "
+            f"trace is missing, or {rank} rows were taken."
+        )
+    if settings.memory is not None and peak > settings.memory:
+        raise MemoryBudgetError(
+            f"The work needs about {peak:,} bytes beside the data (solver {solver!r}), and {settings.memory:,} are "
+            "allowed. Allow more memory, ask for fewer components, or approximate with solver='cholesky'."
+        )
+    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
+    return Plan("kernel_pca", solver, size, columns, settings.k, reads, peak, why, chosen)
+
+
+def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
+    """A kernel that was given, its symmetric part where it has another."""
+    dense = matrix.toarray() if is_sparse(matrix) else matrix
+    xp = namespace(dense)
+    size = float(xp.max(xp.abs(dense)))
+    starts = range(0, dense.shape[0], 512)
+    skew = max((float(xp.max(xp.abs(dense[i : i + 512, :] - dense[:, i : i + 512].T))) for i in starts), default=0.0)
+    if skew <= 1e-6 * size:
+        return (dense, ()) if skew == 0.0 else ((dense + dense.T) / 2, ())
+    sentence = (
+        f"The kernel given is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used."
+    )
+    return (dense + dense.T) / 2, (sentence,)
+
+
+def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
+    given = kernel.name in ("function", "precomputed")
+    single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
+    used = kernel.for_products(rows)
+    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
+    tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
+    k = matrix.size if settings.everything else settings.k
+    request = Request(k, settings.share, tolerance=tolerance, max_reads=settings.max_reads)
+    if plan.solver == "direct":
+        refuse_overflow(matrix.diagonal)
+        found = solve_whole(matrix, request)
+    else:
+        width = k or 32
+        capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
+        found = solve_few(
+            matrix, request, block=plan.settings["block"], capacity=capacity if k else min(matrix.size, 1024),
+            rng=settings.random, positive=kernel.positive,
+        )  # fmt: skip
+    values, notes = settle(found, settings)
+    vectors = found.solution.vectors[:, : len(values)]
+    vectors = vectors * signs_beside(vectors)
+    xp = namespace(vectors)
+    roots = np.sqrt(values)
+    # Centred coefficients: the means of a new point's kernel then drop out of its score.
+    dual = (vectors - xp.mean(vectors, axis=0)) * from_numpy(inverse_or_zero(roots), vectors)
+    means = found.means + (1.0 if used.lowered else 0.0)
+    parts = {
+        **named_parts(kernel, rows), "support_scores": vectors * from_numpy(roots, vectors), "dual": dual,
+        "means": means, "grand": float(xp.mean(means)), "base": xp.ones_like(means) / matrix.size,
+        "offset": means @ dual, "lowered": used.lowered, "negative_share": found.negative, "smallest": found.smallest,
+    }  # fmt: skip
+    solution = cut(found.solution, len(values))
+    info = as_info(solution, matrix.reads, settings, plan)
+    _say_unproved(solution)
+    certificate = certify(solution, found.total, settings, matrix.reads, tolerance)
+    rank = numerical_rank(found.solution, 2 * matrix.size)
+    return assembled(rows, values, vectors, found.total, plan, certificate, info, parts, notes, rank)
+
+
+def _largest(diagonal: Array) -> float:
+    return float(namespace(diagonal).max(diagonal))
+
+
+def _say_unproved(solution: Solution) -> None:
+    if not solution.proved and not solution.settled:
+        warnings.warn(
+            f"The asked accuracy was not reached in {solution.steps} reads of the kernel. Allow more reads, or ask for "
+            "less with tol.",
+            AccuracyWarning,
+            stacklevel=5,
+        )
+
+
+def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Eigenvalues with rounding set to zero; refused where a wanted one is negative, with the share."""
+    values = np.asarray(found.solution.values)
+    largest = float(values.max(initial=0.0))
+    lowest = min(float(values.min(initial=0.0)), found.smallest)
+    level = settings.significant * max(largest, -lowest)
+    positive = values[values > settings.nothing * largest]
+    least = float(positive.min()) if positive.size and not settings.everything else 0.0
+    if -lowest > max(level, 1e-10) and (values.min() < -level or -lowest > least or settings.everything):
+        share = f"{found.negative:.2%} of the sum of all moduli" if found.solution.spectrum is not None else (
+            f"the lowest is {-lowest / largest:.2%} of the largest" if largest > 0 else "there are no positive ones"
+        )  # fmt: skip
+        raise InputError(
+            f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
+            "points have such a kernel. Choose another kernel or other parameters, or fewer components."
+        )
+    values = np.where(values > settings.nothing * largest, values, 0.0)
+    if settings.everything:
+        values = values[values > 0]
+    return values, ()

@@ -1,0 +1,344 @@
+"""Kernel PCA: H K H ~ left diag(values^2) left^T, the principal components of the points phi(x) that K compares.
+
+A component is a combination of the points of the data, v_k = sum_i dual_ik phi(x_i), of unit length (a^T K a = 1). The
+score of a point is k(x, support) dual - offset: its kernel with the support, centred. With the linear kernel it is PCA.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import (
+    Array,
+    astype,
+    device,
+    dtype_name,
+    from_numpy,
+    is_array,
+    is_host,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)  # fmt: skip
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.blocks.dask_rows import is_dask
+from eckart.engine.blocks.reading import Watch
+from eckart.engine.blocks.source import RowSource
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.parallel import each
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.kernel_pca.exact import solve
+from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
+from eckart.kernel_pca.linear import linear_axes, linear_rows, project_linear
+from eckart.kernel_pca.options import KernelSettings, check_kernel, table
+from eckart.kernel_pca.preimage import Expansion, preimages
+from eckart.kernel_pca.streamed import median_rows, solve_blocks
+from eckart.options import memory_bytes
+from eckart.places import place_of, refuse_other_place
+from eckart.result import Decomposition
+
+_TILE = 512
+_DEVICE_TILE = 8192
+_DEVICE_ENTRIES = 2**27
+"""Entries of a tile of scores on a GPU."""
+
+
+def decompose(
+    data: Any,
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    kernel: str | Callable[..., Any] = "rbf",
+    gamma: float | str | None = "median",
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, Any] | None = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    approximation_error: float = 0.01,
+    max_rank: int | None = None,
+    left: bool = False,
+    rng: Any = None,
+    memory: str | int | None = None,
+    max_reads: int = 100,
+    stream: bool | None = None,
+    watch: Watch | None = None,
+) -> Decomposition:
+    """The leading components of the points behind a kernel, with a certificate about that kernel.
+
+    k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
+    components that are not zero if neither is given.
+    gamma : a number, "median" for what the distances between rows suggest (`median_gamma`), None for 1 / columns.
+    solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
+    most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
+    what can be kept or made again.
+    Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
+    kernel that is a Python function, are worked on by the host, and a note says so.
+    stream, watch : rows too large for `memory` are read in blocks, a few times, and approximated in the same way, with
+    nothing but the rows taken in memory; `stream` decides it, `watch` is called after every block.
+    """
+    opened = _opened(data, memory, stream)
+    settings = check_kernel(
+        opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
+        approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
+        max_reads=max_reads,
+    )  # fmt: skip
+    if not opened.matrix.resident:
+        opened.matrix.reading.watch = watch
+        some = median_rows(opened) if gamma == "median" else _Columns(opened.matrix.shape)
+        chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
+        result = solve_blocks(opened, chosen, settings)
+        _speak_up(result, settings)
+        return result
+    rows, notes = _at_hand(opened, kernel)
+    chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
+    if chosen.name in ("linear", "cosine"):
+        result = linear_axes(opened, rows, chosen, settings)
+    else:
+        result = solve(opened, rows, chosen, settings)
+    result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
+    _speak_up(result, settings)
+    return result if left else replace(result, left=None)
+
+
+def _at_hand(opened: Opened, kernel: Any) -> tuple[Any, tuple[str, ...]]:
+    """The rows where they are worked on, and a note where that is not where they were."""
+    rows = table(opened)
+    if isinstance(opened.matrix.matrix, DeviceCsr):
+        return rows, ("The rows are sparse and on a GPU: their kernel was computed on the host.",)
+    if callable(kernel) and not is_sparse(rows) and not is_numpy(rows):
+        return to_numpy(rows), ("The kernel is a Python function of two rows: it was called on the host.",)
+    return rows, ()
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """As much of a table as the default width of a kernel depends on."""
+
+    shape: tuple[int, int]
+
+
+def _opened(data: Any, memory: str | int | None, stream: bool | None) -> Opened:
+    """Only what is on disk may be read in blocks by itself; what is in memory stays there unless `stream` is True."""
+    if stream is None and not isinstance(data, str | os.PathLike | RowSource) and not is_dask(data):
+        stream = False
+    return open_matrix(data, memory=memory_bytes(memory), stream=stream)
+
+
+def make_kernel(
+    kernel: str | Callable[..., Any],
+    rows: Any,
+    gamma: float | str | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, Any] | None = None,
+) -> Kernel:
+    """A kernel with the parameters that the data ask for."""
+    if callable(kernel):
+        return Kernel("function", 0.0, 0.0, 0.0, kernel, dict(kernel_params or {}))
+    if gamma is None:
+        gamma = 1.0 / rows.shape[1]
+    elif gamma == "median":
+        gamma = median_gamma(rows, kernel)
+    if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
+        raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'median', or None.")
+    return Kernel(kernel, float(gamma), float(degree), float(coef0))
+
+
+def median_gamma(rows: Any, kernel: str = "rbf") -> float:
+    """1 / (2 m^2), m the median distance between rows, of at most 500 of them; 1 where they coincide.
+
+    For the laplacian 1 / m with sums of absolute differences; for poly and sigmoid 1 / mean squared length of a row.
+    """
+    sample = rows[:: -(-rows.shape[0] // 500)]
+    sample = np.asarray(sample.toarray() if is_sparse(sample) else to_numpy(sample), np.float64)
+    if kernel in ("poly", "sigmoid"):
+        size = float(np.mean(np.einsum("ij,ij->i", sample, sample)))
+        return 1.0 / size if size > 0 else 1.0
+    from scipy.spatial.distance import pdist
+
+    apart = pdist(sample, "cityblock" if kernel == "laplacian" else "sqeuclidean")
+    median = float(np.median(apart)) if apart.size else 0.0
+    return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
+
+
+def project(decomposition: Decomposition, data: Any) -> Array:
+    """Scores of rows: k(x, support) dual - offset, tile by tile."""
+    d = decomposition
+    opened = open_matrix(data, stream=False)
+    if opened.matrix.shape[1] != d.columns:
+        raise InputError(
+            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            "Give the same columns in the same order."
+        )
+    if "dual" not in d.parts:
+        return project_linear(d, data)
+    rows = table(opened)
+    if _stays_on_host(d) and not is_sparse(rows):
+        rows = to_numpy(rows)
+    d = beside(d, rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = _kernel_scores(d, rows)
+    xp = namespace(scores)
+    if not bool(xp.all(xp.isfinite(scores))):
+        raise InputError(f"Overflow in kernel {d.parts['kernel']!r}: its values are beyond float64. Scale the data.")
+    return astype(scores, xp.float32 if dtype_name(d.values) == dtype_name(rows) == "float32" else xp.float64)
+
+
+_ARRAYS = ("support", "shift", "support_scores", "dual", "base", "means", "offset")
+
+
+def beside(d: Decomposition, rows: Any) -> Decomposition:
+    """The decomposition with its arrays where the rows are; one of a GPU takes rows of that GPU alone."""
+    like = np.empty(0) if is_sparse(rows) else rows[:0, :0]
+    if type(d.values) is type(like) and device(d.values) == device(like):
+        return d
+    if not is_numpy(d.values):
+        refuse_other_place(place_of(d.values), place_of(like), "The decomposition")
+    found = {name: d.parts[name] for name in _ARRAYS if isinstance(d.parts.get(name), np.ndarray)}
+    parts = {**d.parts, **{name: from_numpy(array, like) for name, array in found.items()}}
+    return replace(d, values=from_numpy(d.values, like), parts=parts)
+
+
+def _kernel_scores(d: Decomposition, rows: Any) -> Array:
+    kernel, parts = kernel_of(d), d.parts
+    if kernel.name == "precomputed":
+        if "pivots" in parts:
+            rows = rows[:, parts["pivots"]] if is_sparse(rows) or is_numpy(rows) else _columns(rows, parts["pivots"])
+        return np.asarray(rows @ parts["dual"] - parts["offset"]) if is_sparse(rows) or is_numpy(rows) else (
+            doubles(rows) @ parts["dual"] - parts["offset"]
+        )  # fmt: skip
+    kernel = replace(kernel, lowered=bool(parts.get("lowered")))
+    # Exponentials have no offset that rounding could be large beside: float32 rows need no more than float32.
+    single = kernel.name == "rbf" and dtype_name(rows) == dtype_name(d.values) == "float32"
+    precision = "float32" if single else "float64"
+    support = kernel.points(parts["support"], parts["shift"], precision)
+    xp = namespace(parts["dual"])
+    dual = astype(parts["dual"], getattr(xp, precision))
+    result = xp.empty((rows.shape[0], dual.shape[1]), dtype=xp.float64, device=device(dual))
+    tile, height = _tile_shape(dual)
+
+    def step(start: int) -> None:
+        stop = min(start + height, rows.shape[0])
+        points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"], precision)
+        total = xp.zeros((stop - start, dual.shape[1]), dtype=xp.float64, device=device(dual))
+        for first in range(0, support.count, tile):
+            made = kernel.tile(points, support.part(first, first + tile))
+            total += made @ astype(dual[first : first + tile, :], made.dtype)
+        result[start:stop, :] = total - parts["offset"]
+
+    each(step, list(range(0, rows.shape[0], height)), workers=None if is_numpy(dual) else 1)
+    return result
+
+
+def _tile_shape(dual: Array) -> tuple[int, int]:
+    """(points of the support, rows) that a tile of scores has."""
+    if is_host(dual):
+        return _TILE, _TILE
+    tile = min(_DEVICE_TILE, dual.shape[0])
+    return tile, max(_DEVICE_TILE, _DEVICE_ENTRIES // tile)
+
+
+def _columns(rows: Array, index: np.ndarray) -> Array:
+    return namespace(rows).take(rows, from_numpy(index, rows), axis=1)
+
+
+def reconstruct(
+    decomposition: Decomposition, scores: Array, *, how: str = "ridge", alpha: float | str = "auto"
+) -> Array:
+    """Rows whose images come near the points with these scores: exact for the linear kernel, else a pre-image."""
+    d = decomposition
+    scores = scores if is_array(scores) else np.asarray(scores)
+    if scores.ndim != 2 or scores.shape[1] != d.k:
+        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+    if d.parts["kernel"] == "linear" and "dual" not in d.parts:
+        return linear_rows(d, scores)
+    scores, d = scores_beside(d, scores)
+    rows = preimages(expansion_of(d), scores, how=how, alpha=alpha).rows
+    return astype(rows, scores.dtype)
+
+
+def scores_beside(d: Decomposition, scores: Array) -> tuple[Array, Decomposition]:
+    """Scores and decomposition in one place: on the host where the decomposition can be nowhere else."""
+    if _stays_on_host(d):
+        scores = to_numpy(scores)
+    return scores, beside(d, scores)
+
+
+def _stays_on_host(d: Decomposition) -> bool:
+    return bool(d.parts["kernel"] == "function" or is_sparse(d.parts.get("support")))
+
+
+def kernel_of(d: Decomposition) -> Kernel:
+    parts = d.parts
+    if parts["kernel"] == "function":
+        return Kernel("function", function=parts["function"], params=parts["kernel_params"])
+    return Kernel(parts["kernel"], parts["gamma"], parts["degree"], parts["coef0"])
+
+
+def expansion_of(d: Decomposition) -> Expansion:
+    """The points with given scores as combinations of the support."""
+    if d.parts["kernel"] == "precomputed":
+        raise InputError("A precomputed kernel says nothing of the rows behind it: there is no way back from scores.")
+    wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
+    known: dict[str, Any] = {name: d.parts.get(name) for name in wanted}
+    return Expansion(kernel_of(d), **known)
+
+
+def _with_correlations(d: Decomposition, rows: Any, kernel: Kernel) -> Decomposition:
+    """Correlation of the scores with the original columns: what a component has to do with what was measured."""
+    if kernel.name == "precomputed":
+        return d
+    return replace(d, parts={**d.parts, "correlations": correlations(rows, d.left)})
+
+
+def correlations(rows: Any, scores: Array) -> Array:
+    """Pearson's correlation of every column with every column of scores; 0 where one of the two does not vary."""
+    xp = namespace(scores)
+    scores = scores - xp.mean(scores, axis=0)
+    if is_sparse(rows):
+        mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+        squares = np.asarray(rows.multiply(rows).mean(axis=0), np.float64).ravel() - mean**2
+        cross = np.asarray(rows.T @ scores, np.float64)
+    else:
+        centred = doubles(rows) - column_means(rows)
+        squares = _column_squares(centred) / centred.shape[0]
+        cross = centred.T @ (scores if is_numpy(scores) else doubles(scores))
+    spread = xp.where(squares > 0, squares, xp.zeros_like(squares))
+    size = xp.sqrt(spread[:, None] * _column_squares(scores) * rows.shape[0])
+    result = xp.where(size > 0, cross / xp.where(size > 0, size, xp.ones_like(size)), xp.zeros_like(cross))
+    return xp.clip(result, -1.0, 1.0)
+
+
+def _column_squares(columns: Array) -> Array:
+    if is_numpy(columns):
+        return np.asarray(np.einsum("ij,ij->j", columns, columns))
+    columns = doubles(columns)
+    return namespace(columns).sum(columns * columns, axis=0)
+
+
+def _speak_up(d: Decomposition, settings: KernelSettings) -> None:
+    missing = d.parts.get("approximation_error", 0.0)
+    if missing > settings.approximation_error:
+        warnings.warn(
+            f"{missing:.2%} of the trace of the kernel is missing from its approximation of rank "
+            f"{d.parts['dual'].shape[0]}, and {settings.approximation_error:.2%} was asked for. Allow a higher "
+            "max_rank or more memory; the certificate holds as it stands.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
+    share = d.parts.get("negative_share", 0.0)
+    if share > settings.significant:
+        warnings.warn(
+            f"The kernel is indefinite: its negative eigenvalues come to {share:.2%} of the positive ones, and no "
+            "points have such a kernel. The components found are those of the positive part.",
+            DataWarning,
+            stacklevel=4,
+        )

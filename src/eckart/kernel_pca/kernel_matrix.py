@@ -1,0 +1,189 @@
+"""The kernel of one set of points, n x n, as tiles of its upper triangle: kept, or made again at every read.
+
+K Q in one read: tile (i, j) gives K_ij Q_j to the rows i and K_ij^T Q_i to the rows j. Products are formed in the
+precision of the tiles and added up in float64, in the order of the tiles. All of it happens where the points are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
+from eckart.engine.parallel import fold
+from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
+
+Pair = tuple[int, int]
+Parts = tuple[int, int, Array | None, Array | None, Any]
+
+_DEVICE_SIDE = 8192
+"""On a GPU a tile has to keep all of it busy; in float64 it takes half a gigabyte."""
+
+
+class KernelMatrix:
+    """K = k(x_i, x_j). `precision` is that of the tiles; `keep` keeps them after the first read."""
+
+    def __init__(self, kernel: Kernel, data: Any, *, precision: str = "float32", keep: bool = True) -> None:
+        self.kernel, self.keep = kernel, keep
+        self.size = int(data.shape[0])
+        self.reads = 0
+        self.like: Array = np.empty(0) if is_sparse(data) else data[:0, :0]
+        """Shows the library and the device that the work is done in."""
+        self._data, self._shift = data, kernel.shift(data)
+        self._given: Array | None = None
+        if kernel.name == "function":
+            whole = kernel.points(data)
+            self._given = kernel.tile(whole, whole)
+        elif kernel.name == "precomputed":
+            self._given = np.asarray(data) if is_numpy(self.like) else data
+        self.diagonal = kernel.diagonal(data) if self._given is None else doubles(self._given.diagonal()) + 0.0
+        self.precision = precision if self._given is None else dtype_name(self._given)
+        self._points = self._prepare(self.precision)
+        self._tiles: dict[Pair, Array] = {}
+
+    def _prepare(self, precision: str) -> Points | None:
+        return None if self._given is not None else self.kernel.points(self._data, self._shift, precision)
+
+    @property
+    def side(self) -> int:
+        """Rows of a tile."""
+        if not is_host(self.like):
+            return _DEVICE_SIDE
+        return 512 if self.size <= 16_384 else 1024
+
+    def first(self, right: Array) -> tuple[Array, Array]:
+        """(K Q, K 1) in one read, which makes the tiles."""
+        product = self.matmat(with_ones(right))
+        return product[:, :-1], product[:, -1]
+
+    def length(self) -> float:
+        """||K||_F."""
+
+        def step(pair: Pair) -> Parts:
+            return *pair, None, None, _squares(doubles(self._tile(pair)), pair)
+
+        return float(np.sqrt(self._total(1, step)[1]))
+
+    def matmat(self, right: Array) -> Array:
+        """K Q in the precision of the tiles."""
+        factor = astype(right, self._dtype)
+        return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0]
+
+    def precise(self, right: Array) -> tuple[Array, float]:
+        """K Q from tiles made in float64, and the Frobenius norm of what the tiles in use differ from them."""
+        if self._given is not None or self.precision == "float64":
+            factor = right if is_numpy(right) else astype(right, self._dtype)
+            return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0], 0.0
+        exact = self._prepare("float64")
+        assert exact is not None
+
+        def step(pair: Pair) -> Parts:
+            tile = self._made(pair, exact)
+            i, j, rows, columns, _ = self._multiplied(pair, tile, right)
+            tile -= self._tile(pair)
+            return i, j, rows, columns, _squares(tile, pair)
+
+        product, squares = self._total(right.shape[1], step)
+        return product, float(np.sqrt(squares))
+
+    def sharpen(self) -> None:
+        """From here on tiles in float64."""
+        self.precision = "float64"
+        self._points, self._tiles = self._prepare("float64"), {}
+
+    def dense(self) -> Array:
+        """The whole matrix in float64, symmetric."""
+        result = self._zeros(self.size)
+        points = self._prepare("float64")
+        for i, j in self._pairs():
+            tile = self._made((i, j), points)
+            result[i : i + self.side, j : j + self.side] = tile
+            result[j : j + self.side, i : i + self.side] = tile.T
+        self.reads += 1
+        return result
+
+    def rows(self, index: Array, start: int, stop: int, out: Array | None = None) -> Array:
+        """K[index, start:stop], in the precision of the tiles; in `out`, where there is one."""
+        if self._given is None:
+            assert self._points is not None
+            return self.kernel.tile(self._points.chosen(index), self._points.part(start, stop), out)
+        if is_numpy(self._given):
+            return put(self._given[index, start:stop], out)
+        return put(chosen_rows(self._given[:, start:stop], index), out)
+
+    def block(self, index: Array) -> Array:
+        """K[index, index] in float64."""
+        if self._given is not None:
+            if is_numpy(self._given):
+                return np.asarray(self._given[np.ix_(index, index)], np.float64)
+            return doubles(chosen_rows(chosen_rows(self._given, index).T, index))
+        points = self.kernel.points(chosen_rows(self._data, index), self._shift)
+        return self.kernel.tile(points, points)
+
+    @property
+    def _dtype(self) -> Any:
+        return getattr(namespace(self.like), self.precision)
+
+    def _zeros(self, width: int) -> Array:
+        xp = namespace(self.like)
+        return xp.zeros((self.size, width), dtype=xp.float64, device=device(self.like))
+
+    def _pairs(self) -> list[Pair]:
+        starts = range(0, self.size, self.side)
+        return [(i, j) for i in starts for j in starts if j >= i]
+
+    def _tile(self, pair: Pair) -> Array:
+        found = self._tiles.get(pair)
+        if found is None:
+            found = astype(self._made(pair, self._points), self._dtype)
+            if self.keep and self._given is None:
+                self._tiles[pair] = found
+        return found
+
+    def _made(self, pair: Pair, points: Points | None) -> Array:
+        i, j = pair
+        if self._given is not None:
+            return self._given[i : i + self.side, j : j + self.side]
+        assert points is not None
+        return self.kernel.tile(points.part(i, i + self.side), points.part(j, j + self.side))
+
+    def _multiplied(self, pair: Pair, tile: Array, factor: Array) -> Parts:
+        i, j = pair
+        rows = tile @ factor[j : j + self.side, :]
+        return i, j, rows, tile.T @ factor[i : i + self.side, :] if i != j else None, 0.0
+
+    def _total(self, width: int, step: Callable[[Pair], Parts]) -> tuple[Array, float]:
+        """The parts of all tiles added up, in their order."""
+
+        def run(pair: Pair | None) -> Any:
+            return (self._zeros(width), 0.0) if pair is None else step(pair)
+
+        def add(total: tuple[Array, Any], parts: Parts) -> tuple[Array, Any]:
+            i, j, rows, columns, squares = parts
+            if rows is not None:
+                total[0][i : i + self.side, :] += rows
+            if columns is not None:
+                total[0][j : j + self.side, :] += columns
+            return total[0], total[1] + squares
+
+        self.reads += 1
+        workers = None if is_numpy(self.like) else 1
+        product, squares = fold(run, [None, *self._pairs()], add, workers=workers)
+        return product, float(squares)
+
+
+def with_ones(block: Array) -> Array:
+    """The block, and a column of ones."""
+    xp = namespace(block)
+    ones = xp.ones((block.shape[0], 1), dtype=block.dtype, device=device(block))
+    return xp.concat([block, ones], axis=1)
+
+
+def _squares(tile: Array, pair: Pair) -> Any:
+    """The sum of squares of a tile, twice for a tile that stands for two; on a device it is not waited for."""
+    times = 1.0 if pair[0] == pair[1] else 2.0
+    if is_numpy(tile):
+        return float(np.vdot(tile, tile)) * times
+    return namespace(tile).sum(tile * tile) * times

@@ -1,0 +1,119 @@
+"""Kernels that are products of rows: linear, and cosine of rows of unit length. Their kernel PCA is PCA.
+
+H X X^T H = (X - mean)(X - mean)^T, so the components come from the rows themselves, at any offset and any number of
+rows, and there is a way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.engine.backends import orthogonal
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.svd import find_axes, project_on_axes, reconstruct_from_axes
+from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
+from eckart.kernel_pca.options import KernelSettings, table
+from eckart.result import Certificate, Decomposition
+
+
+def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+    """PCA of the rows (of their directions, for the cosine), told as kernel PCA."""
+    given = rows
+    if kernel.name == "cosine":
+        rows = _directions(rows)
+    most = min(rows.shape)
+    k = most if settings.everything else settings.k
+    solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}[settings.solver]
+    d = find_axes(
+        rows, "pca", k=None if k is None else min(k, most), explain=settings.share, solver=solver,
+        tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_reads=settings.max_reads,
+    )  # fmt: skip
+    d = _settled(d, settings)
+    if k is not None and k > most and not settings.everything:
+        d = _padded(d, k, settings.random)
+    signs = astype(orthogonal.signs_beside(d.left), d.values.dtype)
+    parts: dict[str, Any] = {
+        "kernel": kernel.name,
+        "gamma": kernel.gamma,
+        "degree": kernel.degree,
+        "coef0": kernel.coef0,
+    }
+    left = d.left * signs
+    if kernel.name == "cosine":
+        parts |= {"support": given, "support_scores": astype(left * d.values, namespace(left).float64)}
+    plan = None if d.plan is None else replace(d.plan, method="kernel_pca", why=f"Products of rows: PCA. {d.plan.why}")
+    return replace(
+        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, parts=parts,
+        row_names=opened.about.row_names, column_names=opened.about.column_names,
+        notes=tuple(note for note in d.notes if "nothing was scaled" not in note),
+    )  # fmt: skip
+
+
+def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
+    """Eigenvalues that are rounding become zero, and go where all were wanted."""
+    values = to_numpy(d.values).astype(np.float64)
+    single = dtype_name(d.values) == "float32"
+    level = (2e-7 if single else 1e-12) ** 0.5 * values.max(initial=0.0)
+    kept = int(np.sum(values > level))
+    values = _beside(np.where(values > level, values, 0.0), d)
+    if not settings.everything:
+        return replace(d, values=values)
+    certificate = None if d.certificate is None else _first(d.certificate, kept)
+    return replace(
+        d, values=values[:kept], right=d.right[:, :kept], left=d.left[:, :kept], certificate=certificate  # type: ignore[index]
+    )  # fmt: skip
+
+
+def _beside(array: np.ndarray, d: Decomposition) -> Array:
+    return astype(from_numpy(array, d.values), d.values.dtype)
+
+
+def _directions(rows: Any) -> Any:
+    """The rows at unit length, in their dtype."""
+    unit = unit_rows(rows)
+    return unit.astype(rows.dtype) if is_sparse(rows) else astype(unit, rows.dtype)
+
+
+def _first(certificate: Certificate, k: int) -> Certificate:
+    return replace(
+        certificate, lower=certificate.lower[:k], upper=certificate.upper[:k], residuals=certificate.residuals[:k],
+        undetermined=tuple((a, min(b, k - 1)) for a, b in certificate.undetermined if a < k),
+    )  # fmt: skip
+
+
+def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition:
+    """More components than the rows span: eigenvalue zero, any further orthonormal vectors."""
+    left = to_numpy(d.left).astype(np.float64)
+    more = k - left.shape[1]
+    known = orthogonal.orthonormalize(left)
+    fresh = orthogonal.project_out(rng.standard_normal((left.shape[0], more)), known)
+    fresh = orthogonal.orthonormalize(orthogonal.project_out(orthogonal.orthonormalize(fresh), known))
+    zeros = np.zeros(more)
+    c = d.certificate
+    certificate = None if c is None else replace(
+        c, lower=np.append(c.lower, zeros), upper=np.append(c.upper, zeros), residuals=np.append(c.residuals, zeros)
+    )  # fmt: skip
+    return replace(
+        d, values=_beside(np.append(to_numpy(d.values), zeros), d), certificate=certificate,
+        left=_beside(np.hstack([left, fresh]), d),
+        right=_beside(np.hstack([to_numpy(d.right), np.zeros((d.columns, more))]), d),
+    )  # fmt: skip
+
+
+def project_linear(d: Decomposition, data: Any) -> Array:
+    """(x - mean) right, of unit rows for the cosine."""
+    if d.parts["kernel"] == "cosine":
+        data = _directions(table(open_matrix(data, stream=False)))
+    return project_on_axes(d, data)
+
+
+def linear_rows(d: Decomposition, scores: Array) -> Array:
+    """Rows from scores: scores right^T + mean."""
+    if is_numpy(scores) and is_numpy(d.right):
+        rows = scores @ d.right.T
+        return rows + d.mean if d.mean is not None else rows
+    return reconstruct_from_axes(d, scores)

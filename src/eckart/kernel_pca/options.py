@@ -1,0 +1,159 @@
+"""The arguments of kernel PCA, checked once, and its data as numbers."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, dtype_name, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import Opened
+from eckart.engine.settings import generator
+from eckart.errors import InputError, ParameterError
+from eckart.kernel_pca.kernel_functions import NAMES
+from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
+
+SOLVERS = ("auto", "direct", "lanczos", "cholesky")
+MEMORY = 2_000_000_000
+"""Bytes that tiles may take on the host where nothing is said."""
+
+
+@dataclass(frozen=True)
+class KernelSettings:
+    """Checked arguments of `decompose`."""
+
+    k: int | None
+    share: float | None
+    everything: bool
+    solver: str
+    tolerance: float | None
+    approximation_error: float
+    max_rank: int | None
+    left: bool
+    seed: int | None
+    random: np.random.Generator
+    memory: int | None
+    max_reads: int
+    precision: str
+    which: str = "largest"
+    card: int | None = None
+    """Bytes that may be used where the data are, if that is a GPU."""
+
+    @property
+    def budget(self) -> int:
+        """Bytes that tiles may take."""
+        return self.memory or self.card or MEMORY
+
+    @property
+    def significant(self) -> float:
+        """Negative eigenvalues beyond this share of the largest are no rounding."""
+        return 1e-5 if self.precision == "float64" else 5e-3
+
+    @property
+    def nothing(self) -> float:
+        """Eigenvalues up to this share of the largest count as zero."""
+        return 1e-12 if self.precision == "float64" else 2e-7
+
+
+def check_kernel(
+    shape: tuple[int, int],
+    *,
+    k: int | None,
+    explain: float | None,
+    kernel: Any,
+    solver: str,
+    tol: float | None,
+    approximation_error: float,
+    max_rank: int | None,
+    left: bool,
+    rng: Any,
+    memory: str | int | None,
+    max_reads: int,
+) -> KernelSettings:
+    """Refuse what is out of range."""
+    if not callable(kernel):
+        check_choice("kernel", kernel, NAMES)
+    check_choice("solver", solver, SOLVERS)
+    if k is not None and explain is not None:
+        raise ParameterError("Give k or explain, not both: each of them decides the number of components.")
+    if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
+        raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
+    if kernel == "precomputed" and shape[0] != shape[1]:
+        raise InputError(
+            f"A precomputed kernel compares the rows with themselves and must be square; its shape is {shape}."
+        )
+    seed, random = generator(rng)
+    return KernelSettings(
+        k=min(check_count("k", k, None), shape[0]) if k is not None else None,
+        share=None if explain is None else check_share("explain", explain),
+        everything=k is None and explain is None,
+        solver=solver,
+        tolerance=None if not tol else float(tol),
+        approximation_error=check_share("approximation_error", approximation_error),
+        max_rank=None if max_rank is None else check_count("max_rank", max_rank, None),
+        left=left,
+        seed=seed,
+        random=random,
+        memory=memory_bytes(memory),
+        max_reads=check_count("max_reads", max_reads, None),
+        precision="float64",
+    )
+
+
+def table(opened: Opened) -> Any:
+    """The rows as float32 or float64, every entry finite: on the host, dense or CSR, or dense where they are.
+
+    What is sparse on a GPU comes to the host: its kernel is dense anyway.
+    """
+    rows = opened.matrix.matrix
+    if isinstance(rows, DeviceCsr):
+        rows = rows.to_host()
+    if is_sparse(rows):
+        rows = (
+            rows
+            if not opened.exponent
+            else type(rows)((np.ldexp(rows.data, -opened.exponent), rows.indices, rows.indptr), rows.shape)
+        )
+        finite = np.isfinite(rows.data).all()
+    elif computes(rows):
+        xp = namespace(rows)
+        rows = rows.detach() if hasattr(rows, "detach") else rows
+        rows = rows if dtype_name(rows) in ("float32", "float64") else astype(rows, xp.float64)
+        finite = bool(xp.all(xp.isfinite(rows)))
+    else:
+        rows = to_numpy(rows)
+        rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(rows.sum(dtype=np.float64)) or np.isfinite(rows).all()
+    if not finite:
+        refuse_not_finite(rows, opened.about.column_names)
+    return rows
+
+
+def numbers(opened: Opened) -> Any:
+    """The same on the host."""
+    rows = table(opened)
+    return rows if is_sparse(rows) else to_numpy(rows)
+
+
+def computes(rows: Array) -> bool:
+    """Whether kernels are computed where the rows are: PyTorch's and CuPy's, and NumPy's without this question."""
+    return not is_numpy(rows) and type(rows).__module__.partition(".")[0] in ("torch", "cupy")
+
+
+def free_bytes(rows: Any) -> int | None:
+    """Half of what is free on the GPU that the rows are on; None for the host."""
+    if is_sparse(rows) or is_host(rows):
+        return None
+    if hasattr(rows, "get"):
+        with rows.device:
+            free, _ = rows.device.mem_info
+            pool = sys.modules["cupy"].get_default_memory_pool()
+            return int(free + pool.free_bytes()) // 2
+    cuda = sys.modules["torch"].cuda
+    free, _ = cuda.mem_get_info(rows.device)
+    return int(free + cuda.memory_reserved(rows.device) - cuda.memory_allocated(rows.device)) // 2

@@ -1,0 +1,155 @@
+"""Pre-images: rows z whose images phi(z) come near a point of the kernel's space, P = sum_i gamma_i phi(x_i).
+
+A point with scores y is P = sum_k y_k v_k + mean = sum_i (dual y + base)_i phi(x_i). There is seldom a row with exactly
+that image; three ways find a near one: "ridge" (learned from scores to rows), "fixed_point" (Mika's iteration) and
+"neighbours" (Kwok and Tsang: distances to the nearest points of the support). ||phi(z) - P|| says how near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, is_numpy, namespace, to_numpy
+from eckart.errors import ParameterError
+from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.options import check_choice
+
+HOW = ("ridge", "fixed_point", "neighbours")
+_ROWS = 256
+_DEVICE_ENTRIES = 2**26
+"""On a GPU a piece has as many rows as make a tile of this size with the support."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Points of the kernel's space by their scores; `kernel` has `points`, `tile` and `diagonal`."""
+
+    kernel: Any
+    support: Any
+    shift: Array | None
+    support_scores: Array
+    dual: Array | None
+    base: Array
+    means: Array
+    """<phi(x_i), mean>."""
+    grand: float
+    """<mean, mean>."""
+    offset: Array
+    """<v_k, mean>."""
+
+    def on_host(self) -> Expansion:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays: dict[str, Any] = {name: to_numpy(value) for name, value in values.items() if is_array(value)}
+        return replace(self, **arrays)
+
+    @property
+    def exact(self) -> bool:
+        """Whether points are known as combinations of the support."""
+        return self.dual is not None
+
+    def weights(self, scores: Array) -> Array:
+        """gamma, one row per point."""
+        return scores @ self.dual.T + self.base  # type: ignore[union-attr]
+
+    def products(self, scores: Array) -> Array:
+        """<P, phi(x_i)> for every point of the support, without a kernel: K dual = scores of the support + offset."""
+        return scores @ self.support_scores.T + (scores @ self.offset)[:, None] + self.means
+
+    def squares(self, scores: Array) -> Array:
+        """<P, P>."""
+        return _products_of_rows(scores, scores) + 2.0 * scores @ self.offset + self.grand
+
+    def compared(self, rows: Array, kernel: Any = None) -> Array:
+        """k(z, x_i) for rows z, or another kernel."""
+        kernel = kernel or self.kernel
+        if hasattr(self.support, "tocsr"):
+            rows = type(self.support)(rows)
+        return kernel.tile(kernel.points(rows, self.shift), kernel.points(self.support, self.shift))
+
+    def distances(self, rows: Array, scores: Array, weights: Array | None = None) -> Array:
+        """||phi(z) - P|| of every row."""
+        weights = self.weights(scores) if weights is None else weights
+        cross = _products_of_rows(self.compared(rows), weights)
+        squares = self.kernel.diagonal(rows) - 2.0 * cross + self.squares(scores)
+        xp = namespace(squares)
+        return xp.sqrt(xp.where(squares > 0.0, squares, xp.zeros_like(squares)))
+
+
+def _products_of_rows(first: Array, second: Array) -> Array:
+    """x_i.y_i for every row."""
+    if is_numpy(first):
+        return np.einsum("ij,ij->i", first, second)
+    return namespace(first).sum(first * second, axis=1)
+
+
+@dataclass(frozen=True)
+class Preimages:
+    """Rows, and ||phi(z) - P|| of each; `lengths` are those of the points P about the mean, to compare with."""
+
+    rows: Array
+    distances: Array
+    lengths: Array
+
+
+def preimages(
+    expansion: Expansion,
+    scores: Array,
+    *,
+    how: str = "ridge",
+    alpha: float | str = "auto",
+    ridge: Ridge | None = None,
+) -> Preimages:
+    """A row for every row of scores, with its distance in the kernel's space (NaN where the kernel gives none).
+
+    The ridge is learned on the host, from a sample; its rows are found where the scores are.
+    """
+    check_choice("preimage", how, HOW)
+    xp = namespace(scores)
+    scores = astype(scores, xp.float64)
+    find: Callable[[Array], Array]
+    if how == "ridge":
+        ridge = ridge or learn(expansion.support_scores, expansion.support, alpha, expansion.kernel)
+        find = ridge.beside(scores).predict
+    else:
+        _refuse_other_kernels(expansion, how)
+        if how == "fixed_point":
+            from eckart.kernel_pca.preimage_fixed_point import iterate as search
+        else:
+            from eckart.kernel_pca.preimage_neighbors import locate as search
+        find = partial(_found_on_host, search, expansion.on_host())
+    size = _piece(expansion, scores)
+    pieces = [scores[start : start + size, :] for start in range(0, scores.shape[0], size)]
+    found = [find(piece) for piece in pieces]
+    distances = xp.full(scores.shape[0], float("nan"), dtype=xp.float64, device=device(scores))
+    if expansion.exact:
+        distances = xp.concat([expansion.distances(rows, piece) for rows, piece in zip(found, pieces, strict=True)])
+    return Preimages(xp.concat(found, axis=0), distances, row_lengths(scores))
+
+
+def _found_on_host(search: Callable[..., np.ndarray], expansion: Expansion, scores: Array) -> Array:
+    """Searches with a step of their own for every row gain nothing on a GPU."""
+    return from_numpy(search(expansion, to_numpy(scores)), scores)
+
+
+def _piece(expansion: Expansion, scores: Array) -> int:
+    return _ROWS if is_host(scores) else max(_ROWS, _DEVICE_ENTRIES // max(1, int(expansion.support.shape[0])))
+
+
+def row_lengths(rows: Array) -> Array:
+    if is_numpy(rows):
+        return np.asarray(np.linalg.norm(rows, axis=1))
+    return namespace(rows).sqrt(_products_of_rows(rows, rows))
+
+
+def _refuse_other_kernels(expansion: Expansion, how: str) -> None:
+    allowed = ("rbf", "poly", "sigmoid")
+    if expansion.kernel.name not in allowed:
+        raise ParameterError(
+            f"preimage={how!r} needs a kernel whose slope is known ({', '.join(allowed)}), and the kernel is "
+            f"{expansion.kernel.name!r}. Take preimage='ridge'."
+        )

@@ -1,0 +1,132 @@
+"""Rows from scores by kernel ridge regression on landmarks, its penalty and width chosen by leaving one out.
+
+rows ~ mean + k(scores, landmarks) dual. With features F = k(scores, landmarks) C^-T, C C^T = k(landmarks, landmarks),
+and F^T F = Q diag(l) Q^T, the error of leaving row i out is e_i / (1 - h_i) for every penalty at once,
+h_i = sum_j (F Q)_ij^2 / (l_j + alpha): no model is fitted twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from eckart.arrays import Array, from_numpy, to_numpy
+from eckart.engine.threads import one_blas_thread
+from eckart.errors import InputError, ParameterError
+
+LANDMARKS = 1500
+_FEW = 400
+_EXAMPLES = 12_000
+_PENALTIES = 10.0 ** np.arange(-9.0, 2.5, 0.5)
+_WIDTHS = (0.02, 0.125, 0.5, 2.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """A learned way back: landmarks in the space of scores, coefficients, the mean of the rows."""
+
+    kernel: Any
+    landmarks: Array
+    dual: Array
+    mean: Array
+    alpha: float
+    error: float
+    """Root of the mean squared error of a row left out, summed over the columns."""
+
+    def beside(self, like: Array) -> Ridge:
+        """The same in the library and on the device of `like`."""
+        arrays = {name: to_numpy(getattr(self, name)) for name in ("landmarks", "dual", "mean")}
+        return replace(self, **{name: from_numpy(array, like) for name, array in arrays.items()})
+
+    def predict(self, scores: Array) -> Array:
+        kernel = self.kernel
+        return kernel.tile(kernel.points(scores), kernel.points(self.landmarks)) @ self.dual + self.mean
+
+
+@dataclass(frozen=True)
+class _Spectral:
+    """Features turned so that their Gram matrix is diagonal."""
+
+    features: np.ndarray
+    values: np.ndarray
+    back: np.ndarray
+    """From coefficients of the turned features to coefficients of the landmarks."""
+    targets: np.ndarray
+
+
+def learn(scores: Array, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
+    """The ridge from scores to rows, made on the host.
+
+    A number for alpha: with the given kernel; "auto": rbf, by leaving one out.
+    """
+    if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
+        raise ParameterError(f"alpha={alpha!r} is not a penalty: give a number from 0 on, or 'auto'.")
+    stride = -(-scores.shape[0] // _EXAMPLES)
+    scores = np.asarray(to_numpy(scores[::stride]), np.float64)
+    rows = rows[::stride]
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else to_numpy(rows), np.float64)
+    mean = rows.mean(axis=0)
+    landmarks = scores[:: -(-len(scores) // LANDMARKS)]
+    if alpha != "auto":
+        spectral = _spectral(kernel, scores, landmarks, rows - mean)
+        return _fitted(spectral, kernel, landmarks, mean, float(alpha))
+    with one_blas_thread():
+        # The width from fewer landmarks: it moves little with their number, and the work with its cube.
+        few = landmarks[:: -(-len(landmarks) // _FEW)]
+        trials = [replace(kernel, name="rbf", gamma=w * _unit_gamma(landmarks), function=None) for w in _WIDTHS]
+        found = [_best(_spectral(trial, scores, few, rows - mean), trial, few, mean) for trial in trials]
+        chosen = min(found, key=lambda ridge: ridge.error)
+        if len(few) == len(landmarks):
+            return chosen
+        return _best(_spectral(chosen.kernel, scores, landmarks, rows - mean), chosen.kernel, landmarks, mean)
+
+
+def _unit_gamma(scores: np.ndarray) -> float:
+    """1 over the mean squared distance of scores from each other; 1 where they coincide."""
+    spread = 2.0 * float(scores.var(axis=0).sum())
+    return 1.0 / spread if spread > 0 else 1.0
+
+
+def _spectral(kernel: Any, scores: np.ndarray, landmarks: np.ndarray, targets: np.ndarray) -> _Spectral:
+    marked = kernel.points(landmarks)
+    block = np.asarray(kernel.tile(marked, marked), np.float64)
+    if len(landmarks) == len(scores):
+        # F F^T is the kernel itself: its eigenvectors serve as they are.
+        values, turn = np.linalg.eigh(block)
+        values = np.maximum(values, 1e-15 * float(values[-1]))
+        return _Spectral(turn * np.sqrt(values), values, turn / np.sqrt(values), targets)
+    block[np.diag_indices_from(block)] += 1e-10 * float(np.trace(block)) / len(block)
+    try:
+        triangle = np.linalg.cholesky(block)
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            f"The kernel {kernel.name!r} of the scores is not positive definite: no ridge. Take alpha='auto'."
+        ) from error
+    cross = np.asarray(kernel.tile(kernel.points(scores), marked))
+    features = linalg.solve_triangular(triangle, cross.T, lower=True).T
+    values, turn = np.linalg.eigh(features.T @ features)
+    back = linalg.solve_triangular(triangle, turn, lower=True, trans="T")
+    return _Spectral(features @ turn, np.maximum(values, 0.0), back, targets)
+
+
+def _best(spectral: _Spectral, kernel: Any, landmarks: np.ndarray, mean: np.ndarray) -> Ridge:
+    errors = [_left_out(spectral, penalty) for penalty in _PENALTIES]
+    return _fitted(spectral, kernel, landmarks, mean, float(_PENALTIES[int(np.argmin(errors))]))
+
+
+def _left_out(spectral: _Spectral, penalty: float) -> float:
+    damped = 1.0 / (spectral.values + penalty)
+    coefficients = damped[:, None] * (spectral.features.T @ spectral.targets)
+    errors = spectral.targets - spectral.features @ coefficients
+    leverage = np.minimum((spectral.features**2) @ damped, 1.0 - 1e-9)
+    errors /= (1.0 - leverage)[:, None]
+    return float(np.sqrt(np.mean(np.einsum("ij,ij->i", errors, errors))))
+
+
+def _fitted(spectral: _Spectral, kernel: Any, landmarks: np.ndarray, mean: np.ndarray, alpha: float) -> Ridge:
+    damped = 1.0 / np.maximum(spectral.values + alpha, np.finfo(np.float64).tiny)
+    coefficients = damped[:, None] * (spectral.features.T @ spectral.targets)
+    return Ridge(kernel, landmarks, spectral.back @ coefficients, mean, alpha, _left_out(spectral, alpha))

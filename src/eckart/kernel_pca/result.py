@@ -1,0 +1,89 @@
+"""From the eigenpairs of a centred kernel to a Decomposition: certificate, counts, parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace
+from eckart.engine.certify import angle_bound, explained, ties, word
+from eckart.engine.solution import Solution
+from eckart.engine.threads import threads
+from eckart.kernel_pca.kernel_functions import Kernel
+from eckart.kernel_pca.options import KernelSettings
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+
+
+def refuse_overflow(diagonal: Array) -> None:
+    xp = namespace(diagonal)
+    if not bool(xp.all(xp.isfinite(diagonal))):
+        raise np.linalg.LinAlgError("the kernel is not finite")
+
+
+def named_parts(kernel: Kernel, support: Any) -> dict[str, Any]:
+    parts: dict[str, Any] = {"kernel": kernel.name, "support": support, "shift": kernel.shift(support)}
+    if kernel.name == "function":
+        return {**parts, "function": kernel.function, "kernel_params": kernel.params}
+    if kernel.name == "precomputed":
+        del parts["support"]
+    return {**parts, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
+
+
+def cut(solution: Solution, k: int) -> Solution:
+    return replace(
+        solution, values=np.maximum(solution.values[:k], 0.0), vectors=solution.vectors[:, :k],
+        lower=np.maximum(solution.lower, 0.0)[:k], upper=np.maximum(solution.upper, 0.0)[: k + 1],
+        residuals=solution.residuals[:k],
+    )  # fmt: skip
+
+
+def certify(solution: Solution, total: float, settings: Any, reads: int, tolerance: float) -> Certificate:
+    """Bounds on the eigenvalues as shares of the trace, and as singular values of the points."""
+    k, largest = len(solution.values), float(solution.values.max(initial=0.0))
+    low, high = explained(solution, total, 1e-14 * abs(total))
+    return Certificate(
+        explained=(low, high), lower=np.sqrt(solution.lower[:k]), upper=np.sqrt(solution.upper[:k]),
+        residuals=solution.residuals / largest if largest else np.zeros(k),
+        angle=angle_bound(solution, settings, 1e-15) if k else 0.0,
+        undetermined=ties(solution, settings, "float64") if k else (),
+        failure_probability=solution.failure_probability, rounding=solution.rounding / total if total > 0 else 0.0,
+        tolerance=tolerance, proved=bool(solution.proved), reads=reads, word=word(solution, low, high) if k else "",
+    )  # fmt: skip
+
+
+def as_info(solution: Solution, reads: int, settings: KernelSettings, plan: Plan) -> SolveInfo:
+    return SolveInfo(
+        solver=plan.solver, reads=reads, steps=solution.steps, block=solution.block, basis=solution.basis,
+        restarts=solution.restarts, precision=solution.precision, seed=settings.seed, threads=threads(),
+        history=solution.history,
+    )  # fmt: skip
+
+
+def assembled(
+    rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
+    info: SolveInfo, parts: dict[str, Any], notes: tuple[str, ...], rank: int | None,
+) -> Decomposition:  # fmt: skip
+    """The result in the dtype of the rows, and in the library of the vectors."""
+    size, columns = rows.shape
+    xp = namespace(vectors)
+    dtype = xp.float32 if dtype_name(rows) == "float32" else xp.float64
+
+    def beside(array: np.ndarray) -> Array:
+        return astype(from_numpy(array, vectors), dtype)
+
+    return Decomposition(
+        method="kernel_pca", values=beside(np.sqrt(values)), right=beside(np.zeros((columns, 0))), rows=size,
+        columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size), left=astype(vectors, dtype),
+        rank=rank, certificate=certificate, plan=plan, info=info, notes=notes, parts=parts,
+    )  # fmt: skip
+
+
+def moved(parts: dict[str, Any], like: Array) -> dict[str, Any]:
+    """The arrays among the parts beside `like`; the rest as it is."""
+    return {name: from_numpy(part, like) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+
+
+def inverse_or_zero(numbers: np.ndarray) -> np.ndarray:
+    return np.asarray(np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > 0))

@@ -1,0 +1,193 @@
+"""scan_kernels: which kernel, and how wide. Every kernel and width on the same rows, with three measures of quality.
+
+kept             share of the trace of the centred kernel on the components (certified from below)
+trustworthiness  whether neighbours in the scores are neighbours in the data (1 is best)
+preimage_error   mean squared distance between rows left out and their pre-images, as a share of their variance
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.manifold import trustworthiness
+
+from eckart.arrays import is_sparse
+from eckart.engine.matrix import open_matrix
+from eckart.engine.settings import generator
+from eckart.errors import EckartWarning, InputError, require
+from eckart.kernel_pca.estimator import KernelPCA
+from eckart.kernel_pca.fit import median_gamma
+from eckart.kernel_pca.options import numbers
+from eckart.options import check_choice, check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = {"preimage_error": 1, "trustworthiness": -1, "kept": -1}
+"""Measure -> 1 where less is better, -1 where more is."""
+FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
+_WIDE = ("rbf", "laplacian", "poly", "sigmoid")
+
+
+@dataclass(frozen=True)
+class KernelTrial:
+    """One kernel with one width, and what came of it; `failure` says why nothing did."""
+
+    kernel: str
+    gamma: float | None
+    kept: float = float("nan")
+    trustworthiness: float = float("nan")
+    preimage_error: float = float("nan")
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class KernelScan:
+    """All trials, best first by the measure `by`."""
+
+    trials: tuple[KernelTrial, ...]
+    by: str
+    n_components: int
+    rows: int
+
+    @property
+    def best(self) -> KernelTrial:
+        """The first of the trials."""
+        return self.trials[0]
+
+    def estimator(self, **options: Any) -> KernelPCA:
+        """An estimator, not fitted, with the best kernel and width."""
+        return KernelPCA(self.n_components, kernel=self.best.kernel, gamma=self.best.gamma, **options)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per trial."""
+        pandas = require("pandas", purpose="tables as data frames")
+        frame: pd.DataFrame = pandas.DataFrame([vars(trial) for trial in self.trials])
+        return frame
+
+    def __str__(self) -> str:
+        lines = [f"{'kernel':<10} {'gamma':>10} {'kept':>8} {'trustworthiness':>16} {'preimage_error':>15}"]
+        for trial in self.trials:
+            gamma = "-" if trial.gamma is None else f"{trial.gamma:.4g}"
+            numbers = f"{trial.kept:>8.4f} {trial.trustworthiness:>16.4f} {trial.preimage_error:>15.4f}"
+            lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
+        lines.append(
+            f"{self.n_components} components, {self.rows} rows, a fifth of them left out; best {self.by} first."
+        )
+        return "\n".join(lines)
+
+
+def scan_kernels(
+    X: Any,
+    *,
+    kernels: Sequence[str] = ("linear", "cosine", "poly", "rbf", "laplacian"),
+    gammas: Sequence[float] | None = None,
+    n_components: int = 2,
+    by: str = "preimage_error",
+    n_neighbors: int = 5,
+    max_rows: int = 1000,
+    random_state: Any = None,
+    **options: Any,
+) -> KernelScan:
+    """Try kernels and widths on the same rows.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame or path
+    kernels : sequence of str
+    gammas : sequence of float, optional
+        Widths for every kernel that has one. Without them 0.1, 0.3, 1, 3 and 10 times the width that the data suggest:
+        1 / (2 median^2) of the distances for rbf, 1 / median for laplacian, 1 / mean squared length for the others.
+    n_components : int
+    by : {"preimage_error", "trustworthiness", "kept"}
+        What decides the order. `kept` compares widths of one kernel poorly: the widest always keeps most.
+    n_neighbors : int
+        Neighbours for the trustworthiness.
+    max_rows : int
+        Rows drawn from larger data; a fifth of them is left out for the pre-images.
+    random_state : int, Generator or None
+        Of the draw; None is a fixed one.
+    **options
+        For `KernelPCA`, such as `degree` or `preimage`.
+
+    Returns
+    -------
+    KernelScan
+        `trials` (best first), `best`, `estimator()`, `to_pandas()`.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> angle = np.linspace(0, 6, 60)
+    >>> rings = np.column_stack([np.cos(angle), np.sin(angle)]) * np.repeat([1.0, 3.0], 30)[:, None]
+    >>> scan = ek.scan_kernels(rings, kernels=("linear", "rbf"), n_components=2)
+    >>> len(scan.trials), scan.best.failure
+    (6, '')
+    """
+    check_choice("by", by, tuple(MEASURES))
+    check_count("n_components", n_components, None)
+    for kernel in kernels:
+        check_choice("kernels", kernel, ("linear", "cosine", *_WIDE))
+    tried, left_out = _drawn(X, check_count("max_rows", max_rows, None), random_state)
+    trials = [
+        _trial(tried, left_out, kernel, gamma, n_components, n_neighbors, options)
+        for kernel in kernels
+        for gamma in _widths(kernel, gammas, tried)
+    ]
+
+    def rank(trial: KernelTrial) -> float:
+        value = MEASURES[by] * float(getattr(trial, by))
+        return value if np.isfinite(value) else np.inf
+
+    return KernelScan(tuple(sorted(trials, key=rank)), by, n_components, tried.shape[0] + left_out.shape[0])
+
+
+def _drawn(X: Any, most: int, random_state: Any) -> tuple[Any, Any]:
+    """(rows to fit, rows left out)."""
+    rows = numbers(open_matrix(X, stream=False))
+    _, rng = generator(random_state)
+    order = rng.permutation(rows.shape[0])[:most]
+    if len(order) < 10:
+        raise InputError(
+            f"{len(order)} rows are too few to leave some out and compare kernels; at least 10 are needed."
+        )
+    cut = max(2, len(order) // 5)
+    return rows[np.sort(order[cut:])], rows[np.sort(order[:cut])]
+
+
+def _widths(kernel: str, gammas: Sequence[float] | None, rows: Any) -> list[float | None]:
+    if kernel not in _WIDE:
+        return [None]
+    if gammas is not None:
+        return [float(gamma) for gamma in gammas]
+    middle = median_gamma(rows, kernel)
+    return [factor * middle for factor in FACTORS]
+
+
+def _trial(
+    rows: Any, left_out: Any, kernel: str, gamma: float | None, k: int, neighbors: int, options: dict[str, Any]
+) -> KernelTrial:
+    model = KernelPCA(k, kernel=kernel, gamma=gamma, fit_inverse_transform=True, **options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EckartWarning)
+            scores = model.fit_transform(rows)
+            back = model.inverse_transform(model.transform(left_out))
+    except InputError as error:
+        return KernelTrial(kernel, gamma, failure=str(error).partition(":")[0])
+    dense = np.asarray(rows.toarray() if is_sparse(rows) else rows, np.float64)
+    wanted = np.asarray(left_out.toarray() if is_sparse(left_out) else left_out, np.float64)
+    spread = float(np.mean((wanted - dense.mean(axis=0)) ** 2)) or 1.0
+    near = min(neighbors, max(1, (len(dense) - 1) // 2))
+    certificate = model.certificate_
+    return KernelTrial(
+        kernel,
+        gamma,
+        kept=float("nan") if certificate is None else certificate.explained[0],
+        trustworthiness=float(trustworthiness(dense, scores, n_neighbors=near)),
+        preimage_error=float(np.mean((wanted - back) ** 2)) / spread,
+    )

@@ -1,1 +1,0 @@
-"""Loops that no library has, compiled by Numba where they run. Imported only when sparse data are multiplied."""

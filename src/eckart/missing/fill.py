@@ -1,0 +1,296 @@
+"""Missing values filled on request, and never silently: with column means, or by the axes of the table itself.
+
+What was filled, how, and how far off it may be goes into the decomposition: `parts["missing"]` and a note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from eckart.arrays import Array, from_numpy, is_sparse, to_numpy
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.settings import check_weights, generator
+from eckart.errors import InputError
+from eckart.missing.em import Completed, GapModel, complete, fill_rows, gap_errors, means_present
+from eckart.missing.held_out import Candidate, HeldOut
+from eckart.options import check_choice, check_count
+from eckart.result import Decomposition
+
+How = Literal["error", "mean", "em"]
+WAYS = ("error", "mean", "em")
+_MOST_AXES = 15
+_ALL_AXES = 300
+"""Up to this shorter side, filling by all axes is tried as well."""
+_SEARCH_CELLS = 1_000_000
+"""Cross-validation looks at no more cells than this: at a sample of the rows."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table without gaps, and everything about those it had.
+
+    `rows`, `columns`, `values` and `errors` (standard errors) have one entry for each gap.
+    """
+
+    how: str
+    table: Array
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    errors: np.ndarray
+    model: GapModel
+    k: int = 0
+    """Number of axes that filled the gaps; 0 for column means."""
+    shrink: float = 0.0
+    """Share of noise, where all axes were used."""
+    steps: int = 0
+    settled: bool = True
+    error: float | None = None
+    """Error of values that were hidden and filled (root mean square), in standard deviations of their columns."""
+    error_of_means: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def fill_missing(
+    data: Any, how: How = "em", *, k: int | None = None, sample_weight: Any = None, rng: Any = None
+) -> Filled:
+    """The table with its missing values filled, with the error of each.
+
+    Parameters
+    ----------
+    data : array, sparse matrix, data frame or path
+        Missing values are NaN, null or masked.
+    how : "em" or "mean"
+        "em" foretells a gap from the other values of its row, by the axes of the table (regularised iterative PCA);
+        "mean" takes the mean of the values present in its column.
+    k : int, optional
+        Number of axes for "em"; chosen by cross-validation if not given.
+    sample_weight : array of shape (rows,), optional
+        How often each row counts.
+    rng : int or numpy.random.Generator, optional
+        Seed for the cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> table = np.outer([1.0, 2, 3, 4, 5, 6], [1.0, 2, 3, 4])
+    >>> table[1, 2] = np.nan
+    >>> filled = ek.fill_missing(table, k=1)
+    >>> filled.table[1, 2].round(3)
+    np.float64(6.0)
+    """
+    check_choice("how", how, ("mean", "em"))
+    opened = open_matrix(unmasked(data))
+    weights = check_weights(sample_weight, opened.matrix.shape[0])
+    if k is not None:
+        check_count("k", k, max(min(opened.matrix.shape) - 1, 1))
+    return fill(opened, how, weights=weights, rng=generator(rng)[1], k=k)
+
+
+def fill(
+    opened: Opened, how: str, *, weights: np.ndarray | None, rng: np.random.Generator, k: int | None = None
+) -> Filled:
+    """Fill the gaps of an opened matrix; `table` is in the library, dtype and units of the data."""
+    _refuse_blocks(opened)
+    matrix = opened.matrix.matrix
+    if is_sparse(matrix):
+        return _fill_sparse(opened, how, weights)
+    table = np.ldexp(to_numpy(matrix).astype(np.float64), opened.exponent)
+    gone = np.isnan(table)
+    _refuse(table, gone, opened)
+    ones = np.ones(len(table)) if weights is None else weights
+    found, best, plain = _completed(table, gone, how, ones, rng, k)
+    rows, columns = np.nonzero(gone)
+    errors = gap_errors(table, found.model)[gone]
+    if best is not None and rows.size:
+        errors *= best.calibration
+    filled = Filled(
+        how=how,
+        table=from_numpy(np.ldexp(found.table, -opened.exponent).astype(_float(matrix)), matrix),
+        rows=rows,
+        columns=columns,
+        values=np.ldexp(found.table[gone], -opened.exponent),
+        errors=np.ldexp(errors, -opened.exponent),
+        model=_in_units(found.model, -opened.exponent),
+        k=found.model.k,
+        shrink=0.0 if best is None else best.shrink,
+        steps=found.steps,
+        settled=found.settled,
+        error=None if best is None else best.error**0.5,
+        error_of_means=None if plain is None else plain.error**0.5,
+    )
+    return replace(filled, notes=_notes(filled, table.shape, gone))
+
+
+def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
+    """New rows with their gaps filled the way the decomposition was fitted; as they are where it knows no way."""
+    known = d.parts.get("missing")
+    if known is None or not opened.matrix.resident or opened.matrix.sparse:
+        return opened
+    matrix = opened.matrix.matrix
+    table = to_numpy(matrix)
+    gone = np.isnan(table)
+    if not gone.any():
+        return opened
+    model = GapModel(known["mean"], known["scale"], known["right"], known["ridge"], float(known["noise"]))
+    filled = fill_rows(table.astype(np.float64), model)
+    return with_matrix(opened, from_numpy(filled.astype(_float(matrix)), matrix))
+
+
+def with_matrix(opened: Opened, matrix: Any) -> Opened:
+    """The same with other numbers of the same shape."""
+    return replace(opened, matrix=replace(opened.matrix, matrix=matrix))
+
+
+def as_parts(filled: Filled) -> dict[str, Any]:
+    """What a decomposition remembers of the gaps."""
+    model = filled.model
+    return {
+        "how": filled.how, "k": filled.k, "shrink": filled.shrink, "steps": filled.steps, "settled": filled.settled,
+        "error": filled.error, "error_of_means": filled.error_of_means,
+        "rows": filled.rows, "columns": filled.columns, "values": filled.values, "errors": filled.errors,
+        "mean": model.mean, "scale": model.scale, "right": model.right, "ridge": model.ridge, "noise": model.noise,
+    }  # fmt: skip
+
+
+def unmasked(data: Any) -> Any:
+    """A masked array with NaN where it is masked; anything else as it is."""
+    if not isinstance(data, np.ma.MaskedArray):
+        return data
+    kind = data.dtype if data.dtype.kind == "f" else np.float64
+    return np.ma.filled(data.astype(kind), np.nan)
+
+
+def _completed(
+    table: np.ndarray, gone: np.ndarray, how: str, weights: np.ndarray, rng: np.random.Generator, k: int | None
+) -> tuple[Completed, Candidate | None, Candidate | None]:
+    """The filled table, the model chosen and that of column means, where cross-validation chose."""
+    if how == "mean" or not gone.any():
+        return _by_means(table, gone, weights), None, None
+    if k is not None:
+        return complete(table, k, weights=weights), None, None
+    best, plain = _search(table, weights, rng)
+    return complete(table, best.k, shrink=best.shrink, weights=weights), best, plain
+
+
+def _by_means(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> Completed:
+    mean = means_present(table, gone, weights)
+    squares = weights @ np.where(gone, 0.0, table - mean) ** 2 / (weights @ ~gone)
+    model = GapModel(mean, np.sqrt(squares), np.zeros((table.shape[1], 0)), np.zeros(0), 1.0)
+    return Completed(np.where(gone, mean, table), model, 0, True)
+
+
+def _search(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> tuple[Candidate, Candidate]:
+    """The candidate of smallest error on hidden values, and column means."""
+    rows, columns = table.shape
+    if table.size > _SEARCH_CELLS:
+        chosen = np.sort(rng.choice(rows, max(_SEARCH_CELLS // columns, min(rows, 20)), replace=False))
+        table, weights = table[chosen], weights[chosen]
+    tried = int(np.clip(1_000_000 // table.size, 3, 10))
+    held_out = HeldOut(table, rng, weights=weights, tried=tried)
+    candidates = held_out.try_axes(max(min(*table.shape, _MOST_AXES + 2) - 2, 0))
+    if min(table.shape) <= _ALL_AXES:
+        candidates += held_out.try_shrinking()
+    best = min(candidates, key=lambda candidate: candidate.error)
+    return held_out.calibrated(best), candidates[0]
+
+
+def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled:
+    """Stored NaN are gaps; what is not stored is zero, and present."""
+    matrix = opened.matrix.matrix
+    entries = matrix.tocoo()
+    gone = np.isnan(entries.data)
+    if how == "em" and gone.any():
+        raise InputError(
+            f"{int(gone.sum()):,} stored values of the sparse matrix are missing; filling them by axes needs a dense "
+            "table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
+        )
+    weights = np.ones(matrix.shape[0]) if weights is None else weights
+    size = matrix.shape[1]
+    present = np.where(gone, 0.0, entries.data)
+    left = weights.sum() - np.bincount(entries.col, weights[entries.row] * gone, size)
+    _refuse_columns(np.flatnonzero(left <= 0.0), opened)
+    mean = np.bincount(entries.col, weights[entries.row] * present, size) / left
+    squares = np.bincount(entries.col, weights[entries.row] * present**2, size) / left - mean**2
+    model = GapModel(mean, np.sqrt(np.maximum(squares, 0.0)), np.zeros((size, 0)), np.zeros(0), 1.0)
+    filled = matrix.copy()
+    place = np.isnan(filled.data)
+    filled.data[place] = mean[filled.indices[place]]
+    if opened.exponent:
+        filled.data = np.ldexp(filled.data, -opened.exponent)
+    model = _in_units(model, -opened.exponent)
+    rows, columns = entries.row[gone].astype(np.int64), entries.col[gone].astype(np.int64)
+    found = Filled(how, filled, rows, columns, model.mean[columns], model.scale[columns], model)
+    return replace(found, notes=_notes(found, matrix.shape, None))
+
+
+def _refuse_blocks(opened: Opened) -> None:
+    if not opened.matrix.resident:
+        raise InputError(
+            "Gaps are filled in memory, and this table is read in blocks. Give stream=False or more memory, "
+            "or fill the gaps beforehand."
+        )
+
+
+def _refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:
+    if np.isinf(table).any():
+        refuse_not_finite(np.where(gone, 0.0, table), opened.about.column_names)
+    _refuse_columns(np.flatnonzero(gone.all(axis=0)), opened)
+
+
+def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
+    if not empty.size:
+        return
+    names = opened.about.column_names
+    listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
+    raise InputError(
+        f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
+        "Nothing can be said about them: leave them out."
+    )
+
+
+def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> tuple[str, ...]:
+    """What was filled, how, and how sure that is."""
+    count = len(filled.values)
+    if not count:
+        return ()
+    touched = len(np.unique(filled.columns))
+    cells = shape[0] * shape[1]
+    seen = f"{count:,} of {cells:,} values ({count / cells:.2%}) were missing, in {touched:,} of {shape[1]:,} columns"
+    notes = [f"{seen}; {_way(filled)} Shares and bounds are those of the filled table."]
+    if gone is not None and (empty := int(gone.all(axis=1).sum())):
+        notes.append(f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
+    if not filled.settled:
+        notes.append(f"The filled values were still moving after {filled.steps} steps.")
+    return tuple(notes)
+
+
+def _way(filled: Filled) -> str:
+    if filled.how == "mean":
+        return (
+            "they were filled with the means of their columns, which understates variances and correlations "
+            "(a filled value is off by about one standard deviation)."
+        )
+    axes = f"{filled.k} ax{'is' if filled.k == 1 else 'es'}"
+    model = f"all {axes}, shrunk by {filled.shrink:.2%}" if filled.shrink else axes
+    sentence = f"they were filled by EM with {model}, in {filled.steps} steps."
+    if filled.error is None:
+        return sentence
+    return (
+        f"{sentence} Values hidden on purpose were foretold to within {filled.error:.2f} standard deviations of their "
+        f"column (column means: {filled.error_of_means:.2f})."
+    )
+
+
+def _in_units(model: GapModel, exponent: int) -> GapModel:
+    if not exponent:
+        return model
+    return replace(model, mean=np.ldexp(model.mean, exponent), scale=np.ldexp(model.scale, exponent))
+
+
+def _float(matrix: Any) -> type[np.floating[Any]]:
+    return np.float32 if str(matrix.dtype).endswith("float32") else np.float64

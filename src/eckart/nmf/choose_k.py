@@ -1,0 +1,75 @@
+"""How many parts of a non-negative factorisation: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
+
+A = [[A11, A12], [A21, A22]]: with A22 ~ W H of k parts, A12 ~ W' H and A21 ~ W H' by non-negative least squares, and
+A11 is foretold by W' H'. Factorisations of different k have nothing in common, so each k is fitted by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import is_sparse
+from eckart.nmf.loss import squared_error
+from eckart.nmf.result import coordinates, factorise
+from eckart.rank.standard_error import fewest_as_good
+
+_MOST = 12
+_WORSE = 3
+"""So many numbers of parts in a row without a smaller error end the search."""
+_OPTIONS: dict[str, Any] = {
+    "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
+    "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
+}  # fmt: skip
+
+
+def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
+    """The number of parts that foretells held-out quarters best."""
+    rows, columns = table.shape
+    if rows < 8 or columns < 4:
+        return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
+    errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
+    k = fewest_as_good(errors)
+    mean = errors.mean(axis=1)
+    if k == len(mean) - 1 and k > 0:
+        return None, f"Held-out quarters are foretold better and better up to {k} parts; there may be more."
+    beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
+    return k, f"With {k} parts, held-out quarters are foretold with an error of {mean[k]:.4f} of their squares{beyond}."
+
+
+def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
+    """Squared errors of the four held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares."""
+    rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
+    halves = np.array_split(rng.permutation(table.shape[0]), 2)
+    sides = np.array_split(rng.permutation(table.shape[1]), 2)
+    cuts = [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
+    errors = [np.ones(4)]
+    squares = np.array([_squares(table[out][:, far]) for out, _, far, _ in cuts])
+    for k in range(1, most + 1):
+        errors.append(np.array([_quarter(table, *cut, k) for cut in cuts]) / np.maximum(squares, 1e-300))
+        if k - int(np.argmin([error.mean() for error in errors])) >= _WORSE:
+            break
+    return np.asarray(errors)
+
+
+def _squares(block: Any) -> float:
+    return float(np.sum(np.asarray(block.data if is_sparse(block) else block, dtype=np.float64) ** 2))
+
+
+def _quarter(table: Any, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, k: int) -> float:
+    """||A11 - W' H'||^2."""
+    above, below = table[out], table[kept]
+    _, rows, parts = factorise(below[:, near], k=k, rng=0, keep_left=False, **_OPTIONS)
+    given = {name: value for name, value in _OPTIONS.items() if name not in ("init", "n_runs")}
+    others = coordinates(above[:, near], parts, given)
+    columns = coordinates(_turned(below[:, far]), np.ascontiguousarray(rows.T), given)
+    return squared_error(_rows(above[:, far]), np.asarray(others, np.float64), np.asarray(columns, np.float64))
+
+
+def _turned(block: Any) -> Any:
+    return _rows(block.T) if is_sparse(block) else np.ascontiguousarray(block.T)
+
+
+def _rows(block: Any) -> Any:
+    return block.tocsr() if is_sparse(block) else np.ascontiguousarray(block)

@@ -1,0 +1,126 @@
+"""The steps of NMF on a GPU: those of `nmf_squares` and of `nmf_entries` (CSR rows) by their kernels.
+
+A step of small factors is a few dozen launches that take the host ten times as long as the GPU: it is recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eckart.arrays import Array, astype, namespace, to_numpy
+from eckart.engine.backends.cuda.arrays import given_back, pointer
+from eckart.engine.backends.cuda.graph import Recorded
+from eckart.errors import require
+from eckart.nmf import cuda as cuda_nmf
+from eckart.nmf.entries import FLOOR, SHARE, Entries
+from eckart.nmf.problem import Half, Penalties, Penalty, rounding_of
+from eckart.nmf.squares import END, Product, Squares, gram_of, inverse_diagonal
+
+_END = {4: 1e-10, 8: END}
+"""Rows are at their end where a sweep brings this share of what the first did, by the bytes of a number."""
+_PIECE = 2**26
+
+
+_RECORDED = 2**24
+"""Numbers in both factors up to which a step is recorded; copying larger ones costs more than launching."""
+_SUMMED = 2**16
+"""Rows of a factor up to which its columns are added up by the library."""
+
+
+def _worth(begin: Array, other: Array) -> bool:
+    return bool((begin.shape[0] + other.shape[0]) * begin.shape[1] <= _RECORDED)
+
+
+def _half(found: tuple[Array, ...]) -> Half:
+    new, ahead, sums = found
+    value, violation = to_numpy(sums).tolist()
+    return Half(new, ahead, value, violation)
+
+
+class DeviceSquares(Squares):
+    """The squared error of a matrix that is known by its products."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._steps: dict[tuple[bool, int, float], Recorded] = {}
+
+    def _step(
+        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        sweeps: int | None,
+    ) -> Half:  # fmt: skip
+        most, share = self._effort(sweeps)
+
+        def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
+            gram = gram_of(other, penalty)
+            seen = (cuda_nmf.seen(array) for array in (product(other), begin, old, gram, inverse_diagonal(gram)))
+            found = cuda_nmf.given_rows(*seen, lasso=penalty.lasso, sweeps=most, share=share, push=pointer(push))
+            return tuple(given_back(array, begin) for array in found)
+
+        key = (product == self._matmat, most, share)
+        step = self._steps.setdefault(key, Recorded(work, worth=_worth(begin, other)))
+        return _half(step(begin, other, old, number=push))
+
+
+class DeviceEntries(Entries):
+    """`matrix` and its transpose `turned` have data, indices (int32) and indptr (int64), as CuPy arrays."""
+
+    def __init__(
+        self, matrix: Any, turned: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
+    ) -> None:
+        self.penalties = penalties
+        self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
+        self.matrix, self.turned = matrix, turned
+        squares, self.floor, self.constant = _of_data_alone(matrix.data, divergence=divergence)
+        self.rounding = 16.0 * rounding_of(matrix.data) * (abs(self.constant) if divergence else squares)
+        self._classes: dict[tuple[int, int], list[cuda_nmf.Class]] = {}
+        self._steps: dict[tuple[int, int, float], Recorded] = {}
+
+    def _step(
+        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *, score: bool,
+        sweeps: int | None = None,
+    ) -> Half:  # fmt: skip
+        itemsize = matrix.data.dtype.itemsize
+        most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
+
+        def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
+            found = cuda_nmf.entry_rows(
+                self._classes_of(matrix, begin.shape[1]), matrix,
+                *(cuda_nmf.seen(array) for array in (other, begin, old, _sums(other))),
+                divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
+                floor=self.floor, sweeps=most, share=share, push=pointer(push), score=score,
+            )  # fmt: skip
+            return tuple(given_back(array, begin) for array in found)
+
+        step = self._steps.setdefault((id(matrix), most, share), Recorded(work, worth=_worth(begin, other)))
+        return _half(step(begin, other, old, number=push))
+
+    def _classes_of(self, matrix: Any, k: int) -> list[cuda_nmf.Class]:
+        key = (id(matrix), k)
+        if key not in self._classes:
+            self._classes[key] = cuda_nmf.classes_of(matrix.indptr, k, matrix.data.dtype.itemsize)
+        return self._classes[key]
+
+
+def _sums(factor: Array) -> Array:
+    """Of the columns, in float64.
+
+    CuPy cannot record a product, and its own sum takes longer than the whole step where a factor is tall.
+    """
+    xp = namespace(factor)
+    if factor.shape[0] <= _SUMMED:
+        return xp.sum(factor, axis=0, dtype=xp.float64)
+    return xp.ones(factor.shape[0], dtype=xp.float64, device=factor.device) @ astype(factor, xp.float64)
+
+
+def _of_data_alone(data: Any, *, divergence: bool) -> tuple[float, float, float]:
+    """(sum of squares, floor of W H, sum of x log x - x); the latter two are zero for squares."""
+    cupy = require("cupy", purpose="NMF on a GPU")
+    squares = count = sums = constant = 0.0
+    for start in range(0, data.shape[0], _PIECE):
+        x = data[start : start + _PIECE].astype(cupy.float64)
+        squares += float(x @ x)
+        if divergence:
+            count += float((x > 0).sum())
+            sums += float(x.sum())
+            constant += float((x * cupy.log(cupy.where(x > 0, x, 1.0)) - x).sum())
+    return squares, (FLOOR * sums / max(count, 1.0) or FLOOR) if divergence else 0.0, constant

@@ -1,0 +1,115 @@
+"""Losses that are added up entry by entry: Kullback-Leibler, and either loss where some entries are unknown.
+
+Kullback-Leibler: sum over stored entries of x log(x / wh) - x, plus sum_k (sum_i w_ik) (sum_j h_kj) for all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, from_numpy, is_array, to_numpy
+from eckart.engine.parallel import fold
+from eckart.nmf.problem import Half, Penalties, Penalty, entry_segments, segments, total
+from eckart.nmf.squares import END
+
+SHARE = 0.05
+FLOOR = 1e-12
+"""W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
+_BLOCK_BYTES = 2_000_000
+
+
+class Entries:
+    """Steps over the given entries of a dense (NaN: unknown) or CSR matrix (`observed`: not stored is unknown)."""
+
+    def __init__(self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
+        self.penalties = penalties
+        self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
+        matrix = to_numpy(matrix) if is_array(matrix) else matrix
+        self.matrix, self.turned = matrix, turned(matrix)
+        self.floor, self.constant = _of_data_alone(matrix) if divergence else (0.0, 0.0)
+        size = abs(self.constant) if divergence else squared_norm(matrix)
+        self.rounding = 16.0 * float(np.finfo(np.float64).eps) * size
+
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+        return self._step(self.matrix, self.penalties.rows, begin, other, old, push, score=True, sweeps=sweeps)
+
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+        return self._step(self.turned, self.penalties.columns, begin, other, old, push, score=False)
+
+    def _step(
+        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *,
+        score: bool, sweeps: int | None = None,
+    ) -> Half:  # fmt: skip
+        from eckart.nmf import compiled_entries as nmf_entries
+
+        like = begin
+        begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
+        new, ahead, sums = np.empty_like(begin), np.empty_like(begin), other.sum(axis=0)
+        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+
+        def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
+            return [
+                nmf_entries.rows(
+                    self.divergence, self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge,
+                    self.floor, *effort, old, push, score, *block[3:], new, ahead,
+                )
+                for block in entry_blocks(matrix, piece, observed=self.observed)
+            ]  # fmt: skip
+
+        found = total(fold(step, pieces_of(matrix), list.__add__))
+        return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+
+
+def turned(matrix: Any) -> Any:
+    """A^T as rows: a view for dense, a copy of the size of the matrix for CSR."""
+    return matrix.T if isinstance(matrix, np.ndarray) else matrix.T.tocsr()
+
+
+def pieces_of(matrix: Any) -> list[tuple[int, int]]:
+    return segments(matrix.shape[0]) if isinstance(matrix, np.ndarray) else entry_segments(matrix)
+
+
+def entry_blocks(
+    matrix: Any, piece: tuple[int, int], *, observed: bool
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, int, int, int]]:
+    """(indptr, indices, data, start, stop, offset): rows of CSR as they are, dense rows a few at a time."""
+    start, stop = piece
+    if not isinstance(matrix, np.ndarray):
+        yield matrix.indptr, matrix.indices, matrix.data, start, stop, 0
+        return
+    height = max(1, _BLOCK_BYTES // (8 * matrix.shape[1]))
+    for first in range(start, stop, height):
+        block = np.ascontiguousarray(matrix[first : min(first + height, stop)])
+        given = ~np.isnan(block) if observed else block != 0
+        counts = np.zeros(block.shape[0] + 1, np.int32)
+        np.cumsum(given.sum(axis=1), out=counts[1:])
+        yield counts, np.nonzero(given)[1].astype(np.int32), block[given], 0, block.shape[0], first
+
+
+def given_values(matrix: Any) -> Iterator[np.ndarray]:
+    """The known entries in float64, piece by piece."""
+    for start, stop in pieces_of(matrix):
+        if isinstance(matrix, np.ndarray):
+            block = matrix[start:stop]
+            yield block[~np.isnan(block)].astype(np.float64, copy=False)
+        else:
+            yield matrix.data[matrix.indptr[start] : matrix.indptr[stop]].astype(np.float64, copy=False)
+
+
+def squared_norm(matrix: Any) -> float:
+    """Sum of the squares of the known entries."""
+    return float(sum(np.vdot(values, values) for values in given_values(matrix)))
+
+
+def _of_data_alone(matrix: Any) -> tuple[float, float]:
+    """(floor of W H, sum of x log x - x)."""
+    count, sums, constant = 0, 0.0, 0.0
+    for values in given_values(matrix):
+        positive = values[values > 0]
+        count += positive.size
+        sums += float(positive.sum())
+        constant += float(np.dot(positive, np.log(positive)) - positive.sum())
+    return FLOOR * sums / max(count, 1) or FLOOR, constant

@@ -1,0 +1,310 @@
+"""From a table and settings to factors: singular vectors, start, descent, several runs, the loss without rounding."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, device, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.engine.backends.cuda.arrays import given_back
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.svd import find_axes
+from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.nmf.compare import paired_cosines
+from eckart.nmf.device import DeviceEntries, DeviceSquares
+from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
+from eckart.nmf.entries import Entries
+from eckart.nmf.loss import squared_error
+from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
+from eckart.nmf.options import Settings, check_factor
+from eckart.nmf.problem import Penalties, Problem, length
+from eckart.nmf.squares import SparseSquares, Squares
+from eckart.nmf.start import from_singular_vectors, random_start
+from eckart.nmf.table import Table
+from eckart.result import Certificate, Decomposition
+
+EXTRA = 20
+"""Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
+_SVD_TOLERANCE = 1e-4
+_SVD_READS = 8
+_PUSH = {"squares": 0.3, "entries": 0.3}
+"""First extrapolation, as a share of the last move."""
+_SWEEPS = {"dense": 4, "sparse": 1, "entries": 2}
+"""Sweeps over the coordinates per product: more where a product costs more than a sweep."""
+_COMPRESSED_TOLERANCE = 1e-4
+"""The compressed matrix is no more than a way to a good start."""
+_EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
+"""Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
+
+Watch = Callable[[int, float], bool | None]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Factors of a table (2^exponent of what was given), best of all runs."""
+
+    outcome: Outcome
+    loss: float
+    """Divergence without penalties."""
+    svd: Decomposition | None
+    compressed: int
+    """Iterations made on the compressed matrix."""
+    losses: tuple[float, ...]
+    """Of every run."""
+    agreement: np.ndarray
+    """runs x k: cosine of each part with its partner in the best run."""
+
+
+def fit(
+    table: Table,
+    settings: Settings,
+    rng: np.random.Generator,
+    *,
+    W: Any = None,
+    H: Any = None,
+    watch: Watch | None = None,
+) -> Fitted:
+    """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
+    shape = table.matrix.shape
+    _check_zeros(table, settings)
+    if _host_only(settings):
+        table = table.on_host()
+    penalties = settings.penalties(shape, table.exponent)
+    svd = _singular_vectors(table, settings)
+    problem = make_problem(table, settings, penalties)
+    runs: list[tuple[Outcome, int, float]] = []
+    for run in range(settings.n_runs):
+        chosen = settings if run == 0 else replace(settings, init="random")
+        left, right = _start(table, chosen, svd, rng, W, H)
+        outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
+        runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
+    best = min(range(len(runs)), key=lambda i: runs[i][2])
+    agreement = np.array([paired_cosines(runs[best][0].right, run[0].right) for run in runs])
+    return Fitted(runs[best][0], runs[best][2], svd, runs[best][1], tuple(run[2] for run in runs), agreement)
+
+
+def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
+    """The loss, in the form that its data and its solver call for."""
+    taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+    plain = settings.solver == "cd"
+    if settings.squares and not table.observed:
+        operator = table.operator()
+        products = (operator.matmat, operator.rmatmat, table.squared_norm, penalties)
+        if taught:
+            return TaughtSquares(*products)
+        if table.dense or not is_host(table.like):
+            sweeps = 1 if plain else _SWEEPS["dense" if table.dense else "sparse"]
+            return squares_beside(table.like)(*products, sweeps=sweeps, like=_zeros(table, (0, 0)))
+        return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
+    if settings.beta == 1.0 and taught:
+        return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
+    if taught:
+        return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
+    more: dict[str, Any] = {
+        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
+    }  # fmt: skip
+    if is_host(table.like):
+        return Entries(table.matrix, penalties, **more)
+    from eckart.nmf.entries_of import stored_entries
+
+    return DeviceEntries(*stored_entries(table), penalties, **more)
+
+
+def squares_beside(like: Array) -> type[Squares]:
+    """The squared error where the data are."""
+    return Squares if is_host(like) else DeviceSquares
+
+
+def _host_only(settings: Settings) -> bool:
+    """Whether there is no text for other libraries: updates as taught, but for the squared error."""
+    return (
+        settings.beta not in (1.0, 2.0)
+        or (settings.solver == "mu" and not settings.squares)
+        or (settings.solver == "mu" and settings.missing == "mask")
+    )
+
+
+def rows_for(table: Table, settings: Settings, right: Array) -> Array:
+    """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
+    if settings.beta not in (1.0, 2.0):
+        table, right = table.on_host(), to_numpy(right)
+    right = astype(right, table.working)
+    penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
+    if settings.beta not in (1.0, 2.0):
+        return _taught_rows(make_problem(table, settings, penalties), table, settings, right)
+    problem = make_problem(table, replace(settings, solver="auto"), penalties)
+    shape = (table.matrix.shape[0], right.shape[1])
+    begin = _zeros(table, shape)
+    if not settings.squares:
+        begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
+    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings))
+    return _without_empty_rows(table, left)
+
+
+def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> float:
+    """Divergence of the fit without penalties."""
+    left, right = outcome.left, outcome.right
+    half = problem.rows(left, right, left, 0.0, sweeps=0)
+    loss = problem.constant + half.value - problem.penalties.rows.of(left)
+    exact_below = _EXACT_BELOW["float64" if is_host(left) else table.precision]
+    if settings.squares and not table.observed and loss < 0.5 * exact_below * table.squared_norm:
+        return 0.5 * squared_error(table.matrix, left, right)
+    return max(loss, 0.0)
+
+
+def _descend(
+    table: Table, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
+    left: Array, right: Array, watch: Watch | None,
+) -> tuple[Outcome, int]:  # fmt: skip
+    if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
+        by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+        return alternate(problem, left, right, max_iter=settings.max_iter, tol=settings.tol, by_loss=by_loss), 0
+    used = 0
+    push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
+    if svd is not None and svd.k > settings.k and table.dense and settings.squares:
+        short = _compressed(table, svd, penalties)
+        early = accelerate(
+            short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
+        )
+        left, right, used = early.left, early.right, early.iterations
+    limit = max(settings.max_iter - used, 1)
+    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch)
+    left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(table, settings))
+    left = _without_empty_rows(table, left)
+    return replace(outcome, left=left, iterations=outcome.iterations + used), used
+
+
+def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squares:
+    """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
+    left, values, right = _axes(table, svd)
+    scaled = right * astype(from_numpy(values, right), right.dtype)
+    return squares_beside(left)(
+        lambda other: left @ (scaled.T @ other),
+        lambda other: scaled @ (left.T @ other),
+        float(values @ values),
+        penalties,
+        sweeps=_SWEEPS["dense"],
+        like=left,
+    )
+
+
+def _axes(table: Table, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
+    """Singular vectors beside the factors; values in float64 on the host."""
+    left, right = svd.left, svd.right
+    if isinstance(table.matrix, DeviceCsr):
+        left, right = given_back(left, table.like), given_back(right, table.like)
+    elif is_numpy(table.like):
+        left, right = to_numpy(left), to_numpy(right)
+    return astype(left, table.working), np.asarray(to_numpy(svd.values), dtype=np.float64), astype(right, table.working)
+
+
+def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
+    """The certified SVD: a start, a shorter problem, and the bound that no factorisation can beat."""
+    needed = settings.init.startswith("nndsvd")
+    bound = settings.squares and settings.solver == "auto" and not table.observed
+    short = min(table.matrix.shape)
+    if not needed and not bound:
+        return None
+    k = min(settings.k, short)
+    if table.dense and settings.squares and settings.solver == "auto" and short >= 2 * (k + EXTRA):
+        k += EXTRA
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
+        warnings.simplefilter("ignore", DataWarning)
+        return find_axes(table.as_given(), "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_reads=_SVD_READS)
+
+
+def _start(
+    table: Table, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
+) -> tuple[Array, Array]:
+    rows, columns = table.matrix.shape
+    k = settings.k
+    root = 2.0 ** (table.exponent / 2)
+    if settings.init == "custom":
+        left, right = (_beside(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))))
+        return left * root, turned(right) * root
+    if settings.init == "random":
+        left, right = random_start(rows, columns, k, table.mean, rng)
+        return _beside(table, left), _beside(table, right)
+    assert svd is not None
+    left, values, right = _axes(table, svd)
+    return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
+
+
+def _check_zeros(table: Table, settings: Settings) -> None:
+    if settings.beta <= 0.0 and table.smallest == 0.0:
+        raise InputError(
+            "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
+            "infinite. Add small values to X, mark the zeros as missing, or use a positive beta_loss."
+        )
+
+
+def turned(factor: Array) -> Array:
+    """The transpose, stored row by row."""
+    if is_numpy(factor):
+        return np.ascontiguousarray(factor.T)
+    xp = namespace(factor)
+    return xp.reshape(xp.reshape(factor.T, (-1,)), (factor.shape[1], factor.shape[0]))
+
+
+def _beside(table: Table, factor: Array) -> Array:
+    """A factor from the host, or from where the data are, in the library of the data and their precision."""
+    return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
+
+
+def _zeros(table: Table, shape: tuple[int, int]) -> Array:
+    return namespace(table.like).zeros(shape, dtype=table.working, device=device(table.like))
+
+
+def _mean(factor: Array) -> float:
+    return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
+
+
+def _taught_rows(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
+    shape = (table.matrix.shape[0], right.shape[1])
+    left = np.full(shape, np.sqrt(table.mean / shape[1]))
+    for _ in range(max(settings.max_iter, 200)):
+        new = problem.rows(left, right, left, 0.0).new
+        moved, size = length(new - left), length(new)
+        left = new
+        if moved <= 1e-2 * settings.tol * size:
+            break
+    return left
+
+
+def _without_empty_rows(table: Table, left: Array) -> Array:
+    """Rows without any positive entry have no parts."""
+    return namespace(left).where(table.without_parts()[:, None], 0.0, left)
+
+
+def _finish_tolerance(table: Table, settings: Settings) -> float:
+    wanted = min(1e-6, 1e-2 * settings.tol) if settings.tol > 0.0 else 1e-9
+    # Factors in float32 tremble in their last digits.
+    return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
+
+
+def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certificate | None:
+    """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
+    if not settings.squares or table.squared_norm == 0.0:
+        return None
+    captured = max(0.0, 1.0 - 2.0 * fitted.loss / table.squared_norm)
+    best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
+    known = fitted.svd.certificate if fitted.svd is not None else None
+    if known is not None:
+        k = min(settings.k, fitted.svd.k)  # type: ignore[union-attr]
+        lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
+        best = min(1.0, float(upper @ upper) / table.squared_norm)
+        if fitted.svd.k == k:  # type: ignore[union-attr]
+            best = min(best, known.explained[1])
+    best = max(best, captured)
+    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    word += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
+    return Certificate(
+        explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
+        angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,
+        reads=fitted.outcome.iterations, word=word,
+    )  # fmt: skip

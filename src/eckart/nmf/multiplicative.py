@@ -1,0 +1,146 @@
+"""Multiplicative updates as taught: W <- W * (numerator / denominator)^gamma, which can neither change a sign nor rise.
+
+For the beta-divergence the numerator is ((W H)^(beta-2) * A) H^T and the denominator (W H)^(beta-1) H^T; beta 2 is
+half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito. gamma makes the step short enough outside 1 <= beta <= 2.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, namespace
+from eckart.engine.parallel import fold
+from eckart.nmf.entries import Entries, entry_blocks, pieces_of, turned
+from eckart.nmf.problem import Half, Penalties, Penalty, dot, segments
+from eckart.nmf.squares import Product, gram_of
+
+_LEAST = float(np.finfo(np.float32).eps)
+"""Where W H is nothing this is taken in its place, relative to the mean entry."""
+_TILE_BYTES = 4_000_000
+
+
+class TaughtSquares:
+    """beta = 2: W <- W (A H^T) / (W H H^T)."""
+
+    def __init__(self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties) -> None:
+        self.constant, self.penalties = 0.5 * squared_norm, penalties
+        self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
+        self._matmat, self._rmatmat = matmat, rmatmat
+
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+        return self._step(self._matmat(other), self.penalties.rows, begin, other)
+
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+        return self._step(self._rmatmat(other), self.penalties.columns, begin, other)
+
+    def _step(self, products: Array, penalty: Penalty, begin: Array, other: Array) -> Half:
+        image = begin @ astype(gram_of(other, Penalty()), begin.dtype)
+        value = 0.5 * dot(image, begin) - dot(products, begin) + penalty.of(begin)
+        new = multiplied(begin, products, image, penalty, 1.0)
+        return Half(new, new, value, np.inf)
+
+
+class TaughtEntries(Entries):
+    """beta = 1, stored entries only: W <- W ((A / W H) H^T) / (sums of H)."""
+
+    def _step(
+        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *,
+        score: bool, sweeps: int | None = None,
+    ) -> Half:  # fmt: skip
+        from eckart.nmf import compiled_entries as nmf_entries
+
+        new, sums = np.empty_like(begin), other.sum(axis=0)
+
+        def step(piece: tuple[int, int]) -> float:
+            values = [
+                nmf_entries.taught_rows(
+                    self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge, self.floor, score,
+                    *block[3:], new,
+                )
+                for block in entry_blocks(matrix, piece, observed=self.observed)
+            ]  # fmt: skip
+            return float(sum(values))
+
+        value = fold(step, pieces_of(matrix), operator.add)
+        return Half(new, new, value, np.inf)
+
+
+class TaughtBeta:
+    """Any beta: W H is formed a tile at a time, since every entry of it counts, stored or not."""
+
+    def __init__(self, matrix: Any, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
+        self.penalties, self.beta, self.observed = penalties, beta, observed
+        self.constant = 0.0
+        self.matrix, self.turned = matrix, turned(matrix)
+        self.rounding = 0.0
+        self.least = _LEAST * (mean or 1.0)
+        self.gamma = 1.0 / (2.0 - beta) if beta < 1.0 else 1.0 / (beta - 1.0) if beta > 2.0 else 1.0
+
+    def rows(
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
+    ) -> Half:
+        return self._step(self.matrix, self.penalties.rows, begin, other, score=True)
+
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+        return self._step(self.turned, self.penalties.columns, begin, other, score=False)
+
+    def _step(self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, *, score: bool) -> Half:
+        new = np.empty_like(begin)
+        height = max(1, _TILE_BYTES // (8 * matrix.shape[1]))
+
+        def step(piece: tuple[int, int]) -> float:
+            tile, known = self._tile(matrix, piece)
+            own = begin[piece[0] : piece[1]]
+            model = own @ other.T
+            value = beta_divergence(tile[known], model[known], self.beta, self.least) if score else 0.0
+            model = np.maximum(model, self.least)
+            powers = np.where(known, model ** (self.beta - 1.0), 0.0)
+            numerator = (np.where(known, tile, 0.0) * powers / model) @ other
+            new[piece[0] : piece[1]] = multiplied(own, numerator, powers @ other, penalty, self.gamma)
+            return value
+
+        pieces = segments(matrix.shape[0], max(16, -(-matrix.shape[0] // height)))
+        value = fold(step, pieces, operator.add)
+        return Half(new, new, value + penalty.of(begin), np.inf)
+
+    def _tile(self, matrix: Any, piece: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        rows = matrix[piece[0] : piece[1]]
+        if isinstance(matrix, np.ndarray):
+            tile = rows.astype(np.float64)
+            return tile, ~np.isnan(tile)
+        known = np.ones(rows.shape, bool)
+        if self.observed:
+            known[...] = False
+            known[rows.tocoo().coords] = True
+        return rows.toarray().astype(np.float64), known
+
+
+def multiplied(begin: Array, numerator: Array, denominator: Array, penalty: Penalty, gamma: float) -> Array:
+    """begin (numerator / denominator)^gamma; a denominator of zero means that nothing pulls at all."""
+    denominator = denominator + penalty.lasso + penalty.ridge * begin
+    xp = namespace(begin)
+    some = denominator > 0.0
+    ratio = xp.where(some, numerator / xp.where(some, denominator, 1.0), 0.0)
+    return astype(begin * (ratio if gamma == 1.0 else ratio**gamma), begin.dtype)
+
+
+def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float) -> float:
+    """sum of d_beta(x, model); beta = 2 is half the squared error, 1 Kullback-Leibler, 0 Itakura-Saito.
+
+    `least` stands for smaller entries of the model where a logarithm or a negative power is taken of them.
+    """
+    if beta == 2.0:
+        return float(0.5 * np.sum((x - model) ** 2))
+    safe = np.maximum(model, least)
+    if beta == 1.0:
+        logs = np.log(np.divide(x, safe, out=np.ones_like(x), where=x > 0))
+        return float(np.sum(x * logs - x + model))
+    if beta == 0.0:
+        ratio = x / safe
+        return float(np.sum(ratio - np.log(ratio) - 1.0))
+    own = np.power(x, beta, where=x > 0, out=np.zeros_like(x))
+    whole = (model if beta > 0.0 else safe) ** beta
+    return float(np.sum(own + (beta - 1.0) * whole - beta * x * safe ** (beta - 1.0)) / (beta * (beta - 1.0)))

@@ -1,0 +1,107 @@
+"""What a solver of A ~ W H may ask of a loss: improve the rows of one factor while the other is held.
+
+Both factors are kept as rows: W is rows x k, and H is held turned, columns x k, so that one text serves both sides.
+The objective is loss(A, W H) + sum over both factors F of lasso |F|_1 + ridge/2 |F|^2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array, is_numpy, namespace
+
+_SEGMENTS = 16
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """lasso |F|_1 + ridge/2 |F|^2 for one factor."""
+
+    lasso: float = 0.0
+    ridge: float = 0.0
+
+    def of(self, factor: Array) -> float:
+        if not (self.lasso or self.ridge):
+            return 0.0
+        total = factor.sum() if is_numpy(factor) else _sum(factor)
+        return float(self.lasso * total + 0.5 * self.ridge * dot(factor, factor))
+
+
+@dataclass(frozen=True)
+class Penalties:
+    rows: Penalty = Penalty()
+    columns: Penalty = Penalty()
+
+
+@dataclass(frozen=True)
+class Half:
+    """One factor after its step."""
+
+    new: Array
+    ahead: Array
+    """max(0, new + push (new - old)): where the factor would be if it went on like this."""
+    value: float
+    """Objective with the new factor, without what depends on the data and the other factor alone."""
+    violation: float
+    """Sum of the projected gradients that were met: zero at a stationary point."""
+
+
+class Problem(Protocol):
+    """A loss of a given matrix. `constant` is what the objective has beside `Half.value` and the other's penalty."""
+
+    constant: float
+    rounding: float
+    penalties: Penalties
+
+    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+        """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""
+        ...
+
+    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+        """H from `begin`, with W given."""
+        ...
+
+
+def segments(rows: int, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+    """Rows in equal pieces, from the shape alone."""
+    edges = np.unique(np.linspace(0, rows, min(pieces, rows) + 1).astype(int)).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def entry_segments(matrix: Any, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
+    """Rows of a CSR matrix in pieces of about equally many entries."""
+    wanted = np.linspace(0, matrix.indptr[-1], pieces + 1)[1:-1]
+    edges = np.unique([0, *np.searchsorted(matrix.indptr, wanted), matrix.shape[0]]).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def total(parts: list[tuple[float, float]]) -> tuple[float, float]:
+    """(values, violations) added up in the order of the segments."""
+    return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+
+def dot(first: Array, second: Array) -> float:
+    """<F, G>, added up in float64."""
+    return float(np.vdot(first, second)) if is_numpy(first) else _sum(first * second)
+
+
+def length(factor: Array) -> float:
+    """|F|, the root of the sum of squares."""
+    return float(np.linalg.norm(factor)) if is_numpy(factor) else float(np.sqrt(dot(factor, factor)))
+
+
+def rounding_of(like: Array) -> float:
+    """Errors of an objective in the arithmetic of steps on factors like this one, relative to its terms.
+
+    Products in float32 err by 6e-8 each, and by far less when millions of them are added up.
+    """
+    return 2.0**-29 if str(like.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
+
+
+def _sum(array: Array) -> float:
+    xp = namespace(array)
+    return float(xp.sum(array, dtype=xp.float64))

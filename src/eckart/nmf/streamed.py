@@ -1,0 +1,273 @@
+"""NMF of rows that are read in blocks: one read per iteration, W found block by block and not kept.
+
+With H given, the best W is a convex problem for each row by itself, so a block gives its part of the sums that the step
+of H needs (W^T W and W^T A, or their like for Kullback-Leibler) and is forgotten. Only H and these sums are kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.checkpoint import Journal, key_of
+from eckart.engine.svd import find_axes
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.nmf.curvature import MOST_PARTS, curvature, newton_step
+from eckart.nmf.driver import Outcome, accelerate
+from eckart.nmf.fit import rows_for
+from eckart.nmf.loss import squared_error
+from eckart.nmf.options import Settings, check_factor
+from eckart.nmf.problem import Half, Penalties
+from eckart.nmf.squares import SHARE, solve_given
+from eckart.nmf.start import from_singular_vectors, random_start
+from eckart.nmf.statistics import Seen, seen_in
+from eckart.nmf.table import Table, open_table
+from eckart.result import Certificate
+
+_SWEEPS = 20
+_PUSH = 0.5
+_EXACT_BELOW = 1e-6
+_SVD_TOLERANCE, _SVD_READS = 1e-4, 8
+_LEAST = 1e-3
+"""Going on never takes an entry of the parts to nothing, from where it could not come back."""
+_NAMES = ("gram", "cross", "sums", "rows", "norm", "own", "fitted")
+
+
+@dataclass(frozen=True)
+class PartsTask:
+    """What a block says of the parts H (k x columns): "sums" for the next H, "rows" of W, or the squared "error"."""
+
+    parts: np.ndarray
+    settings: Settings
+    name: str
+    kind: str = "sums"
+
+    def __call__(self, block: Any, start: int, stop: int) -> list[np.ndarray]:
+        table = _table(block, self.name, start, stop)
+        with np.errstate(under="ignore", over="ignore"):
+            left = rows_for(table, self.settings, np.ascontiguousarray(self.parts.T)) / 2.0**table.exponent
+            if self.kind == "rows":
+                return [left]
+            if self.kind == "error":
+                matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
+                return [np.array([squared_error(matrix, left, np.ascontiguousarray(self.parts.T))])]
+            found = seen_in(table, left, self.parts, self.settings.beta)
+            bends = [] if self.settings.squares or len(self.parts) > MOST_PARTS else [self._curvature(table, left)]
+        return [*(np.asarray(getattr(found, name), dtype=np.float64) for name in _NAMES), *bends]
+
+    def _curvature(self, table: Table, left: np.ndarray) -> np.ndarray:
+        matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
+        return curvature(matrix, left, self.parts)
+
+    @property
+    def key(self) -> str:
+        return key_of(f"nmf {self.kind}", self.parts)
+
+
+@dataclass(frozen=True)
+class SurveyTask:
+    """Sum and squares of a block, and the squared lengths of the positive and negative halves of A V / values."""
+
+    right: np.ndarray
+    values: np.ndarray
+    name: str
+
+    def __call__(self, block: Any, start: int, stop: int) -> list[np.ndarray]:
+        table = _table(block, self.name, start, stop)
+        scale = 2.0**-table.exponent
+        total = table.mean * scale * (stop - start) * self.right.shape[0]
+        left = np.asarray(table.operator().matmat(self.right)) * scale
+        left = left / np.where(self.values > 0, self.values, 1.0)
+        halves = [np.sum(np.square(np.maximum(sign * left, 0.0)), axis=0) for sign in (1.0, -1.0)]
+        return [np.array([total, table.squared_norm * scale * scale]), *halves]
+
+    @property
+    def key(self) -> str:
+        return key_of("nmf survey", self.right)
+
+
+class StreamedParts:
+    """A loss whose W is found anew in every read: what stands for it is an empty array, whose sums are known."""
+
+    def __init__(self, matrix: Any, settings: Settings, squared_norm: float) -> None:
+        self.matrix, self.settings = matrix, settings
+        self.penalties: Penalties = settings.penalties(matrix.shape)
+        self.constant = 0.5 * squared_norm if settings.squares else 0.0
+        self.rounding = 16.0 * float(np.finfo(np.float64).eps) * max(squared_norm, 1e-300)
+        self._known: list[tuple[np.ndarray, Seen, np.ndarray | None]] = []
+
+    def seen(self, token: np.ndarray) -> Seen:
+        return next(seen for known, seen, _ in self._known if known is token)
+
+    def rows(
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
+    ) -> Half:
+        """One read: W for the parts `other`, to the end, and the sums over it."""
+        parts = np.ascontiguousarray(other.T)
+        found = self.matrix.total(PartsTask(parts, self.settings, self.matrix.source.about.name))
+        arrays = dict(zip((*_NAMES, "bends"), found, strict=False))
+        numbers = {name: float(arrays[name]) for name in ("norm", "own", "fitted")}
+        seen = Seen(arrays["gram"], arrays["cross"], arrays["sums"], int(arrays["rows"]), **numbers)
+        token = np.empty((0, other.shape[1]))
+        self._known = [*self._known[-1:], (token, seen, arrays.get("bends"))]
+        penalty = self.penalties.rows
+        value = penalty.lasso * float(seen.sums.sum()) + 0.5 * penalty.ridge * float(np.trace(seen.gram))
+        value += seen.loss(parts, self.settings.beta) - self.constant
+        return Half(token, token, value, 0.0)
+
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+        """H from the sums."""
+        seen, penalty = self.seen(other), self.penalties.columns
+        if self.settings.squares:
+            gram = np.ascontiguousarray(seen.gram + penalty.ridge * np.eye(len(seen.gram)))
+            products = np.ascontiguousarray(seen.cross.T)
+            return solve_given(products, gram, penalty, begin, old, push, _SWEEPS, SHARE)
+        return self._divergence(begin, other, old, push)
+
+    def _divergence(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+        """Newton's step, or after one that went up (`push` is 0) that of Lee and Seung, which never does."""
+        seen, penalty = self.seen(other), self.penalties.columns
+        bends = next(bends for known, _, bends in self._known if known is other)
+        pull, slope = seen.cross.T, seen.sums + penalty.lasso
+        inside = begin > 0.0
+        gradient = np.where(inside, slope + penalty.ridge * begin - pull / np.where(inside, begin, 1.0), 0.0)
+        if bends is None or push == 0.0:
+            new = _divergence_step(pull, slope, penalty.ridge, begin)
+        else:
+            new = newton_step(begin, gradient, bends, penalty.ridge)
+        ahead = np.maximum(new + push * (new - old), _LEAST * new)
+        return Half(new, ahead, 0.0, float(np.abs(gradient).sum()))
+
+
+def _divergence_step(pull: np.ndarray, slope: np.ndarray, ridge: float, begin: np.ndarray) -> np.ndarray:
+    """The h that makes -pull log h + slope h + ridge/2 h^2 smallest."""
+    if ridge:
+        return np.asarray((np.sqrt(slope * slope + 4.0 * ridge * pull) - slope) / (2.0 * ridge))
+    return np.where(slope > 0.0, pull / np.where(slope > 0.0, slope, 1.0), begin)
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """The parts, the sums over the W that belongs to them, and what is known of the best."""
+
+    outcome: Outcome
+    seen: Seen
+    loss: float
+    svd: list[np.ndarray] | None
+    losses: tuple[float, ...]
+
+
+def fit_blocks(
+    matrix: Any, settings: Settings, rng: np.random.Generator, *, H: Any = None, executor: Any = None
+) -> Streamed:
+    """The best of `n_runs` runs; each reads the rows once per iteration."""
+    _refuse(settings)
+    svd = _singular_vectors(matrix, settings, executor)
+    right = np.zeros((matrix.shape[1], 1)) if svd is None else svd[1]
+    values = np.ones(1) if svd is None else svd[0]
+    (total, squares), *halves = matrix.total(SurveyTask(right, values, matrix.source.about.name))
+    mean = float(total) / (matrix.shape[0] * matrix.shape[1])
+    runs: list[Streamed] = []
+    for run in range(settings.n_runs):
+        chosen = settings if run == 0 else replace(settings, init="random")
+        start = _start(chosen, svd, halves, mean, matrix.shape[1], rng, H)
+        problem = StreamedParts(matrix, settings, float(squares))
+        empty = np.empty((0, settings.k))
+        outcome = accelerate(problem, empty, start, max_iter=settings.max_iter, tol=settings.tol, push=_PUSH)
+        seen = problem.seen(outcome.left)
+        runs.append(Streamed(outcome, seen, _loss(matrix, settings, outcome, seen), svd, ()))
+    best = min(runs, key=lambda run: run.loss)
+    return replace(best, losses=tuple(run.loss for run in runs))
+
+
+def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
+    """W, rows x k, in one more read."""
+    task = PartsTask(np.ascontiguousarray(right.T), settings, matrix.source.about.name, "rows")
+    found: np.ndarray = matrix.rows_of(task, right.shape[1])
+    return found
+
+
+def certificate_of(streamed: Streamed, settings: Settings, reads: int) -> Certificate | None:
+    """Squares: what was explained, and what no factorisation with k parts can exceed."""
+    norm = streamed.seen.norm
+    if not settings.squares or norm == 0.0:
+        return None
+    captured = max(0.0, 1.0 - 2.0 * streamed.loss / norm)
+    best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
+    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    if streamed.svd is not None:
+        _, _, lower, upper, (_, high, chance) = streamed.svd
+        best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
+        word += f"; no factorisation with as many can explain more than {best:.2%}"
+    return Certificate(
+        explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
+        angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,
+        reads=reads, word=f"{word}.",
+    )  # fmt: skip
+
+
+def _refuse(settings: Settings) -> None:
+    if settings.missing == "mask" or settings.beta not in (1.0, 2.0) or settings.solver != "auto":
+        raise ParameterError(
+            "Rows that are read in blocks are factorised with solver='auto', beta_loss='frobenius' or "
+            "'kullback-leibler' and missing='error'. Allow more memory, so that the table fits, for the others."
+        )
+
+
+def _singular_vectors(matrix: Any, settings: Settings, executor: Any) -> list[np.ndarray] | None:
+    """[values, right, lower, upper, (explained, chance)] of the certified SVD, from the journal where it has them."""
+    k = min(settings.k, *matrix.shape)
+    if not settings.init.startswith("nndsvd") and not settings.squares:
+        return None
+    journal: Journal | None = matrix.reading.journal
+    known = None if journal is None else journal.result(0, f"svd {k}")
+    if known is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached
+            warnings.simplefilter("ignore", DataWarning)
+            d = find_axes(
+                matrix.source, "svd", k=k, tol=_SVD_TOLERANCE, max_reads=_SVD_READS, stream=True,
+                watch=matrix.reading.watch, executor=executor,
+            )  # fmt: skip
+        c = d.certificate
+        assert c is not None
+        known = [d.values, d.right, c.lower, c.upper, np.array([*c.explained, c.failure_probability])]
+        known = [np.asarray(array, np.float64) for array in known]
+        if journal is not None:
+            journal.finish(0, f"svd {k}", known)
+    return known
+
+
+def _start(
+    settings: Settings, svd: list[np.ndarray] | None, halves: list[np.ndarray], mean: float, columns: int,
+    rng: np.random.Generator, H: Any,
+) -> np.ndarray:  # fmt: skip
+    """H turned. Of the left singular vectors only the lengths of their halves matter: two rows stand for them."""
+    if settings.init == "custom":
+        parts: np.ndarray = check_factor("H", H, (settings.k, columns))
+        return np.ascontiguousarray(parts.T)
+    if settings.init == "random":
+        return random_start(1, columns, settings.k, mean, rng)[1]
+    assert svd is not None
+    left = np.array([np.sqrt(halves[0]), -np.sqrt(halves[1])])
+    right: np.ndarray = from_singular_vectors(left, svd[0], svd[1].copy(), fill=settings.init, mean=mean, rng=rng)[1]
+    return right
+
+
+def _loss(matrix: Any, settings: Settings, outcome: Outcome, seen: Seen) -> float:
+    loss = seen.loss(np.ascontiguousarray(outcome.right.T), settings.beta)
+    if settings.squares and loss < 0.5 * _EXACT_BELOW * seen.norm:
+        parts = np.ascontiguousarray(outcome.right.T)
+        (error,) = matrix.total(PartsTask(parts, settings, matrix.source.about.name, "error"))
+        return 0.5 * float(error[0])
+    return max(loss, 0.0)
+
+
+def _table(block: Any, name: str, start: int, stop: int) -> Table:
+    try:
+        return open_table(block.matrix, missing="error")
+    except InputError as error:
+        raise type(error)(f"{name}, in rows {start:,} to {stop:,}, counted from {start:,}: {error}") from error

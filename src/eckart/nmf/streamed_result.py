@@ -1,0 +1,104 @@
+"""NMF of rows that are read in blocks, as a Decomposition."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.checkpoint import Journal, key_of
+from eckart.engine.blocks.cluster import find_cluster
+from eckart.engine.blocks.dask_rows import DaskRows, is_dask
+from eckart.engine.blocks.source import RowSource
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.settings import generator
+from eckart.engine.threads import threads
+from eckart.environment import say_bytes
+from eckart.nmf.compare import paired_cosines
+from eckart.nmf.options import Settings, check_settings
+from eckart.nmf.streamed import Streamed, certificate_of, fit_blocks, rows_of
+from eckart.options import memory_bytes
+from eckart.result import Decomposition, Plan, SolveInfo
+
+_EXPECTED = 40
+"""Reads that a factorisation takes as a rule, for the time that is left."""
+
+
+def blocks_of(data: Any, memory: str | int | None, *, stream: bool | None) -> Opened | None:
+    """The data where their rows are read in blocks; None where they are, or fit, in memory."""
+    elsewhere = isinstance(data, str | os.PathLike | RowSource) or is_dask(data)
+    if stream is False or not (stream or elsewhere):
+        return None
+    opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
+    # Blocks bring their own powers of two.
+    return None if opened.matrix.resident else replace(opened, matrix=replace(opened.matrix, exponent=0), exponent=0)
+
+
+def factorise_blocks(
+    opened: Opened, *, k: int | None, rng: Any, keep_left: bool, H: Any, checkpoint: Any, watch: Any, executor: Any,
+    **options: Any,
+) -> Decomposition:  # fmt: skip
+    matrix = opened.matrix
+    settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)
+    seed, random = generator(rng)
+    reading = matrix.reading
+    reading.watch, reading.expected = watch, min(settings.max_iter, _EXPECTED)
+    if executor is not None or isinstance(matrix.source, DaskRows):
+        reading.cluster = find_cluster(executor, wanted=True)
+    if checkpoint is not None:
+        run = {
+            "data": matrix.source.fingerprint(), "method": "nmf", "settings": asdict(settings),
+            "blocks": key_of("edges", np.asarray(matrix.edges)), "seed": str(random.bit_generator.state),
+            "H": key_of("H", None if H is None else np.asarray(H, np.float64)),
+        }  # fmt: skip
+        reading.journal = Journal.open(checkpoint, run)
+    streamed = fit_blocks(matrix, settings, random, H=H, executor=executor)
+    left = rows_of(matrix, settings, streamed.outcome.right) if keep_left else None
+    if reading.journal is not None:
+        reading.journal.close()
+    return _assembled(opened, settings, streamed, left, seed)
+
+
+def _assembled(
+    opened: Opened, settings: Settings, streamed: Streamed, left: np.ndarray | None, seed: int | None
+) -> Decomposition:
+    matrix, outcome, seen = opened.matrix, streamed.outcome, streamed.seen
+    rows, columns = matrix.shape
+    widths, lengths = np.sqrt(seen.squares), np.linalg.norm(outcome.right, axis=0)
+    dtype = matrix.dtype
+    reads = matrix.reads
+    return Decomposition(
+        method="nmf", values=(widths * lengths).astype(dtype),
+        right=(outcome.right / np.where(lengths > 0, lengths, 1)).astype(dtype),
+        left=None if left is None else (left / np.where(widths > 0, widths, 1)).astype(dtype),
+        rows=rows, columns=columns, norm=float(np.sqrt(seen.norm)), weight=float(rows),
+        column_names=opened.about.column_names, certificate=certificate_of(streamed, settings, reads),
+        plan=_plan(matrix, settings), notes=tuple(opened.about.notes),
+        info=SolveInfo(solver="auto", reads=reads, steps=outcome.iterations, seed=seed, threads=threads()),
+        parts={
+            "lengths": lengths, "options": _options(settings), "history": np.array(outcome.history),
+            "error": float(np.sqrt(2.0 * streamed.loss)), "iterations": outcome.iterations, "compressed_iterations": 0,
+            "converged": outcome.converged, "why": outcome.why, "runs": np.array(streamed.losses),
+            "agreement": paired_cosines(outcome.right, outcome.right)[None], "sums": seen.sums,
+        },
+    )  # fmt: skip
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    names = ("solver", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing")
+    return {"beta_loss": settings.beta, **{name: getattr(settings, name) for name in names}}
+
+
+def _plan(matrix: Any, settings: Settings) -> Plan:
+    rows, columns = matrix.shape
+    block = int(np.diff(matrix.edges).max()) * columns * 8
+    why = (
+        "The rows are read in blocks, once per iteration: the best W of each block, and sums for the next H. "
+        f"Blocks of up to {say_bytes(block)}."
+    )
+    return Plan(
+        method="nmf", solver="auto", rows=rows, columns=columns, k=settings.k, reads=settings.max_iter,
+        peak_bytes=3 * block + 8 * 6 * settings.k * columns, why=why,
+    )  # fmt: skip

@@ -1,0 +1,214 @@
+"""Data as users hold them -> a table without negative entries, ready for the solvers of NMF."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, dtype_name, is_array, is_host, is_numpy, is_sparse, namespace, to_numpy
+from eckart.engine.backends.cuda.arrays import given_back
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.host_csr import as_csr
+from eckart.engine.blocks.source import About
+from eckart.engine.finite import refuse_not_finite
+from eckart.engine.matrix import open_matrix
+from eckart.engine.prepare import Convert
+from eckart.engine.rows import RowBlocks
+from eckart.errors import InputError
+from eckart.nmf.entries import given_values, squared_norm
+
+_PIECE = 2**25
+"""Entries that are added up at once in other libraries than NumPy."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and what is known beside its numbers."""
+
+    matrix: Any
+    about: About
+    exponent: int
+    observed: bool
+    """Unknown entries are left out: NaN in dense data, entries that are not stored in sparse data."""
+    mean: float
+    squared_norm: float
+    smallest: float
+    """Smallest known entry; zero where a sparse matrix has entries that are not stored."""
+
+    @property
+    def dense(self) -> bool:
+        return is_array(self.matrix)
+
+    @property
+    def like(self) -> Array:
+        """An empty array of the library and on the device of the data."""
+        if self.dense:
+            return self.matrix[:0, :0]
+        return self.matrix.like if isinstance(self.matrix, DeviceCsr) else np.empty(0)
+
+    @property
+    def precision(self) -> str:
+        """Of the data, and so of the answer."""
+        return dtype_name(self.matrix)
+
+    @property
+    def dtype(self) -> Any:
+        """The same in the library of the data."""
+        return getattr(namespace(self.like), self.precision)
+
+    @property
+    def working(self) -> Any:
+        """Of the factors while they are sought: float64 on the host, as the data are on a GPU."""
+        return getattr(namespace(self.like), "float64" if is_host(self.like) else self.precision)
+
+    def operator(self) -> RowBlocks:
+        """Products in float64, whatever the data: differences of losses need the digits.
+
+        On a GPU, where reading the data is all the time that it takes, in the precision of the data.
+        """
+        if not is_host(self.like):
+            return RowBlocks(self.matrix, precision=self.precision)
+        steps = (Convert(self.working),) if self.precision != "float64" else ()
+        return RowBlocks(self.matrix, precision="float64", steps=steps)
+
+    def on_host(self) -> Table:
+        """The same for NumPy; refused for data on a GPU."""
+        if not is_host(self.like):
+            raise InputError(
+                "On a GPU there is the squared error, by every solver, and the Kullback-Leibler divergence by "
+                "solver='auto'; what was asked for works on the host only. Move the data there first: X.cpu() or "
+                "cupy.asnumpy(X)."
+            )
+        return replace(self, matrix=to_numpy(self.matrix)) if self.dense else self
+
+    def without_parts(self) -> Array:
+        """Which rows have no positive entry (dense) or no stored one (CSR)."""
+        if self.dense:
+            return ~namespace(self.like).any(self.matrix > 0, axis=1)
+        counts = self.matrix.indptr[1:] - self.matrix.indptr[:-1]
+        return given_back(counts == 0, self.like) if isinstance(self.matrix, DeviceCsr) else counts == 0
+
+    def as_given(self) -> Any:
+        """The matrix as other methods take it."""
+        if not isinstance(self.matrix, DeviceCsr):
+            return self.matrix
+        from cupyx.scipy import sparse
+
+        parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
+        return sparse.csr_matrix(parts, shape=self.matrix.shape)
+
+
+def open_table(data: Any, *, missing: str) -> Table:
+    """Take `data` as it is where possible; refuse negative, missing and infinite entries, with their number."""
+    masked = missing == "mask"
+    opened = open_matrix(_unknown_as_nan(data) if masked else data, stream=False)
+    inside = isinstance(opened.matrix, RowBlocks)
+    if not inside:
+        raise InputError(
+            "NMF works on a table in the memory of this machine, and these rows are elsewhere. Load them first, or "
+            "hand them block by block to eckart.NMF(...).partial_fit."
+        )
+    matrix, exponent = opened.matrix.matrix, opened.exponent + opened.exponent % 2
+    if is_sparse(matrix):
+        if exponent != opened.exponent:
+            matrix = matrix.copy()
+            matrix.data = np.ldexp(matrix.data, exponent - opened.exponent)
+    elif isinstance(matrix, DeviceCsr):
+        if exponent != opened.exponent:
+            matrix = replace(matrix, data=matrix.data * matrix.dtype.type(2.0) ** (exponent - opened.exponent))
+    else:
+        matrix = _dense(matrix, exponent)
+    smallest = _checked(matrix, opened.about, masked=masked)
+    known, sums, squares = _sums(matrix)
+    if not is_array(matrix) and not masked:
+        known = matrix.shape[0] * matrix.shape[1]
+    if known == 0:
+        raise InputError("Every entry is missing: there is nothing to factorise.")
+    return Table(matrix, opened.about, exponent, masked, sums / known, squares, smallest)
+
+
+def _dense(matrix: Array, exponent: int) -> Array:
+    """In float32 or float64, times 2^exponent."""
+    if hasattr(matrix, "detach"):
+        matrix = matrix.detach()
+    if dtype_name(matrix) not in ("float32", "float64"):
+        matrix = astype(matrix, namespace(matrix).float64)
+    if exponent:
+        matrix = Convert(matrix.dtype, exponent).apply(0, matrix)
+    return np.ascontiguousarray(matrix) if is_numpy(matrix) else matrix
+
+
+def _sums(matrix: Any) -> tuple[int, float, float]:
+    """(number, sum, sum of squares) of the known entries."""
+    if is_numpy(matrix) or is_sparse(matrix):
+        known = sum(values.size for values in given_values(matrix))
+        return known, float(sum(values.sum() for values in given_values(matrix))), squared_norm(matrix)
+    values = matrix.data if isinstance(matrix, DeviceCsr) else matrix
+    xp = namespace(values)
+    known, sums, squares = 0, 0.0, 0.0
+    height = max(1, _PIECE // (1 if values.ndim == 1 else values.shape[1]))
+    for start in range(0, values.shape[0], height):
+        piece = astype(values[start : min(start + height, values.shape[0]), ...], xp.float64)
+        given = ~xp.isnan(piece)
+        piece = xp.where(given, piece, 0.0)
+        known += int(xp.sum(astype(given, xp.int64)))
+        sums += float(xp.sum(piece))
+        squares += float(xp.sum(piece * piece))
+    return known, sums, squares
+
+
+def _unknown_as_nan(data: Any) -> Any:
+    """Masked arrays with NaN where they are masked; sparse data that are nearly full as dense ones with NaN."""
+    if isinstance(data, np.ma.MaskedArray):
+        return np.ma.filled(data.astype(np.result_type(data.dtype, np.float32)), np.nan)
+    if is_sparse(data) and data.ndim == 2 and data.nnz > data.shape[0] * data.shape[1] / 2:
+        data = as_csr(data).tocoo()
+        full = np.full(data.shape, np.nan, np.result_type(data.dtype, np.float32))
+        full[data.coords] = data.data
+        return full
+    return data
+
+
+def _checked(matrix: Any, about: About, *, masked: bool) -> float:
+    """The smallest entry, once it is sure that none is negative, infinite or (unless masked) missing."""
+    dense = is_array(matrix)
+    values = matrix if dense else matrix.data
+    if 0 in values.shape:
+        return 0.0
+    low, high = _range(values, masked=masked)
+    if not np.isfinite(high) or not np.isfinite(low):
+        if masked and dense and np.isnan(high):
+            return 0.0
+        xp = namespace(values)
+        refuse_not_finite(xp.where(xp.isnan(matrix), 0.0, matrix) if masked and dense else matrix, about.column_names)
+    if low < 0.0:
+        _refuse_negative(matrix, low, about)
+    full = dense or masked or matrix.nnz == matrix.shape[0] * matrix.shape[1]
+    return low if full else 0.0
+
+
+def _range(values: Array, *, masked: bool) -> tuple[float, float]:
+    """(smallest, largest); entries that are NaN count unless they are masked, and they do if all are."""
+    xp = namespace(values)
+    gaps = xp.isnan(values) if masked else None
+    if gaps is None or bool(xp.all(gaps)):
+        return float(xp.min(values)), float(xp.max(values))
+    return float(xp.min(xp.where(gaps, xp.inf, values))), float(xp.max(xp.where(gaps, -xp.inf, values)))
+
+
+def _refuse_negative(matrix: Any, low: float, about: About) -> None:
+    matrix = matrix.to_host() if isinstance(matrix, DeviceCsr) else to_numpy(matrix) if is_array(matrix) else matrix
+    if is_sparse(matrix):
+        count = int((matrix.data < 0).sum())
+        place = int(np.argmin(matrix.data))
+        row, column = int(np.searchsorted(matrix.indptr, place, side="right")) - 1, int(matrix.indices[place])
+    else:
+        count = int((matrix < 0).sum())
+        row, column = (int(i) for i in np.unravel_index(np.nanargmin(matrix), matrix.shape))
+    name = "" if about.column_names is None else f" ({about.column_names[column]!r})"
+    raise InputError(
+        f"Negative values in data passed to NMF: {count:,} entr{'ies' if count > 1 else 'y'}, the smallest {low:.6g} "
+        f"in row {row}, column {column}{name}. Parts can only be added: shift or clip the data, or use PCA or SVD."
+    )

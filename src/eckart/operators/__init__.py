@@ -1,1 +1,0 @@
-"""What a solver may ask of a matrix, wherever it lives."""

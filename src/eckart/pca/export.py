@@ -1,0 +1,73 @@
+"""Fitted scikit-learn objects with our numbers, for tools that know only those: ONNX converters, skops, and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn import decomposition
+
+from eckart.arrays import is_array, to_numpy
+from eckart.errors import ParameterError
+
+_MODEL = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
+_INPUT = ("n_features_in_", "feature_names_in_")
+
+
+def sklearn_pca(estimator: Any) -> decomposition.PCA:
+    """A fitted ``sklearn.decomposition.PCA``."""
+    if estimator.scale:
+        raise ParameterError(
+            "scikit-learn's PCA cannot scale. Fit sklearn.preprocessing.StandardScaler and eckart.PCA(scale=False) in "
+            "a Pipeline instead, and convert the second step."
+        )
+    theirs = decomposition.PCA(
+        n_components=estimator.n_components_,
+        copy=estimator.copy,
+        whiten=estimator.whiten,
+        svd_solver=estimator.svd_solver,
+        tol=estimator.tol,
+        iterated_power=estimator.iterated_power,
+        n_oversamples=estimator.n_oversamples,
+        power_iteration_normalizer=estimator.power_iteration_normalizer,
+        random_state=_seed(estimator.random_state),
+    )
+    return _with(theirs, estimator, (*_MODEL, "mean_", "noise_variance_", "n_components_", "n_samples_"))
+
+
+def sklearn_incremental_pca(estimator: Any) -> decomposition.IncrementalPCA:
+    """A fitted ``sklearn.decomposition.IncrementalPCA``; fitting it further goes on its way, not on ours."""
+    theirs = decomposition.IncrementalPCA(
+        n_components=estimator.n_components_,
+        whiten=estimator.whiten,
+        copy=estimator.copy,
+        batch_size=estimator.batch_size,
+    )
+    names = ("mean_", "var_", "noise_variance_", "n_components_", "n_samples_seen_", "batch_size_")
+    return _with(theirs, estimator, (*_MODEL, *names))
+
+
+def sklearn_truncated_svd(estimator: Any) -> decomposition.TruncatedSVD:
+    """A fitted ``sklearn.decomposition.TruncatedSVD``."""
+    theirs = decomposition.TruncatedSVD(
+        n_components=estimator.n_components_,
+        algorithm=estimator.algorithm,
+        n_iter=estimator.n_iter,
+        n_oversamples=estimator.n_oversamples,
+        power_iteration_normalizer=estimator.power_iteration_normalizer,
+        random_state=_seed(estimator.random_state),
+        tol=estimator.tol,
+    )
+    return _with(theirs, estimator, _MODEL)
+
+
+def _with(theirs: Any, ours: Any, names: tuple[str, ...]) -> Any:
+    for name in (*names, *_INPUT):
+        if hasattr(ours, name):
+            value = getattr(ours, name)
+            setattr(theirs, name, to_numpy(value).copy() if is_array(value) else value)
+    return theirs
+
+
+def _seed(random_state: Any) -> Any:
+    """scikit-learn refuses a Generator."""
+    return None if hasattr(random_state, "bit_generator") else random_state

@@ -1,0 +1,74 @@
+"""Axes without variance are any orthonormal ones; these are the same ones for the same data, however it came.
+
+P = I - V V^T projects on what the axes V with variance leave. Its pivoted Cholesky factor takes, again and again, the
+coordinate of largest remaining length; it depends on the span of V alone, not on solver, row order, weights or batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import astype, from_numpy, to_numpy
+from eckart.result import Certificate, Decomposition
+
+_TIE = 1e-9
+"""Lengths closer than this are equal, and the first coordinate is taken."""
+
+
+def settle(d: Decomposition, count: int | None = None) -> Decomposition:
+    """d with its axes without variance replaced by the settled ones, so many that there are `count` axes in all."""
+    values = to_numpy(d.values).astype(np.float64)
+    count = d.k if count is None else max(count, d.k)
+    varying = values > 4 * float(np.finfo(np.float64).eps) * max(d.rows, d.columns) ** 0.5 * d.norm
+    if d.which == "smallest" or (bool(varying.all()) and count == d.k):
+        return d
+    right = to_numpy(d.right).astype(np.float64)[:, varying]
+    missing = count - right.shape[1]
+    settled = np.concatenate([right, complement(right, missing)], axis=1)
+    return replace(
+        d,
+        values=_like(np.concatenate([values[varying], np.zeros(missing)]), d.values),
+        right=_like(settled, d.right),
+        certificate=None if d.certificate is None else _widened(d.certificate, count),
+    )
+
+
+def complement(right: np.ndarray, count: int) -> np.ndarray:
+    """`count` orthonormal columns orthogonal to the orthonormal columns of `right`."""
+    size, known = right.shape
+    basis = np.empty((size, known + count), order="F")
+    basis[:, :known] = right
+    lengths = 1.0 - np.einsum("ij,ij->i", right, right)
+    for place in range(known, known + count):
+        pivot = int(np.argmax(lengths >= lengths.max() - _TIE))
+        column = np.zeros(size)
+        column[pivot] = 1.0
+        for _ in range(2):
+            column -= basis[:, :place] @ (basis[:, :place].T @ column)
+        column /= np.linalg.norm(column)
+        basis[:, place] = column
+        lengths -= column**2
+        lengths[pivot] = 0.0
+    return basis[:, known:]
+
+
+def _like(array: np.ndarray, like: Any) -> Any:
+    return astype(from_numpy(np.ascontiguousarray(array), like), like.dtype)
+
+
+def _widened(c: Certificate, count: int) -> Certificate:
+    """The bounds of the axes there were; those that were added have no variance."""
+    more = count - len(c.lower)
+    if more <= 0:
+        return c
+    zeros = np.zeros(more)
+    largest = c.upper[-1] if len(c.upper) else 0.0
+    return replace(
+        c,
+        lower=np.concatenate([c.lower, zeros]),
+        upper=np.concatenate([c.upper, zeros + largest]),
+        residuals=np.concatenate([c.residuals, zeros]),
+    )

@@ -1,0 +1,172 @@
+"""Probabilistic PCA (Tipping and Bishop, 1999): x ~ N(mean, V diag(l - s) V^T + s I).
+
+Here l are the variances on the axes V, and s is the mean of the variances left out. V has orthonormal columns, so
+inverse and determinant are read off: directions in V have variance l, all others s.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.exponent import times_power_of_two
+from eckart.engine.gather import dense, rows_between
+from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.svd import null_level
+from eckart.errors import DataWarning, InputError
+from eckart.estimators.inputs import take
+from eckart.missing.fill import fill_as_fitted
+from eckart.result import Decomposition
+
+_ROWS = 4096
+
+
+class ProbabilisticMixin:
+    """Covariance, precision and likelihood of the model."""
+
+    decomposition_: Decomposition
+    noise_variance_: float
+
+    def get_covariance(self) -> Array:
+        """Covariance of the model, in the units of the data: V diag(l - s) V^T + s I, whether whitened or not.
+
+        Returns
+        -------
+        array of shape (columns, columns)
+        """
+        check_is_fitted(self)
+        d = self.decomposition_
+        return _rotated(d, _variances(d, self.noise_variance_), self.noise_variance_, _scale(d))
+
+    def get_precision(self) -> Array:
+        """Inverse of the covariance of the model: V diag(1/l - 1/s) V^T + I / s.
+
+        Returns
+        -------
+        array of shape (columns, columns)
+        """
+        check_is_fitted(self)
+        d = self.decomposition_
+        variances, noise = _invertible(d, self.noise_variance_)
+        scale = _scale(d)
+        rest = 1.0 / noise if d.k < d.columns else 0.0
+        return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-likelihood of each row under the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+
+        Returns
+        -------
+        array of shape (rows,)
+        """
+        check_is_fitted(self)
+        d = self.decomposition_
+        opened = fill_as_fitted(d, open_matrix(take(self, X, reset=False)))
+        data = opened.matrix
+        variances, noise = _invertible(d, self.noise_variance_)
+        pieces = [
+            _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)
+            for start in range(0, data.shape[0], _ROWS)
+        ]
+        xp = namespace(variances)
+        logarithm = float(xp.sum(xp.log(variances))) + (d.columns - d.k) * math.log(noise or 1.0)
+        if d.scale is not None:
+            logarithm += 2.0 * float(xp.sum(xp.log(astype(d.scale, xp.float64))))
+        constant = d.columns * math.log(2.0 * math.pi) + logarithm
+        return astype(-0.5 * (xp.concat(pieces) + constant), data.dtype)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows under the model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        scores = self.score_samples(X)
+        return float(namespace(scores).mean(scores))
+
+
+def _variances(d: Decomposition, noise: float) -> Array:
+    """l, in float64. Leading variances are at least the mean of the rest, up to rounding."""
+    xp = namespace(d.values)
+    variances = (astype(d.values, xp.float64) / max(d.weight - 1.0, 1.0) ** 0.5) ** 2
+    return variances if d.which == "smallest" else xp.where(variances > noise, variances, noise + 0.0 * variances)
+
+
+def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
+    """(l, s), both at least at the level of rounding: a direction without variance has no density."""
+    xp = namespace(d.values)
+    variances, floor = _variances(d, noise), null_level(d) ** 2
+    least = min(float(xp.min(variances)), noise if d.k < d.columns else float("inf"))
+    if floor == 0.0 and least == 0.0:
+        raise InputError(
+            f"The model has directions without variance ({d.k} axes of {d.columns} columns), so its covariance has no "
+            "inverse and its density is not defined. Give data that vary, and whose squares are in range."
+        )
+    if least < floor:
+        warnings.warn(
+            f"The model has directions without variance ({d.k} axes of {d.columns} columns, noise {noise:.3g});"
+            " they are taken to vary as much as rounding. Choose fewer components than the rank.",
+            DataWarning,
+            stacklevel=3,
+        )
+    return xp.where(variances > floor, variances, floor + 0.0 * variances), max(noise, floor)
+
+
+def _scale(d: Decomposition) -> Array | None:
+    return None if d.scale is None else astype(d.scale, namespace(d.scale).float64)
+
+
+def _rotated(d: Decomposition, values: Array, rest: float, scale: Array | None) -> Array:
+    """D (V diag(values - rest) V^T + rest I) D."""
+    xp = namespace(d.right)
+    right = astype(d.right, xp.float64)
+    identity = from_numpy(np.eye(d.columns), right)
+    result = (right * (values - rest)) @ right.T + rest * identity
+    if scale is not None:
+        result = result * scale[:, None] * scale[None, :]
+    return astype(result, d.right.dtype)
+
+
+def _squared_distances(d: Decomposition, block: Array, variances: Array, noise: float) -> Array:
+    """(x - mean)^T C^-1 (x - mean) of each row, from its scores and from what they leave."""
+    xp = namespace(d.right)
+    block = astype(block, xp.float64)
+    if d.mean is not None:
+        block = block - astype(d.mean, xp.float64)
+    if d.scale is not None:
+        block = block / astype(d.scale, xp.float64)
+    right = astype(d.right, xp.float64)
+    scores = block @ right
+    result = xp.sum(scores * scores / variances, axis=1)
+    if d.k < d.columns:
+        rest = block - scores @ right.T
+        result = result + xp.sum(rest * rest, axis=1) / noise
+    return result
+
+
+def _dense(opened: Opened, start: int, stop: int) -> Any:
+    """Some rows as they were given; sparse ones of extreme size were scaled when they were opened."""
+    matrix = opened.matrix
+    if not matrix.resident:
+        block = matrix.source.read(start, stop)
+        return block.toarray() if is_sparse(block) else block
+    block = rows_between(matrix.matrix, start, stop)
+    if isinstance(block, DeviceCsr):
+        return times_power_of_two(dense(block), -opened.exponent)
+    return np.ldexp(block.toarray(), -opened.exponent) if is_sparse(block) else block

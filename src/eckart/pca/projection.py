@@ -1,0 +1,105 @@
+"""What the three estimators share: scores, rows from scores, and the model of the covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.api import project, reconstruct
+from eckart.arrays import Array, namespace
+from eckart.estimators.inputs import take, take_scores
+from eckart.result import Decomposition
+
+
+class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
+
+    decomposition_: Decomposition
+    n_components_: int
+
+    def transform(self, X: Any) -> Array:
+        """Scores of the rows of X on the axes, in one read.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or path
+            As many columns as were fitted.
+
+        Returns
+        -------
+        array of shape (rows, n_components_)
+            Always dense.
+        """
+        check_is_fitted(self)
+        return self._scores(take(self, X, reset=False))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows from scores.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components_)
+            Scores, whitened ones if the estimator whitens.
+
+        Returns
+        -------
+        array of shape (rows, columns)
+        """
+        check_is_fitted(self)
+        return reconstruct(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
+
+    def _scores(self, data: Any) -> Array:
+        return project(self.decomposition_, data, whiten=getattr(self, "whiten", False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def axes_as_rows(d: Decomposition) -> Array:
+    """right^T, k x columns."""
+    return np.ascontiguousarray(d.right.T) if isinstance(d.right, np.ndarray) else d.right.T
+
+
+def explained_variance(d: Decomposition) -> Array:
+    """values^2 / (weight - 1); infinite where it is beyond the range of the dtype."""
+    with np.errstate(over="ignore", under="ignore"):
+        return d.variances
+
+
+def explained_share(d: Decomposition) -> Array:
+    """values^2 / ||A||^2, and 0 where there is no variance at all."""
+    with np.errstate(under="ignore"):
+        return d.shares
+
+
+def noise_variance(d: Decomposition) -> float:
+    """Mean of the variances that were left out: (total - kept) / (min(rows, columns) - k).
+
+    The share that was kept comes from the certificate, which is float64 whatever the dtype of the data.
+    """
+    left_out = min(d.rows, d.columns) - d.k
+    if left_out <= 0 or d.norm == 0.0 or d.certificate is None:
+        return 0.0
+    kept = d.certificate.explained[0] + d.certificate.rounding * d.k**0.5
+    dropped = 1.0 - kept
+    if dropped <= 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
+        return 0.0
+    with np.errstate(over="ignore", under="ignore"):
+        return float((np.float64(d.norm) * (dropped / left_out / max(d.weight - 1.0, 1.0)) ** 0.5) ** 2)
+
+
+def zeros_like_mean(d: Decomposition) -> Array:
+    """The mean that was subtracted: none is the same as zero."""
+    if d.mean is not None:
+        return d.mean
+    return namespace(d.right).zeros_like(d.right[:, 0])

@@ -1,0 +1,200 @@
+"""What a decomposition is, once computed: frozen values without any link to the data.
+
+A ~ left diag(values) right^T (+ mean), rows x columns, k axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from eckart.places import is_elsewhere, to_host
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from eckart.arrays import Array
+
+Which = Literal["largest", "smallest"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, before it is done: solver, reads, memory, and why."""
+
+    method: str
+    solver: str
+    rows: int
+    columns: int
+    k: int | None
+    """Number of axes asked for; None when a share or an error decides."""
+    reads: int
+    """Expected reads of the whole data (an upper estimate for iterative solvers)."""
+    peak_bytes: int
+    """Working memory beside the data themselves."""
+    why: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
+        return (
+            f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
+            f"about {self.reads} read{'s' if self.reads != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"{self.why}"
+        )
+
+
+@dataclass(frozen=True)
+class SolveInfo:
+    """What was done: counts, history and the circumstances that make it repeatable."""
+
+    solver: str
+    reads: int
+    steps: int = 0
+    block: int = 0
+    basis: int = 0
+    restarts: int = 0
+    precision: str = "float64"
+    seed: int | None = None
+    threads: int = 1
+    history: tuple[tuple[int, float, float], ...] = ()
+    """(reads, certified lower share, certified upper share) after each evaluation."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is provably true of a result.
+
+    With A the (centred, scaled, weighted) matrix, lambda_i its squared singular values, ||A||^2 their sum:
+    `explained` = (captured / ||A||^2, upper bound of the best possible captured share);
+    `values` = lower and upper bounds of each singular value. Bounds that rest on a random probe hold with
+    probability at least 1 - `failure_probability`; 0.0 means that no chance is involved.
+    """
+
+    explained: tuple[float, float]
+    lower: np.ndarray
+    upper: np.ndarray
+    residuals: np.ndarray
+    """||A^T A v - s^2 v|| / s_1^2 for each axis."""
+    angle: float
+    """Bound on the sine of the largest angle between the computed and the true subspace; 1.0 when no bound is known."""
+    undetermined: tuple[tuple[int, int], ...] = ()
+    """Groups (first, last) of axes, counted from 0, that the data determine only as a subspace."""
+    failure_probability: float = 0.0
+    rounding: float = 0.0
+    """Allowance for rounding that is already contained in the bounds, as a share of ||A||^2."""
+    tolerance: float = 0.0
+    """The accuracy of the explained share that was asked for."""
+    proved: bool = True
+    """Whether the asked accuracy was proved."""
+    reads: int = 0
+    word: str = ""
+    """One sentence for people."""
+
+    @property
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of the singular values."""
+        return self.lower, self.upper
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """The few axes of a matrix: A ~ left diag(values) right^T, after centring and scaling.
+
+    Arrays live where the data lived (NumPy, PyTorch, ...). `right` has one column per axis.
+    """
+
+    method: str
+    values: Array
+    right: Array
+    rows: int
+    columns: int
+    norm: float
+    """Frobenius norm of the decomposed (centred, scaled, weighted) matrix."""
+    weight: float
+    """Number of rows, or the sum of the row weights."""
+    left: Array | None = None
+    mean: Array | None = None
+    scale: Array | None = None
+    which: Which = "largest"
+    row_names: tuple[str, ...] | None = None
+    column_names: tuple[str, ...] | None = None
+    rank: int | None = None
+    """Numerical rank, where the whole spectrum was seen."""
+    certificate: Certificate | None = None
+    plan: Plan | None = None
+    info: SolveInfo | None = None
+    notes: tuple[str, ...] = ()
+    """What a reader must know: columns set aside, units that differ, components not determined."""
+    parts: dict[str, Any] = field(default_factory=dict)
+    """What a method has beside these: arrays, numbers and words by name (CUR's columns and rows, NMF's losses, ...)."""
+
+    @property
+    def k(self) -> int:
+        """Number of axes."""
+        return int(self.values.shape[0])
+
+    @property
+    def shares(self) -> Array:
+        """Share of the total sum of squares on each axis: values^2 / ||A||^2 (zero when A is zero)."""
+        if self.norm == 0.0:
+            return self.values * 0.0
+        return (self.values / self.norm) ** 2
+
+    @property
+    def variances(self) -> Array:
+        """Variance of the scores on each axis: values^2 / (weight - 1)."""
+        return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
+
+    @property
+    def total_variance(self) -> float:
+        """Sum of the variances of all columns (after scaling)."""
+        return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write to one file, without pickle, with checksum and version; `eckart.load` gives NumPy arrays."""
+        from eckart.io.model_file import save
+
+        save(self, path, overwrite=overwrite)
+
+    def on_host(self) -> Decomposition:
+        """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
+
+        Examples
+        --------
+        >>> import eckart as ek
+        >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+        >>> d.on_host() is d
+        True
+        """
+        found = {item.name: getattr(self, item.name) for item in fields(self)}
+        moved = {name: _home(value) for name, value in found.items()}
+        return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
+
+    def named(self, rows: tuple[str, ...] | None, columns: tuple[str, ...] | None) -> Decomposition:
+        """The same decomposition with row and column names."""
+        return replace(self, row_names=rows, column_names=columns)
+
+    def __repr__(self) -> str:
+        share = "" if self.certificate is None else f", explained {self.certificate.explained[0]:.4f}"
+        return f"<Decomposition {self.method} of {self.rows:,} x {self.columns:,}, k={self.k}{share}>"
+
+
+def _home(value: Any) -> Any:
+    """Arrays on the host, those in a dict as well; everything else as it is."""
+    if isinstance(value, dict):
+        moved = {key: _home(item) for key, item in value.items()}
+        return moved if any(moved[key] is not value[key] for key in value) else value
+    return to_host(value) if is_elsewhere(value) else value
+
+
+def _bytes(count: int) -> str:
+    """A byte count for people: 1536 -> '1.5 kB' (powers of 1000)."""
+    size = float(count)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"

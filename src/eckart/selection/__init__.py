@@ -1,0 +1,7 @@
+"""Choosing among the old columns, where a decomposition makes new ones: a filter, an elimination, a random search."""
+
+from eckart.selection.backward_elimination import BackwardElimination
+from eckart.selection.correlation_filter import CorrelationFilter
+from eckart.selection.random_subset_search import RandomSubsetSearch
+
+__all__ = ["BackwardElimination", "CorrelationFilter", "RandomSubsetSearch"]

@@ -1,0 +1,168 @@
+"""BackwardElimination: take columns away, the least missed first, and keep what does best on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer_names
+from sklearn.utils._param_validation import HasMethods, StrOptions
+
+from eckart.errors import ParameterError
+from eckart.estimators import constraints as allowed
+from eckart.selection.base import Search, table
+from eckart.selection.folds import Folds
+
+
+class BackwardElimination(Search):
+    """Columns taken away round by round: those without which `estimator` does best on held-out rows.
+
+    With step=1 and a number of columns it chooses what ``SequentialFeatureSelector(direction="backward")`` chooses.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Cloned and fitted for every candidate; never itself.
+    n_features_to_select : int, float or None
+        How many columns to keep, as a number or a share. None keeps the set with the best score, of equal ones the
+        smaller.
+    step : int or float
+        Columns taken away in a round, as a number or as a share of those that are left.
+    scoring, cv
+        As in ``sklearn.model_selection.cross_val_score``.
+    patience : int or None
+        Stop after so many rounds without a better score; None goes on to one column. A given number of columns is
+        always reached.
+    n_jobs : int or None
+        Processes that share the candidates of a round (joblib).
+    progress : callable or None
+        Called with the newest row of the table after each round.
+
+    Attributes
+    ----------
+    support_ : array of bool
+    n_features_ : int
+    best_score_ : float
+        Mean score of the chosen columns.
+    history_ : dict of arrays
+        One entry a round: n_columns, score, spread (standard deviation over the folds), dropped (indices of columns).
+        ``pandas.DataFrame(history_)`` shows it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from eckart import BackwardElimination
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = BackwardElimination(LogisticRegression(max_iter=500), n_features_to_select=2).fit(X, y)
+    >>> list(found.get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit"])],
+        "n_features_to_select": [allowed.COUNT, allowed.SHARE, None],
+        "step": [allowed.COUNT, allowed.SHARE],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "cv": ["cv_object"],
+        "patience": [allowed.COUNT, None],
+        "n_jobs": [Integral, None],
+        "progress": [callable, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_features_to_select: Any = None,
+        step: Any = 1,
+        scoring: Any = None,
+        cv: Any = 5,
+        patience: int | None = 10,
+        n_jobs: int | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.step = step
+        self.scoring = scoring
+        self.cv = cv
+        self.patience = patience
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @allowed.validated
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> BackwardElimination:
+        """Choose columns of X for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+        y : array of shape (rows,)
+        groups : array of shape (rows,), optional
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        BackwardElimination
+            The estimator itself.
+        """
+        folds = self._folds(X, y, groups)
+        least = self._least(self.n_features_in_)
+        current = np.arange(self.n_features_in_)
+        rows = [self._row(current, folds.first(current), np.zeros(0, int))]
+        sets = [current]
+        while len(current) > least and not self._tired(rows):
+            dropped, scores = self._round(folds, current, least)
+            current = np.setdiff1d(current, dropped)
+            rows.append(self._row(current, scores, dropped))
+            sets.append(current)
+        score = np.array([row["score"] for row in rows])
+        # The last of equal ones is the smallest set.
+        best = len(rows) - 1 if self.n_features_to_select is not None else int(np.flatnonzero(score == score.max())[-1])
+        self._keep(sets[best])
+        self.best_score_ = float(score[best])
+        self.history_ = table(rows)
+        return self
+
+    def _round(self, folds: Folds, current: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
+        """The columns that are missed least, and the scores without them."""
+        wanted = self.step if isinstance(self.step, Integral) else int(self.step * len(current))
+        count = min(max(1, int(wanted)), len(current) - least)
+        scores = folds.scores([np.delete(current, place) for place in range(len(current))])
+        # A stable sort: of equal ones the first, as max() takes it.
+        places = np.argsort(-scores.mean(axis=1), kind="stable")[:count]
+        if count == 1:
+            return current[places], scores[places[0]]
+        return current[places], folds.scores([np.delete(current, places)])[0]
+
+    def _row(self, current: np.ndarray, scores: np.ndarray, dropped: np.ndarray) -> dict[str, Any]:
+        row = {
+            "n_columns": len(current),
+            "score": float(scores.mean()),
+            "spread": float(scores.std()),
+            "dropped": tuple(dropped.tolist()),
+        }
+        if self.progress is not None:
+            self.progress(row)
+        return row
+
+    def _tired(self, rows: list[dict[str, Any]]) -> bool:
+        """Whether the best score is `patience` rounds old; a given number of columns is reached in any case."""
+        if self.n_features_to_select is not None or self.patience is None:
+            return False
+        score = np.array([row["score"] for row in rows])
+        return len(rows) - 1 - int(np.flatnonzero(score == score.max())[-1]) >= self.patience
+
+    def _least(self, columns: int) -> int:
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return 1
+        least = int(wanted) if isinstance(wanted, Integral) else max(1, int(columns * wanted))
+        if least >= columns:
+            raise ParameterError(
+                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to take away."
+            )
+        return least

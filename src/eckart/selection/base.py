@@ -1,0 +1,82 @@
+"""What the selectors share: the mask of chosen columns, and the search as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from eckart.selection.folds import Folds
+
+History = dict[str, np.ndarray]
+"""Columns of a table by name, all of one length; pandas.DataFrame(history) shows it."""
+
+
+class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keeps some of the columns: `support_` says which, `history_` how they were found."""
+
+    support_: np.ndarray
+    history_: History
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
+    """Judges sets of columns by how well `estimator` does with them on rows that were held out."""
+
+    estimator: Any
+    scoring: Any
+    cv: Any
+    n_jobs: int | None
+
+    def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
+        tags = get_tags(self.estimator).input_tags
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csc" if tags.sparse else False,
+            ensure_min_features=2,
+            ensure_all_finite=not tags.allow_nan,
+            multi_output=True,
+            dtype=None,
+        )
+        return Folds.of(self.estimator, X, y, groups, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs)
+
+    def _keep(self, chosen: np.ndarray) -> None:
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[chosen] = True
+        self.n_features_ = int(self.support_.sum())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        below = get_tags(self.estimator)
+        tags.input_tags.sparse = below.input_tags.sparse
+        tags.input_tags.allow_nan = below.input_tags.allow_nan
+        tags.target_tags.required = below.target_tags.required
+        return tags
+
+
+def table(rows: list[dict[str, Any]]) -> History:
+    """Rows with the same keys as columns by name; lists stay whole, one in each cell."""
+    return {name: _column([row[name] for row in rows]) for name in rows[0]}
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    if not isinstance(values[0], list | tuple | np.ndarray):
+        return np.asarray(values)
+    cells = np.empty(len(values), dtype=object)
+    cells[:] = [tuple(np.asarray(value).tolist()) for value in values]
+    return cells

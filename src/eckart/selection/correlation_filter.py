@@ -1,0 +1,147 @@
+"""CorrelationFilter: keep the columns that go with the target, looked at one at a time."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from eckart.errors import InputError, ParameterError
+from eckart.estimators import constraints as allowed
+from eckart.selection.base import Selector, table
+from eckart.selection.correlations import correlations
+
+_SCORES = ("pearson", "spearman", "mutual_info")
+
+
+class CorrelationFilter(Selector):
+    """Keeps the columns with the highest score for the target: correlation, rank correlation, mutual information.
+
+    Columns are looked at one at a time: two that say the same are both kept, and one that helps only together with
+    another is dropped.
+
+    Parameters
+    ----------
+    score_func : "pearson", "spearman", "mutual_info" or callable
+        ``|r|`` with the target; the same of ranks; mutual information in nats (nearest-neighbour estimate); or a
+        function of (X, y) that gives one score for each column, or a tuple that begins with them. For a target of
+        classes ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
+        between classes.
+    threshold : float or None
+        Keep columns with at least this score.
+    n_features : int, float or None
+        Keep so many, or this share. With neither, half of the columns are kept.
+    target : "auto", "numbers" or "classes"
+        What y holds; "auto" takes texts and truth values for classes, numbers for numbers.
+    random_state : int, RandomState or None
+        Seed of the noise that mutual information adds to break ties; None is a fixed one.
+
+    Attributes
+    ----------
+    scores_ : array of shape (columns,)
+        Never negative; 0 for a column that does not vary.
+    support_ : array of bool
+    history_ : dict of arrays
+        One entry a column, best first: column (index), name, score, kept. ``pandas.DataFrame(history_)`` shows it.
+
+    Examples
+    --------
+    >>> from eckart import CorrelationFilter
+    >>> found = CorrelationFilter(n_features=1).fit([[1, 2], [2, 1], [3, 5], [4, 2]], [1, 2, 3, 4])
+    >>> found.scores_.round(4)
+    array([1.    , 0.2981])
+    >>> found.get_support()
+    array([ True, False])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "score_func": [StrOptions(set(_SCORES)), callable],
+        "threshold": [Interval(Real, None, None, closed="neither"), None],
+        "n_features": [allowed.COUNT, allowed.SHARE, None],
+        "target": [StrOptions({"auto", "numbers", "classes"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        score_func: Any = "pearson",
+        *,
+        threshold: float | None = None,
+        n_features: Any = None,
+        target: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.score_func = score_func
+        self.threshold = threshold
+        self.n_features = n_features
+        self.target = target
+        self.random_state = random_state
+
+    @allowed.validated
+    def fit(self, X: Any, y: Any) -> CorrelationFilter:
+        """Score the columns of X for the target y and choose among them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+        y : array of shape (rows,)
+
+        Returns
+        -------
+        CorrelationFilter
+            The estimator itself.
+        """
+        if self.threshold is not None and self.n_features is not None:
+            raise ParameterError("threshold and n_features exclude each other: give one of them.")
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
+        y = column_or_1d(y)
+        self.scores_ = self._scores(X, y)
+        order = np.argsort(-self.scores_, kind="stable")
+        chosen = order[: self._count(len(order))] if self.threshold is None else order
+        self.support_ = np.zeros(len(order), dtype=bool)
+        self.support_[chosen] = True
+        if self.threshold is not None:
+            self.support_ = self.scores_ >= self.threshold
+        names = getattr(self, "feature_names_in_", np.array([f"x{j}" for j in range(len(order))]))
+        self.history_ = table(
+            [{"column": j, "name": str(names[j]), "score": self.scores_[j], "kept": self.support_[j]} for j in order]
+        )
+        return self
+
+    def _scores(self, X: Any, y: np.ndarray) -> np.ndarray:
+        classes = self.target == "classes" or (self.target == "auto" and y.dtype.kind not in "iuf")
+        if not classes:
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if callable(self.score_func):
+            return _called(self.score_func, X, y)
+        if self.score_func != "mutual_info":
+            return correlations(X, y, classes=classes, ranks=self.score_func == "spearman")
+        from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
+        estimate = mutual_info_classif if classes else mutual_info_regression
+        seed = 0 if self.random_state is None else self.random_state
+        return np.asarray(estimate(X, y, random_state=seed))
+
+    def _count(self, columns: int) -> int:
+        if self.n_features is None:
+            return max(1, columns // 2)
+        if isinstance(self.n_features, float):
+            return max(1, round(columns * self.n_features))
+        if self.n_features > columns:
+            raise ParameterError(f"n_features={self.n_features} of {columns} columns cannot be kept: there are fewer.")
+        return int(self.n_features)
+
+
+def _called(score: Any, X: Any, y: np.ndarray) -> np.ndarray:
+    found = score(X, y)
+    scores = np.asarray(found[0] if isinstance(found, tuple) else found, dtype=np.float64)
+    if scores.shape != (X.shape[1],):
+        raise ParameterError(
+            f"score_func gave an array of shape {scores.shape}; one score for each of {X.shape[1]} columns."
+        )
+    return np.where(np.isfinite(scores), scores, 0.0)

@@ -1,0 +1,73 @@
+"""Folds: one split of the rows for all candidates, and the score of a set of columns on the rows held out.
+
+Scores are those of ``sklearn.model_selection.cross_val_score``; the splits are made once, the parameters and entries
+checked once, and all candidates of a round go to the workers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn import config_context
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from eckart.engine.threads import one_blas_thread
+from eckart.errors import InputError
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The data, the splits, and how to judge."""
+
+    estimator: Any
+    X: Any
+    y: Any
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...]
+    scorer: Callable[..., float]
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, groups: Any, *, scoring: Any, cv: Any, n_jobs: int | None) -> Folds:
+        splitter = check_cv(cv, y, classifier=is_classifier(estimator))
+        splits = tuple(splitter.split(X, y, groups))
+        return cls(estimator, X, y, splits, check_scoring(estimator, scoring=scoring), n_jobs)
+
+    def first(self, columns: np.ndarray) -> np.ndarray:
+        """Scores of one set of columns with every check switched on."""
+        return _scores(self, columns, checked=True)
+
+    def scores(self, candidates: Sequence[np.ndarray]) -> np.ndarray:
+        """Scores of several sets of columns, candidates x folds."""
+        if self.n_jobs in (None, 1):
+            return np.array([_scores(self, columns) for columns in candidates])
+        work = Parallel(n_jobs=self.n_jobs)
+        return np.array(work(delayed(_scores)(self, columns) for columns in candidates))
+
+
+def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.ndarray:
+    """The score on each fold; what was checked once is not checked again."""
+    part = folds.X[:, columns]
+    with one_blas_thread(), config_context(skip_parameter_validation=not checked, assume_finite=not checked):
+        found = np.array([_score(folds, part, train, test) for train, test in folds.splits])
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"The score of {len(columns)} columns is not a number on {int(np.sum(~np.isfinite(found)))} of "
+            f"{len(found)} folds. Choose another scoring, or folds that hold every class."
+        )
+    return found
+
+
+def _score(folds: Folds, part: Any, train: np.ndarray, test: np.ndarray) -> float:
+    model = clone(folds.estimator)
+    if folds.y is None:
+        model.fit(_safe_indexing(part, train))
+        return float(folds.scorer(model, _safe_indexing(part, test)))
+    model.fit(_safe_indexing(part, train), _safe_indexing(folds.y, train))
+    return float(folds.scorer(model, _safe_indexing(part, test), _safe_indexing(folds.y, test)))

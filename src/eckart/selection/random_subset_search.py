@@ -1,0 +1,161 @@
+"""RandomSubsetSearch: draw sets of columns and keep the one that does best on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer_names
+from sklearn.utils._param_validation import HasMethods, StrOptions
+
+from eckart.engine.settings import generator
+from eckart.errors import ParameterError
+from eckart.estimators import constraints as allowed
+from eckart.selection.base import Search, table
+
+_TOGETHER = 16
+"""Sets that are judged before progress is told."""
+
+
+class RandomSubsetSearch(Search):
+    """The best of `n_iter` random sets of columns, judged by `estimator` on held-out rows.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Cloned and fitted for every set; never itself.
+    n_iter : int
+        Sets to try. No set is tried twice; where there are fewer, all are tried.
+    subset_size : (int or float, int or float) or None
+        Smallest and largest number of columns of a set, or shares of all; every size between is as likely as any other.
+        None is from one column to all.
+    scoring, cv
+        As in ``sklearn.model_selection.cross_val_score``.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws; None is a fixed one.
+    n_jobs : int or None
+        Processes that share the sets (joblib).
+    progress : callable or None
+        Called with the newest row of the table after each few sets.
+
+    Attributes
+    ----------
+    support_ : array of bool
+    n_features_ : int
+    best_score_ : float
+    history_ : dict of arrays
+        One entry a set, in the order of the draws: n_columns, score, spread (standard deviation over the folds),
+        columns (indices), rank (1 is best; of equal ones the smaller set).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from eckart import RandomSubsetSearch
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = RandomSubsetSearch(LogisticRegression(max_iter=500), n_iter=10, subset_size=(1, 2)).fit(X, y)
+    >>> len(search.history_["score"])  # four columns have ten sets of one or two
+    10
+    >>> search.get_support()  # alone as good as any pair
+    array([False, False, False,  True])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit"])],
+        "n_iter": [allowed.COUNT],
+        "subset_size": [tuple, list, None],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "cv": ["cv_object"],
+        "random_state": allowed.RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "progress": [callable, None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_iter: int = 100,
+        subset_size: Any = None,
+        scoring: Any = None,
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_iter = n_iter
+        self.subset_size = subset_size
+        self.scoring = scoring
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @allowed.validated
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> RandomSubsetSearch:
+        """Choose columns of X for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame
+        y : array of shape (rows,)
+        groups : array of shape (rows,), optional
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        RandomSubsetSearch
+            The estimator itself.
+        """
+        folds = self._folds(X, y, groups)
+        sets = _draw(self.n_features_in_, self.n_iter, *self._range(self.n_features_in_), self.random_state)
+        scores = [folds.first(sets[0])]
+        rows = [_row(sets[0], scores[0])]
+        for start in range(1, len(sets), _TOGETHER):
+            part = sets[start : start + _TOGETHER]
+            rows += [_row(columns, found) for columns, found in zip(part, folds.scores(part), strict=True)]
+            if self.progress is not None:
+                self.progress({"tried": len(rows), "of": len(sets), **max(rows, key=lambda row: row["score"])})
+        order = sorted(range(len(rows)), key=lambda i: (-rows[i]["score"], rows[i]["n_columns"], i))
+        for rank, i in enumerate(order):
+            rows[i]["rank"] = rank + 1
+        self._keep(sets[order[0]])
+        self.best_score_ = float(rows[order[0]]["score"])
+        self.history_ = table(rows)
+        return self
+
+    def _range(self, columns: int) -> tuple[int, int]:
+        """Smallest and largest size as numbers of columns."""
+        given = (1, columns) if self.subset_size is None else tuple(self.subset_size)
+        sizes = [max(1, round(end * columns)) if isinstance(end, float) and 0 < end <= 1 else end for end in given]
+        whole = len(sizes) == 2 and all(isinstance(size, Integral) and not isinstance(size, bool) for size in sizes)
+        if not whole or not 1 <= sizes[0] <= sizes[1] <= columns:
+            raise ParameterError(
+                f"subset_size={self.subset_size!r} is not a range of sizes: give the smallest and the largest number "
+                f"of columns, from 1 to {columns}, or shares of them."
+            )
+        return int(sizes[0]), int(sizes[1])
+
+
+def _row(columns: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
+    return {
+        "n_columns": len(columns),
+        "score": float(scores.mean()),
+        "spread": float(scores.std()),
+        "columns": tuple(columns.tolist()),
+    }
+
+
+def _draw(columns: int, count: int, smallest: int, largest: int, seed: Any) -> list[np.ndarray]:
+    """`count` different sets; fewer where the sizes allow no more, or where chance finds no new one."""
+    _, rng = generator(seed)
+    found: dict[tuple[int, ...], None] = {}
+    for _ in range(50 * count):
+        size = int(rng.integers(smallest, largest + 1))
+        found.setdefault(tuple(sorted(rng.choice(columns, size, replace=False).tolist())))
+        if len(found) == count:
+            break
+    return [np.array(columns) for columns in found]

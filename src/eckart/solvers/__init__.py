@@ -1,1 +1,0 @@
-"""Pure functions of an operator: factors, and what is proved of them. No files, no frames, no estimators."""

@@ -1,1 +1,0 @@
-"""Files and frames as row blocks with names."""

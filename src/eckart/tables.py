@@ -1,0 +1,60 @@
+"""Tables of a decomposition, as values that print, become data frames or JSON.
+
+With A ~ U diag(s) V^T, weight w and column spread sd: scores T = U diag(s), correlations v_jk s_k / sqrt(w - 1) / sd_j,
+contributions 100 v_jk^2 of columns and 100 u_ik^2 of rows, cos2 t_ik^2 / ||x_i||^2, T2 = sum_k t_ik^2 / lambda_k,
+Q = ||x_i||^2 - sum_k t_ik^2. What needs data as well is in `eckart.supplementary` and `eckart.bootstrap`.
+
+Examples
+--------
+>>> import eckart as ek
+>>> arrests = ek.datasets.load("usarrests")
+>>> d = ek.decompose(arrests.values, "pca", k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+>>> print(ek.tables.contributions(d).text(), end="")
+Contributions of columns
+<BLANKLINE>
+column      PC1    PC2
+--------  -----  -----
+Murder    28.72  17.49
+Assault   34.01   3.53
+UrbanPop   7.74  76.18
+Rape      29.53   2.80
+Percent of each axis; an even part would be 25.
+"""
+
+from __future__ import annotations
+
+from eckart.analysis.measures import complete, floats, row_scores
+from eckart.analysis.tables.contributions import contributions, row_contributions, scores
+from eckart.analysis.tables.describe import axis_columns, describe, description
+from eckart.analysis.tables.eigenvalues import eigenvalues, reconstruction_error, thresholds
+from eckart.analysis.tables.loadings import column_cos2, correlations, loadings
+from eckart.analysis.tables.outliers import outlier_columns, outlier_limits, outliers
+from eckart.analysis.tables.quality import cos2, row_quality
+from eckart.analysis.tables.rotation import rotated_loadings, rotated_scores, rotated_variances, varimax
+
+__all__ = [
+    "axis_columns",
+    "column_cos2",
+    "complete",
+    "contributions",
+    "correlations",
+    "cos2",
+    "describe",
+    "description",
+    "eigenvalues",
+    "floats",
+    "loadings",
+    "outlier_columns",
+    "outlier_limits",
+    "outliers",
+    "reconstruction_error",
+    "rotated_loadings",
+    "rotated_scores",
+    "rotated_variances",
+    "row_contributions",
+    "row_quality",
+    "row_scores",
+    "scores",
+    "thresholds",
+    "varimax",
+]

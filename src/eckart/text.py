@@ -1,0 +1,154 @@
+"""A table as a value: title, columns, rows, caption. It prints in 80 columns, becomes a data frame, or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from eckart.formatting import places, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import rich.table
+
+Cell = str | int | float | None
+
+_NAME_WIDTH = 24
+_GAP = 2
+_RICH_GAP = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under named columns; `kinds` says how each reads: text, number, count, percent, floor, ceiling."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    kinds: tuple[str, ...] = ()
+    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds.
+
+    'chance' columns hold p-values.
+    """
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame whose index is the first column."""
+        from eckart.errors import require
+
+        pandas = require("pandas", purpose="tables as data frames")
+        frame: pd.DataFrame = pandas.DataFrame(list(self.rows), columns=list(self.columns))
+        return frame.set_index(self.columns[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers for JSON; what is not known is None."""
+        rows = [[None if isinstance(c, float) and not math.isfinite(c) else c for c in row] for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "caption": self.caption}
+
+    def csv(self, *, guard: bool = False) -> str:
+        """Comma-separated text with full digits; `guard` keeps spreadsheets from running names such as '=cmd()'."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        for row in (self.columns, *self.rows):
+            writer.writerow([f"'{cell}" if guard and is_formula(cell) else cell for cell in row])
+        return file.getvalue()
+
+    def cells(self, limit: int | None = None) -> list[list[str]]:
+        """The rows as the text that is shown."""
+        kinds = self.kinds or ("text",) + ("number",) * (len(self.columns) - 1)
+        shown = [_column([row[i] for row in self.rows[:limit]], kind) for i, kind in enumerate(kinds)]
+        return [list(row) for row in zip(*shown, strict=True)]
+
+    def text(self, *, width: int = 80, limit: int = 40) -> str:
+        """Aligned plain text: the columns that fit into `width`, at most `limit` rows, a word on what is left out."""
+        body, widths = self._fitted(width, limit, _GAP)
+        lines = [shorten(self.title, width), ""] if self.title else []
+        for row in [list(self.columns), ["-" * n for n in widths], *body]:
+            first = _padded(row[0], widths[0], right=False)
+            rest = (_padded(cell, n, right=True) for cell, n in zip(row[1:], widths[1:], strict=False))
+            lines.append((" " * _GAP).join((first, *rest)).rstrip())
+        for words in (self._left_out(len(body), len(widths)), self.caption):
+            lines += textwrap.wrap(words, width)
+        return "\n".join(lines) + "\n"
+
+    def rich(self, *, width: int = 80, limit: int = 40) -> rich.table.Table:
+        """The same for a terminal with colours. Names are literal: markup in them has no effect."""
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        body, widths = self._fitted(width - _RICH_GAP, limit, _RICH_GAP)
+        notes = " ".join(line for line in (self._left_out(len(body), len(widths)), self.caption) if line)
+        table = RichTable(title=Text(self.title) if self.title else None, caption=Text(notes), box=SIMPLE_HEAD)
+        table.title_justify = table.caption_justify = "left"
+        words = [kind == "text" for kind in self.kinds] or [True, *[False] * len(self.columns)]
+        for i, name in enumerate(self.columns[: len(widths)]):
+            side: Literal["left", "right"] = "left" if words[i] else "right"
+            table.add_column(Text(name), justify=side, no_wrap=True, style="" if i else "bold")
+        for row in body:
+            table.add_row(*(Text(cell) for cell in row[: len(widths)]))
+        return table
+
+    def fits(self, width: int = 80, limit: int = 40) -> bool:
+        """Whether `rich` shows every column in that width."""
+        return len(self._fitted(width - _RICH_GAP, limit, _RICH_GAP)[1]) == len(self.columns)
+
+    def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:
+        """Shown cells and the widths of as many columns as fit."""
+        body = [[shorten(row[0], _NAME_WIDTH), *row[1:]] for row in self.cells(limit)]
+        widths: list[int] = []
+        for i, name in enumerate(self.columns):
+            need = max([_wide(name), *(_wide(row[i]) for row in body)])
+            if i > 1 and sum(widths) + gap * len(widths) + need > width:
+                break
+            widths.append(need)
+        return body, widths
+
+    def _left_out(self, rows: int, columns: int) -> str:
+        left = [(len(self.rows) - rows, "row"), (len(self.columns) - columns, "column")]
+        words = [f"{count:,} more {word}{'s' * (count > 1)}" for count, word in left if count > 0]
+        return f"Not shown: {' and '.join(words)}." if words else ""
+
+
+def is_formula(cell: Cell) -> bool:
+    return isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def _column(cells: list[Cell], kind: str) -> list[str]:
+    """The cells of one column, its numbers all with the same decimals."""
+    numbers = [abs(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
+    decimals = places(max(numbers, default=0.0))
+    return [_shown(cell, kind, decimals) for cell in cells]
+
+
+def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
+    if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
+        return "-"
+    if isinstance(cell, str):
+        return shorten(cell, 200)
+    if kind == "count":
+        return f"{cell:,}"
+    if kind == "percent":
+        return f"{100 * cell:.2f} %"
+    if kind == "chance":
+        return f"{cell:.4f}" if cell >= 1e-4 else f"{cell:.0e}"
+    if kind == "floor":
+        return f"{math.floor(cell * 1e5) / 1000:.3f} %"
+    if kind == "ceiling":
+        return f"{min(math.ceil(cell * 1e5) / 1000, 100.0):.3f} %"
+    return f"{cell:.3e}" if decimals is None else f"{cell:z,.{decimals}f}"
+
+
+def _wide(text: str) -> int:
+    from rich.cells import cell_len
+
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _padded(text: str, width: int, *, right: bool) -> str:
+    space = " " * max(width - _wide(text), 0)
+    return space + text if right else text + space

@@ -1,0 +1,106 @@
+"""The bootstrap: pairing of axes, coverage, repeatability, weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import eckart as ek
+from eckart.analysis.bootstrap import pair
+from eckart.errors import ParameterError
+from tests.samples import usarrests
+
+
+@given(st.integers(0, 2**16), st.integers(1, 5))
+def test_signs_and_places_do_not_matter(seed: int, k: int) -> None:
+    random = np.random.default_rng(seed)
+    axes, _ = np.linalg.qr(random.normal(size=(8, k)))
+    order, signs = random.permutation(k), random.choice([-1.0, 1.0], k)
+    near, _ = np.linalg.qr(axes + 0.01 * random.normal(size=axes.shape))
+    near = near * np.sign((near * axes).sum(axis=0))
+    places, turned, cosines = pair(axes, (near * signs)[:, order])
+    np.testing.assert_array_equal(order[places], np.arange(k))
+    np.testing.assert_allclose((near * signs)[:, order][:, places] * turned, near)
+    assert (cosines > 0.99).all()
+
+
+def test_a_repetition_is_the_decomposition_of_repeated_rows() -> None:
+    data, *_ = usarrests()
+    found = ek.bootstrap(data, k=2, scale=True, count=3, rng=5)
+    random = np.random.Generator(np.random.Philox(5))
+    for i in range(3):
+        times = random.multinomial(50, np.full(50, 1 / 50))
+        d = ek.decompose(np.repeat(data, times, axis=0), k=2, scale=True)
+        np.testing.assert_allclose(found.shares[i], d.shares, rtol=1e-9)
+        np.testing.assert_allclose(np.abs((found.right[i] * np.asarray(d.right)).sum(axis=0)), 1, atol=1e-9)
+
+
+def test_intervals_cover_the_truth() -> None:
+    """Of 30 tables with a known first axis, about 95 % of the intervals of its loadings hold the truth."""
+    random = np.random.default_rng(3)
+    truth = np.array([0.8, 0.6, 0.0, 0.0])
+    inside = []
+    for _ in range(30):
+        data = 3 * random.normal(size=(120, 1)) * truth + random.normal(size=(120, 4))
+        table = ek.bootstrap(data, k=1, count=80).loadings()
+        sign = np.sign(table.rows[0][2])
+        low, high = np.sort(sign * np.array([row[3:5] for row in table.rows], dtype=float), axis=1).T
+        inside += ((low <= truth) & (truth <= high)).tolist()
+    assert 0.88 <= np.mean(inside) <= 0.99
+
+
+def test_axes_that_change_places_are_paired() -> None:
+    random = np.random.default_rng(0)
+    data = random.normal(size=(100, 4)) * [2.0, 1.97, 0.3, 0.2]
+    found = ek.bootstrap(data, k=2, count=100)
+    table = found.axes()
+    assert 0.2 < float(table.rows[0][5]) < 0.9  # often not in its place
+    assert found.cosines.min() > 0.5  # and paired all the same
+
+
+def test_same_seed_same_numbers() -> None:
+    data, *_ = usarrests()
+    first, second, other = (ek.bootstrap(data, k=2, count=20, rng=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.right, second.right)
+    assert not np.array_equal(first.right, other.right)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, lambda x: ek.datasets.path("usarrests")], ids=["sparse", "path"])
+def test_other_kinds_of_data(kind: Any) -> None:
+    data, *_ = usarrests()
+    expected = ek.bootstrap(data, k=2, count=10)
+    found = ek.bootstrap(kind(data), k=2, count=10)
+    np.testing.assert_allclose(found.shares, expected.shares, rtol=1e-9)
+
+
+def test_weights_and_few_rows() -> None:
+    data, *_ = usarrests()
+    weights = np.r_[np.zeros(40), np.ones(10)]
+    found = ek.bootstrap(data, k=3, count=10, sample_weight=weights)
+    assert found.decomposition.rows == 10
+    tiny = ek.bootstrap(data[:3], k=2, count=30)
+    assert np.isfinite(tiny.right).all()
+    assert (tiny.shares.sum(axis=1) <= 1 + 1e-9).all()
+
+
+def test_tables_say_what_they_are() -> None:
+    data, rows, columns = usarrests()
+    found = ek.bootstrap(data, k=2, scale=True, count=50)
+    table = found.loadings()
+    assert table.columns == ("column", "axis", "loading", "lower", "upper", "sign")
+    assert len(table.rows) == 8
+    assert "95 % of 50 draws" in table.caption
+    assert {row[5] for row in table.rows} <= {"sure", ""}
+    assert rows
+    assert columns
+
+
+@pytest.mark.parametrize("options", [{"method": "nmf"}, {"count": 1}, {"confidence": 1.0}])
+def test_wrong_wishes_are_refused(options: Any) -> None:
+    with pytest.raises(ParameterError):
+        ek.bootstrap(usarrests()[0], k=2, **options)

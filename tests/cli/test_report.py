@@ -1,0 +1,225 @@
+"""eckart report: what it says of awkward files, the summary in the terminal, Markdown, JSON, every method."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from eckart import datasets
+from eckart.cli import main
+from eckart.io.open_source import open_source
+
+ARRESTS = str(datasets.path("usarrests"))
+AWKWARD = """id;name;when;group;height;weight;member;constant;empty;note, extra
+1;Ann;2021-01-03;a;1,70;60,5;true;7;;x, 1
+2;Bob;2021-01-04;b;1,82;;false;7;;y, 2
+3;Cy;2021-01-05;a;1,65;55,0;true;7;;z, 3
+4;Di;2021-01-06;b;;72,5;false;7;;w, 4
+5;Ed;2021-01-07;a;1,90;88,0;true;7;;v, 5
+6;Flo;2021-01-08;b;1,58;51,0;false;7;;u, 6
+"""
+
+FATES = {
+    "id": "only numbers the rows: set aside",
+    "name": "names the rows",
+    "when": "dates or times: set aside as a label (6 different)",
+    "group": "text: set aside as a label (2 different)",
+    "height": "analysed; 1 of 6 values was missing and foretold by the axes",
+    "weight": "analysed; 1 of 6 values was missing and foretold by the axes",
+    "member": "true and false: analysed as 1 and 0",
+    "constant": "analysed, but it does not vary: no part in any axis",
+    "empty": "without any value: left out",
+    "note, extra": "text: set aside as a label (6 different)",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+def run(*args: str) -> Result:
+    done = CliRunner().invoke(main, list(args))
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def refused(*args: str) -> str:
+    done = CliRunner().invoke(main, list(args))
+    assert done.exit_code == 2, done.output
+    return done.stderr
+
+
+def write(name: str, text: str) -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+class TestAwkwardFile:
+    """Semicolons that compete with commas, gaps, text, a constant, an identifier, dates, truth values."""
+
+    def test_each_column_is_accounted_for(self) -> None:
+        done = run("report", write("awkward.csv", AWKWARD), "--scale", "--missing", "em", "--json")
+        document = json.loads(done.stdout)
+        (data,) = (section for section in document["sections"] if section["key"] == "data")
+        table = data["tables"]["columns"]
+        assert {row[0]: row[1] for row in table["rows"]} == FATES
+        assert [row[2] for row in table["rows"] if row[0] in ("height", "weight")] == [1, 1]
+        assert table["caption"] == "4 of 10 columns were analysed."
+        words = " ".join(data["lines"])
+        for part in (
+            "Cells are separated by ';'",
+            "decimal comma",
+            "named by the column 'name'",
+            "only numbers the rows",
+        ):
+            assert part in words
+        assert document["columns"] == 4
+        assert document["loadings"]["columns"] == ["height", "weight", "member", "constant"]
+
+    def test_the_page_and_the_terminal_say_it_too(self) -> None:
+        done = run("report", write("awkward.csv", AWKWARD), "--scale", "--missing", "mean")
+        page = Path("report.html").read_text(encoding="utf-8")
+        for name, fate in FATES.items():
+            assert name in page
+            assert fate.replace("foretold by the axes", "filled with the column&#39;s mean") in page
+        flat = re.sub(r"\s+", " ", done.stdout)
+        for part in (
+            "separated by ';'",
+            "Dates or times set aside",
+            "only numbers the rows: 'id'",
+            "without variance (1)",
+        ):
+            assert part in flat
+        assert "are computed" not in done.stdout
+        assert "PC4" not in done.stdout, "a constant column has no axis of its own"
+
+    def test_gaps_are_never_silent(self) -> None:
+        assert "2 of 24 values are missing" in refused("report", write("awkward.csv", AWKWARD))
+
+    def test_an_identifier_is_used_when_asked_for(self) -> None:
+        document = json.loads(run("report", write("a.csv", AWKWARD), "--columns", "id,member", "--json").stdout)
+        assert document["loadings"]["columns"] == ["id", "member"]
+
+    def test_columns_left_out_as_asked(self) -> None:
+        done = run("report", write("a.csv", AWKWARD), "--drop", "height,weight", "--json")
+        (data,) = (section for section in json.loads(done.stdout)["sections"] if section["key"] == "data")
+        fates = {row[0]: row[1] for row in data["tables"]["columns"]["rows"]}
+        assert fates["height"] == fates["weight"] == "left out, as asked"
+        assert fates["id"] == "only numbers the rows: set aside"
+
+    def test_models_take_files_with_and_without_identifiers(self) -> None:
+        rows = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(1, 9))
+        run("fit", write("with.csv", f"id,a,b\n{rows}\n"), "-k", "1", "-o", "m.eckart")
+        some = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in (2, 5, 9))
+        done = run("transform", "m.eckart", write("some.csv", f"id,a,b\n{some}\n"))
+        assert "Left out, as the model has no such column: 'id'" in done.stderr
+        assert len(done.stdout.splitlines()) == 4
+
+
+def test_sources_keep_identifiers_and_say_so() -> None:
+    """Only the command line sets them aside; in a program the columns are the caller's."""
+    about = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).about
+    assert about.column_names == ("id", "a", "b")
+    assert about.fates == {"id": "analysed", "a": "analysed", "b": "analysed"}
+    assert any("only numbers the rows" in note for note in about.notes)
+
+
+class TestTerminal:
+    def test_everything_fits_eighty_columns(self) -> None:
+        for extra in ((), ("--scale",), ("--method", "nmf", "-k", "2"), ("--method", "isomap")):
+            done = run("report", ARRESTS, *extra, "--force")
+            assert all(len(line) <= 80 and line == line.rstrip() for line in done.stdout.splitlines()), extra
+            assert done.stdout.isascii()
+
+    def test_bars_rules_rows_and_next_steps(self) -> None:
+        text = run("report", ARRESTS, "--scale").stdout
+        bars = {name: row.count("#") for name, row in re.findall(r"^ +(PC\d)(.*)$", text, re.MULTILINE)}
+        assert bars["PC1"] == 12
+        assert bars["PC2"] == round(12 * 24.744 / 62.006)
+        assert "How many axes\n" in text
+        assert "Kaiser" in text
+        assert "eckart fit" in text
+        assert "Alaska" in text.partition("Unusual rows")[2]
+
+    def test_units_that_differ_are_said_and_the_remedy_shown(self) -> None:
+        text = run("report", ARRESTS).stdout
+        assert "nothing was scaled" in text
+        assert "--scale -o scaled.html" in text.replace("\\\n      ", "")
+
+
+class TestForms:
+    def test_markdown_on_standard_output(self, folder: Path) -> None:
+        done = run("report", ARRESTS, "--scale", "--markdown")
+        assert done.stdout.startswith("# Principal component analysis of usarrests.csv\n")
+        for heading in ("Summary", "How many axes", "What makes the axes", "How sure this is", "How it was computed"):
+            assert f"\n## {heading}\n" in done.stdout
+        assert "| PC1 | 2.480 |" in done.stdout
+        assert (folder / "report.html").is_file()
+
+    def test_markdown_file(self) -> None:
+        run("report", ARRESTS, "--scale", "-o", "r.md")
+        assert Path("r.md").read_text(encoding="utf-8").startswith("# Principal")
+
+    def test_two_forms_at_once_are_refused(self) -> None:
+        assert "exclude each other" in refused("report", ARRESTS, "--markdown", "--json")
+        assert "standard output already" in refused("report", ARRESTS, "--markdown", "-o", "-")
+
+    def test_json_has_the_sections_of_the_page(self) -> None:
+        document = json.loads(run("report", ARRESTS, "--scale", "--json").stdout)
+        keys = [section["key"] for section in document["sections"]]
+        assert keys == [
+            "summary",
+            "notes",
+            "data",
+            "axes",
+            "ranks",
+            "meaning",
+            "rows",
+            "rebuilt",
+            "unusual",
+            "sure",
+            "how",
+        ]
+        found = {section["key"]: section for section in document["sections"]}
+        assert found["meaning"]["tables"]["loadings"]["rows"][1][1] == pytest.approx(0.5831836, abs=1e-7)
+        rules = {row[0]: row[1] for row in found["ranks"]["tables"]["ranks"]["rows"]}
+        assert rules["Kaiser"] == 1
+        page = Path("report.html").read_text(encoding="utf-8")
+        for section in document["sections"]:
+            assert section["title"] in page
+
+
+@pytest.mark.parametrize("method", ["svd", "nmf", "cur", "kernel-pca", "isomap"])
+def test_other_methods(method: str) -> None:
+    document = json.loads(run("report", ARRESTS, "--method", method, "-k", "2", "--json").stdout)
+    assert document["method"] == method.replace("-", "_")
+    assert document["k"] == 2
+    assert Path("report.html").stat().st_size > 500_000
+
+
+def test_options_without_meaning_are_refused() -> None:
+    assert "--scale has no meaning for --method nmf" in refused("report", ARRESTS, "--method", "nmf", "--scale")
+    assert "--error has no meaning" in refused("report", ARRESTS, "--method", "isomap", "--error", "0.1")
+
+
+def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {"a": rng.normal(size=9), "b": rng.normal(size=9), "t": ["x", "y", "z"] * 3, "f": [True, False, True] * 3}
+    )
+    parquet.write_table(table, folder / "t.parquet")
+    assert open_source("t.parquet").about.fates == {
+        "a": "analysed", "b": "analysed", "t": "text: set aside as a label (3 different)",
+        "f": "true and false: analysed as 1 and 0",
+    }  # fmt: skip

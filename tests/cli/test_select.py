@@ -1,0 +1,88 @@
+"""eckart select: what it prints, writes and refuses."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import eckart as ek
+from eckart import datasets
+from eckart.cli import main
+
+ARRESTS = str(datasets.path("usarrests"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["select", *args])
+
+
+def refused(*args):
+    done = run(*args)
+    assert done.exit_code == 2, done.output
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+def test_correlation():
+    done = run(ARRESTS, "--target", "Murder", "--threshold", "0.5")
+    assert done.exit_code == 0, done.output
+    values = datasets.load("usarrests").values
+    r = abs(np.corrcoef(values[:, 0], values[:, 1])[0, 1])
+    assert f"Assault   {r:.4f}" in done.stdout
+    assert "Kept 2 of 3 columns for 'Murder': Assault, Rape." in done.stdout
+
+
+def test_backward_is_the_library_s():
+    from eckart.selection.judges import judge
+
+    document = json.loads(run(ARRESTS, "--target", "Murder", "--how", "backward", "--json").stdout)
+    values = datasets.load("usarrests").values
+    found = ek.BackwardElimination(judge("linear", classes=False)).fit(values[:, 1:], values[:, 0])
+    assert document["history"]["score"] == found.history_["score"].tolist()
+    assert document["history"]["dropped"] == [[], ["Rape"], ["UrbanPop"]]
+    assert document["chosen"] == ["Assault", "UrbanPop"]
+
+
+def test_random_with_a_forest():
+    done = run(ARRESTS, "--target", "Murder", "--how", "random", "--tries", "3", "-n", "2", "--judge", "forest")
+    assert done.exit_code == 0, done.output
+    assert "Kept 2 of 3 columns" in done.stdout
+
+
+def test_classes_and_files():
+    iris = np.random.default_rng(0)
+    lines = ["a,b,kind"] + [f"{i % 2 + iris.random():.3f},{iris.random():.3f},{'uv'[i % 2]}" for i in range(40)]
+    Path("t.csv").write_text("\n".join(lines))
+    done = run("t.csv", "--target", "kind", "--how", "backward", "-n", "1", "-o", "chosen.csv")
+    assert done.exit_code == 0, done.output
+    assert "Kept 1 of 2 columns for 'kind': a." in done.stdout
+    assert Path("chosen.csv").read_text().splitlines()[0] == "a"
+    assert "exists already" in refused("t.csv", "--target", "kind", "-o", "chosen.csv")
+    shown = run("t.csv", "--target", "kind", "--score", "mutual_info", "-o", "-")
+    assert shown.stdout.startswith("a\n")
+
+
+def test_the_target_may_be_left_out_of_the_columns():
+    done = run(ARRESTS, "--target", "Murder", "--columns", "Assault,Rape", "-n", "1")
+    assert "Kept 1 of 2 columns for 'Murder': Assault." in done.stdout
+
+
+def test_refusals():
+    Path("gap.csv").write_text("a,b,y\n1,2,3\n,4,5\n2,3,4\n")
+    assert "did you mean 'Murder'" in refused(ARRESTS, "--target", "Murdr")
+    assert "names the rows" in refused(ARRESTS, "--target", "State")
+    assert "Give one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
+    assert "--threshold is for" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5")
+    assert "did you mean 'roc_auc'" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--scoring", "roc_au")
+    assert "missing" in refused("gap.csv", "--target", "y")
+    assert "minimum of 2" in refused("gap.csv", "--target", "y", "--columns", "b", "--how", "backward")
+    assert "number of columns" in refused(ARRESTS, "--target", "Murder", "-n", "x")

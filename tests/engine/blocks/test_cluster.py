@@ -1,0 +1,208 @@
+"""Dask: the same answer on any number of workers, also when they die; an error, never a hang, when all are gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import eckart as ek
+from eckart.engine.blocks.cluster import Cluster, find_cluster
+from eckart.engine.blocks.dask_rows import dask_rows
+from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.errors import ClusterError, InputError
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # Dask's own, on ports, workers that died and sockets
+]
+
+
+def table(rows=6000, columns=40):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((rows, columns)) * np.linspace(3, 0.1, columns) + 2.0
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+@pytest.mark.parametrize("chunks", [(700, 40), (1000, 17), ((100, 5000, 900), (40,))])
+def test_arrays(client, solver, chunks):
+    data = table()
+    whole = ek.decompose(data, k=4, solver=solver, left=True)
+    d = ek.decompose(da.from_array(data, chunks=chunks), k=4, solver=solver, left=True)
+    np.testing.assert_allclose(d.values, whole.values, rtol=1e-9)
+    np.testing.assert_allclose(d.right, whole.right, atol=1e-5)
+    np.testing.assert_allclose(d.left, whole.left, atol=1e-5)
+
+
+def test_sparse_chunks(client):
+    data = sp.random_array((5000, 300), density=0.02, format="csr", rng=np.random.default_rng(0))
+    chunks = da.concatenate(
+        [
+            da.from_delayed(_rows(data, start), shape=(1000, 300), dtype=float, meta=sp.csr_array((0, 0)))
+            for start in range(0, 5000, 1000)
+        ]
+    )
+    d = ek.decompose(chunks, "svd", k=3)
+    np.testing.assert_allclose(d.values, ek.decompose(data, "svd", k=3).values, rtol=1e-8)
+
+
+def _rows(data, start):
+    import dask
+
+    return dask.delayed(lambda: data[start : start + 1000])()
+
+
+def test_frames(client):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(table(500, 4), columns=list("abcd"))
+    d = ek.decompose(dd.from_pandas(frame, npartitions=3), k=2)
+    assert d.column_names == ("a", "b", "c", "d")
+    np.testing.assert_allclose(d.values, ek.decompose(frame, k=2).values, rtol=1e-9)
+    frame["town"] = "x"
+    with pytest.raises(InputError, match="'town'"):
+        ek.decompose(dd.from_pandas(frame, npartitions=3), k=2)
+
+
+def test_files_are_read_by_the_workers(client, tmp_path):
+    data = table()
+    np.save(tmp_path / "a.npy", data)
+    d = ek.decompose(tmp_path / "a.npy", k=4, executor="dask", memory="1MB")
+    np.testing.assert_allclose(d.values, ek.decompose(data, k=4).values, rtol=1e-9)
+    assert "blocks" in d.plan.why
+
+
+def test_an_estimator(client):
+    data = table()
+    pca = ek.PCA(3).fit(da.from_array(data, chunks=(1500, 40)))
+    np.testing.assert_allclose(pca.explained_variance_, ek.PCA(3).fit(data).explained_variance_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+def test_the_number_of_workers_changes_no_bit(client, solver):
+    data = da.from_array(table(), chunks=(500, 40))
+    two = ek.decompose(data, k=4, solver=solver)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as single,
+    ):
+        one = ek.decompose(data, k=4, solver=solver, executor=single)
+    np.testing.assert_array_equal(one.right, two.right)
+    np.testing.assert_array_equal(one.values, two.values)
+
+
+def test_no_cluster_is_started_silently():
+    assert find_cluster(None, wanted=False) is None
+    with pytest.raises(ClusterError, match="not known"):
+        find_cluster("spark", wanted=False)
+
+
+def slowly(block):
+    time.sleep(0.05)
+    return block
+
+
+def test_a_worker_dies_and_the_answer_is_right():
+    data = table(4000, 30)
+    whole = ek.decompose(data, k=4, solver="lanczos")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        slow = da.from_array(data, chunks=(400, 30)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
+        killer = threading.Timer(0.6, lambda: os.kill(_pids(client)[0], signal.SIGKILL))
+        killer.start()
+        d = ek.decompose(slow, k=4, solver="lanczos", executor=client)
+        killer.join()
+    np.testing.assert_allclose(d.values, whole.values, rtol=1e-9)
+
+
+def _pids(client):
+    return list(client.run(os.getpid).values())
+
+
+def die(block):
+    if block.shape[0] > 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+@pytest.mark.parametrize("how", ["a deadly block", "no workers"])
+def test_an_error_in_time_and_never_a_hang(how):
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        data = da.from_array(table(800, 10), chunks=(200, 10))
+        if how == "a deadly block":
+            data = data.map_blocks(die, dtype=float, meta=np.empty((0, 0)))
+        else:
+            cluster.scale(0)
+            time.sleep(1.0)
+        start = time.monotonic()
+        with pytest.raises(ClusterError):
+            _sum_of(data, Cluster(client, patience=3.0))
+        assert time.monotonic() - start < 60
+
+
+def _sum_of(data, cluster):
+    from eckart.engine.blocks.dask_rows import DaskRows
+
+    rows = dask_rows(data)
+    assert isinstance(rows, DaskRows)
+    matrix = StackedBlocks(rows, rows.edges, "float64")
+    matrix.reading.cluster = cluster
+    return matrix.gram()
+
+
+def test_a_lost_scheduler_is_an_error(tmp_path):
+    """A scheduler in a process of its own, killed while it works."""
+    address = "tcp://127.0.0.1:38786"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "38786", "--no-dashboard"], **quiet)
+    worker = None
+    try:
+        client = distributed.Client(address, timeout=60, set_as_default=False)
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
+        )
+        client.wait_for_workers(1, timeout=60)
+        data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
+        rows = dask_rows(data)
+        matrix = StackedBlocks(rows, rows.edges, "float64")
+        matrix.reading.cluster = Cluster(client, patience=5.0)
+        killer = threading.Timer(0.8, scheduler.kill)
+        killer.start()
+        with pytest.raises(ClusterError, match="scheduler was lost"):
+            matrix.gram()
+        killer.join()
+    finally:
+        for process in filter(None, (scheduler, worker)):
+            process.kill()
+            process.wait()

@@ -1,0 +1,97 @@
+"""Products in float32 of data that one row or one column rules: their rounding does not cancel, and the bounds know."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import eckart as ek
+from eckart.engine.matrix import open_matrix
+from eckart.engine.standardize.standardized import Standardized
+
+
+def ruled(seed: int, rule: str) -> tuple[np.ndarray, int]:
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.integers(400, 3000)), int(rng.integers(150, 500))
+    data = rng.standard_normal((rows, columns)) * np.geomspace(1, 0.05, columns)
+    if rule in ("column", "both"):
+        data[:, 0] *= 30.0
+    if rule in ("row", "both"):
+        data[3] *= 60.0
+    return data.astype(np.float32), int(rng.integers(1, 8))
+
+
+def held(form: str, data: np.ndarray) -> tuple[object, np.ndarray]:
+    if form == "sparse":
+        data = data * (np.random.default_rng(0).random(data.shape) < 0.2)
+        return sp.csr_array(data), data
+    if form == "wide":
+        data = np.ascontiguousarray(data.T)
+    if form == "torch":
+        return pytest.importorskip("torch").from_numpy(data), data
+    return data, data
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rule", ["row", "column", "both", "nobody"])
+@pytest.mark.parametrize("form", ["dense", "wide", "sparse", "torch"])
+@pytest.mark.parametrize("method", ["svd", "pca"])
+def test_bounds_hold(seed: int, rule: str, form: str, method: str) -> None:
+    data, k = ruled(seed, rule)
+    given, data = held(form, data)
+    exact = data.astype(np.float64)
+    truth = np.linalg.svd(exact - exact.mean(axis=0) if method == "pca" else exact, compute_uv=False)
+    found = ek.decompose(given, method, k=k, solver="lanczos", rng=seed)
+    bounds = found.certificate
+    assert np.all(bounds.lower <= truth[:k] * (1 + 1e-13))
+    assert np.all(bounds.upper >= truth[:k] * (1 - 1e-13))
+    low, high = bounds.explained
+    assert low - 1e-13 <= np.sum(truth[:k] ** 2) / np.sum(truth**2) <= high + 1e-13
+
+
+def test_spread_data_cost_no_further_read() -> None:
+    rng = np.random.default_rng(1)
+    data = rng.standard_normal((4000, 300)) * np.geomspace(1, 0.05, 300)
+    even = (data @ np.linalg.qr(rng.standard_normal((300, 300)))[0]).astype(np.float32)
+    ruling = even.copy()
+    ruling[7] *= 200.0
+    reads = [ek.decompose(x, "svd", k=5, solver="lanczos", rng=0, tol=2e-6) for x in (even, ruling)]
+    for d, more in zip(reads, (0, 1), strict=True):
+        assert d.info.reads == d.info.steps + more
+        truth = np.linalg.svd((even, ruling)[more].astype(np.float64), compute_uv=False)[:5]
+        np.testing.assert_allclose(d.values, truth, rtol=3e-7)
+
+
+@pytest.mark.parametrize("form", ["dense", "wide", "sparse", "torch"])
+def test_the_longest_row_is_bounded_and_not_by_much(form: str) -> None:
+    data, _ = ruled(3, "row")
+    given, data = held(form, data)
+    problem = Standardized(open_matrix(given).matrix, center=False, scale=False)
+    seen = data.T if form == "wide" else data
+    longest = float(np.max(np.sum(seen.astype(np.float64) ** 2, axis=1)))
+    problem.first(np.ones((min(data.shape), 1)) if form != "torch" else held("torch", np.ones((data.shape[1], 1)))[0])
+    assert longest * (1 - 1e-6) <= problem.longest_row <= 3.0 * longest
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-2])
+@pytest.mark.parametrize("k", [6, 8, 12])
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_more_axes_than_there_are(k: int, noise: float, sparse_rows: bool) -> None:
+    """Six axes and what rounding makes of nothing: no read would tell more, and none is spent on it."""
+    rng = np.random.default_rng(k)
+    data = rng.standard_normal((900, 6)) @ rng.standard_normal((6, 500)) + noise * rng.standard_normal((900, 500))
+    data = (data * (rng.random((900, 1)) < 0.4)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        d = ek.decompose(sp.csr_array(data) if sparse_rows else data, "svd", k=k, solver="lanczos", rng=0)
+    truth = np.linalg.svd(data.astype(float), compute_uv=False)
+    assert d.info.reads <= (4 if noise < 1e-3 or k == 6 else 45)
+    np.testing.assert_allclose(d.values[:6], truth[:6], rtol=1e-6)
+    assert np.all(d.certificate.lower <= truth[:k] * (1 + 1e-9))
+    assert np.all(d.certificate.upper >= truth[:k] * (1 - 1e-9))
+    low, high = d.certificate.explained
+    assert low <= np.sum(truth[:k] ** 2) / np.sum(truth**2) * (1 + 1e-15)
+    assert high >= min(np.sum(truth[:k] ** 2) / np.sum(truth**2), 1.0) * (1 - 1e-15)

@@ -1,0 +1,385 @@
+"""What a certificate states is true: against the optimum in extended precision, on many spectra, sizes and seeds."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+import eckart as ek
+from eckart.engine import certificate
+from eckart.engine.certificate import Compression, Probe, complement_bound
+from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Target
+from eckart.errors import AccuracyWarning
+from eckart.testing import orthonormal
+
+EPS = float(np.finfo(np.float64).eps)
+SPECTRA = ("flat", "clustered", "decaying", "exponential", "step", "deficient", "noise", "ties")
+SEEDS = {"direct": 12, "gram": 20, "lanczos": 94}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Many small problems: threads would only wait for each other."""
+    with threadpool_limits(1):
+        yield
+
+
+def singular_values(kind, count, rng):
+    """A falling spectrum of one of the kinds; the first is about 1."""
+    i = np.arange(1, count + 1)
+    jitter = np.sort(rng.uniform(size=count))[::-1]
+    return {
+        "flat": lambda: 1.0 + 1e-3 * jitter,
+        "clustered": lambda: np.repeat([1.0, 0.9999, 0.5, 0.1, 0.01], -(-count // 5))[:count] * (1.0 + 1e-7 * jitter),
+        "decaying": lambda: i ** -rng.uniform(0.3, 2.5),
+        "exponential": lambda: np.maximum(rng.uniform(0.5, 0.9) ** i, 1e-9),
+        "step": lambda: np.where(i <= 7, 1.0, 0.1) * (1.0 + 0.01 * jitter),
+        "deficient": lambda: np.where(i <= 9, 1.0 / i, 0.0),
+        "noise": lambda: np.abs(rng.standard_normal(count)),
+        "ties": lambda: np.where(i <= 12, 1.0, 1.0 / i),
+    }[kind]()
+
+
+def example(kind, seed):
+    """(matrix, whether to centre it, k): centring takes an offset away and leaves the spectrum as it was made."""
+    rng = np.random.default_rng([SPECTRA.index(kind), seed])
+    rows, columns = int(rng.integers(90, 240)), int(rng.integers(60, 160))
+    if rng.uniform() < 0.3:
+        rows, columns = columns, rows
+    center = bool(rng.integers(2))
+    k = int(rng.integers(1, 20))
+    if kind == "noise":
+        return rng.standard_normal((rows, columns)) + center * rng.standard_normal(columns), center, k
+    values = singular_values(kind, min(rows - center, columns), rng)
+    left = np.column_stack([np.ones((rows, int(center))), rng.standard_normal((rows, len(values)))])
+    left = np.linalg.qr(left)[0][:, int(center) :]
+    matrix = (left * values) @ orthonormal(columns, len(values), seed=seed).T
+    return matrix + center * rng.choice([0.01, 1.0, 100.0]) * rng.standard_normal(columns) / rows**0.5, center, k
+
+
+def stored(matrix, seed):
+    """(data, the same dense): every third example as CSR, two fifths full (a fuller one is opened as dense)."""
+    if seed % 3:
+        return matrix, matrix
+    thin = np.where(np.random.default_rng(seed).uniform(size=matrix.shape) < 0.4, matrix, matrix.dtype.type(0))
+    data = sparse.csr_array(thin)
+    assert ek.open_matrix(data).matrix.sparse
+    return data, thin
+
+
+class Truth:
+    """Singular values of the (centred) matrix to 1e-18 of the largest, and its right vectors."""
+
+    def __init__(self, matrix, center, count):
+        exact = matrix.astype(np.longdouble)
+        if center:
+            exact = exact - exact.mean(axis=0)
+        _, self.rough, right = np.linalg.svd(exact.astype(np.float64), full_matrices=False)
+        self.right = right.T
+        count = min(count, len(self.rough))
+        vectors = self.right[:, :count].astype(np.longdouble)
+        # Rayleigh quotients: their error is the square of that of the vectors, but for what ties mix.
+        image = exact @ vectors
+        gram = image.T @ image
+        squares = np.diagonal(gram)
+        lengths = np.sum(vectors * vectors, axis=0)
+        near = np.abs(squares[:, None] - squares) <= 1e-6 * squares[0]
+        mixed = np.abs(np.where(near & ~np.eye(count, dtype=bool), gram, 0.0)).sum(axis=1)
+        self.values = np.sqrt(squares / lengths)
+        self.doubt = mixed / np.maximum(np.maximum(self.values, np.sqrt(mixed)), 1e-300) + 1e-18 * self.values[0]
+        self.total = np.sum(exact * exact)
+        self.shares = np.minimum(np.cumsum(squares / lengths) / self.total, 1.0)
+
+    def sine(self, right, k):
+        """Of the largest angle between span(right) and the true leading subspace, and how well it is known."""
+        wanted = self.right[:, :k]
+        rest = right - wanted @ (wanted.T @ right)
+        gap = self.rough[k - 1] - (self.rough[k] if k < len(self.rough) else 0.0)
+        return np.linalg.norm(rest, 2), 16 * EPS * self.rough[0] / max(gap, 1e-300) + 16 * EPS
+
+
+def false_statements(decomposition, truth):
+    """What the certificate says and is not so, with the size of the untruth."""
+    d, c, k = decomposition, decomposition.certificate, decomposition.k
+    best, values, doubt = truth.shares[k - 1], truth.values[:k], truth.doubt[:k]
+    sine, own = truth.sine(np.asarray(d.right, dtype=np.float64), k)
+    excess = {
+        "lower share": c.explained[0] - best - 1e-18,
+        "upper share": best - c.explained[1] - 1e-18,
+        "lower value": np.max(c.lower - values - doubt),
+        "upper value": np.max(values - c.upper - doubt),
+        "angle": sine - c.angle - own,
+    }
+    return [f"{name} by {float(size):.1e}" for name, size in excess.items() if not size <= 0.0]
+
+
+def assert_true(decomposition, truth):
+    assert false_statements(decomposition, truth) == []
+
+
+@pytest.mark.parametrize("kind", SPECTRA)
+@pytest.mark.parametrize("solver", SEEDS)
+def test_bounds_hold(solver, kind):
+    false = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        for seed in range(SEEDS[solver]):
+            matrix, center, k = example(kind, seed)
+            data, matrix = stored(matrix, seed)
+            d = ek.decompose(data, "pca" if center else "svd", k=k, solver=solver, rng=seed)
+            found = false_statements(d, Truth(matrix, center, k))
+            false += [f"seed {seed}: {', '.join(found)}"] if found else []
+    assert not false, f"{len(false)} of {SEEDS[solver]} certificates are false: {'; '.join(false[:4])}"
+
+
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
+@pytest.mark.parametrize("kind", SPECTRA)
+@pytest.mark.parametrize("solver", SEEDS)
+def test_bounds_hold_in_float32(solver, kind):
+    """The truth is that of the rounded data; the axes are rounded to float32, and the angle knows it."""
+    false = []
+    for seed in range(200, 230):
+        matrix, center, k = example(kind, seed)
+        data, matrix = stored(matrix.astype(np.float32), seed)
+        d = ek.decompose(data, "pca" if center else "svd", k=k, solver=solver, rng=seed)
+        found = false_statements(d, Truth(matrix, center, k))
+        false += [f"seed {seed}: {', '.join(found)}"] if found else []
+    assert not false, f"{len(false)} of 30 certificates are false: {'; '.join(false[:4])}"
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+def test_certificates_say_something(solver):
+    """On a spectrum that decays, every solver proves what it was asked for."""
+    matrix, center, k = example("decaying", 5)
+    c = ek.decompose(matrix, "pca" if center else "svd", k=k, solver=solver).certificate
+    assert c.proved
+    assert c.explained[1] - c.explained[0] <= 1e-9
+    assert np.all(c.upper**2 - c.lower**2 <= 2e-9 * c.lower[-1] ** 2)
+    assert c.angle < 1e-3
+    assert c.failure_probability == (1e-6 if solver == "lanczos" else 0.0)
+
+
+def sparse_table(seed, rows=300, columns=200):
+    rng = np.random.default_rng(seed)
+    table = sparse.random_array((rows, columns), density=0.05, rng=rng, format="csr")
+    return sparse.csr_array(table @ sparse.diags_array(np.arange(1, columns + 1) ** -0.7))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("center", [False, True])
+def test_bounds_hold_on_sparse_data(seed, center):
+    table = sparse_table(seed)
+    d = ek.decompose(table, "pca" if center else "svd", k=6, solver="lanczos", rng=seed)
+    assert d.certificate.proved
+    assert_true(d, Truth(table.toarray(), center, 6))
+
+
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+@pytest.mark.parametrize("k", [2, 4, 6, 9])
+def test_ties_are_named(solver, k):
+    """Values 3 3 | 2 2 2 2 | 1, .5, ...: equal neighbours share a group, others do not."""
+    values = np.array([3.0, 3.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.5, 0.25, *np.full(60, 0.1)])
+    d = ek.decompose(np.diag(values), "svd", k=k, solver=solver)
+    wanted = {2: ((0, 1),), 4: ((0, 1), (2, 3)), 6: ((0, 1), (2, 5)), 9: ((0, 1), (2, 5))}[k]
+    assert d.certificate.undetermined == wanted
+    # The cut goes through the group of twos when k = 4, and through none otherwise.
+    assert (d.certificate.angle == 1.0) == (k == 4)
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+def test_groups_hold_nothing_but_ties(solver):
+    values = np.r_[np.linspace(2.0, 1.0, 12), np.full(80, 0.01)]
+    d = ek.decompose(np.diag(values), "svd", k=12, solver=solver)
+    assert d.certificate.proved
+    assert d.certificate.undetermined == ()
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+@pytest.mark.parametrize("kind", ["decaying", "exponential", "step", "deficient"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_share_takes_the_fewest_axes(solver, kind, seed):
+    matrix, center, _ = example(kind, 100 + seed)
+    truth = Truth(matrix, center, min(matrix.shape))
+    share = float(np.random.default_rng(seed).uniform(0.3, 0.99))
+    d = ek.decompose(matrix, "pca" if center else "svd", explain=share, solver=solver)
+    fewest = int(np.argmax(truth.shares >= share)) + 1
+    assert d.k == fewest
+    assert d.certificate.proved
+    assert d.certificate.explained[0] >= share * (1 - 1e-9)
+    assert_true(d, truth)
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+def test_a_share_of_sparse_data(solver):
+    table = sparse_table(3)
+    truth = Truth(table.toarray(), True, 200)
+    for share in (0.5, 0.9):
+        d = ek.decompose(table, "pca", explain=share, solver=solver)
+        assert d.k == int(np.argmax(truth.shares >= share)) + 1
+        assert_true(d, truth)
+
+
+@pytest.mark.parametrize("solver", ["direct", "gram", "lanczos"])
+@pytest.mark.parametrize("error", [0.5, 0.1, 0.02])
+def test_an_error_takes_the_fewest_axes(solver, error):
+    matrix, _, _ = example("exponential", 7)
+    values = np.linalg.svd(matrix, compute_uv=False)
+    tails = np.sqrt(np.cumsum(values[::-1] ** 2)[::-1] / np.sum(values**2))
+    d = ek.decompose(matrix, "svd", error=error, solver=solver)
+    assert tails[d.k] <= error < tails[d.k - 1]
+
+
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
+def test_a_flat_spectrum_gets_a_wide_but_true_interval():
+    matrix = np.random.default_rng(0).standard_normal((600, 500))
+    d = ek.decompose(matrix, "svd", k=10, solver="lanczos", max_reads=12)
+    c = d.certificate
+    assert not c.proved
+    assert c.explained[1] - c.explained[0] > 1e-6
+    assert f"{c.explained[1]:.2%}" in c.word
+    assert_true(d, Truth(matrix, False, 10))
+
+
+def test_reads_that_do_not_suffice_are_said_aloud():
+    matrix = np.random.default_rng(1).standard_normal((700, 600))
+    with pytest.warns(AccuracyWarning, match="max_reads"):
+        d = ek.decompose(matrix, "svd", k=20, solver="lanczos", max_reads=3)
+    assert not d.certificate.proved
+    assert_true(d, Truth(matrix, False, 20))
+
+
+# Below the public door: block Lanczos on diagonal matrices, and the word of the probes
+
+
+def diagonal_run(squares, target, seed, block=8):
+    rng = np.random.default_rng(seed)
+    size = len(squares)
+    matrix = Matrix(size, lambda q: squares[:, None] * q, np.empty(0), lambda: (float(np.sum(squares)), 0.0))
+    start = np.linalg.qr(rng.standard_normal((size, block)))[0]
+    image = matrix.apply(start)
+    return block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, min(size, 160)))
+
+
+HARD = {
+    "one far": lambda i: np.where(i == 1, 1.0, 1e-3),
+    "pairs": lambda i: 0.8 ** ((i + 1) // 2),
+    "near ties": lambda i: 1.0 / ((i + 2) // 3) * (1.0 + 1e-9 * (i % 3)),
+    "graded": lambda i: 10.0 ** (-i / 10),
+    "root": lambda i: i**-0.5,
+    "hidden": lambda i: np.where(i <= 3, 1.0 - 1e-4 * i, 0.99 - 0.5 * i / len(i)),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("k", [1, 5])
+def test_block_lanczos_on_hard_diagonals(name, k):
+    squares = np.sort(HARD[name](np.arange(1, 301)))[::-1]
+    for seed in range(12):
+        pairs = diagonal_run(squares, Target(k, max_reads=40), seed)
+        slack = 64 * EPS * squares[0]
+        assert np.all(pairs.values <= squares[:k] + 8 * (pairs.noise + pairs.drift) + slack), (
+            f"seed {seed}: Ritz values overshoot"
+        )
+        assert np.all(squares[:k] <= pairs.upper[:k] + slack), f"seed {seed}: above the upper bound"
+        residuals = squares[:, None] * pairs.vectors - pairs.vectors * pairs.values
+        assert np.all(np.linalg.norm(residuals, axis=0) <= pairs.residuals + slack), f"seed {seed}: residuals"
+        departure = np.linalg.norm(pairs.vectors.T @ pairs.vectors - np.eye(k))
+        assert departure <= 1e-13, f"seed {seed}: vectors are orthonormal to {departure:.1g} only"
+
+
+def probed_bound(squares, start, width, steps, probability, seed):
+    """complement_bound from a plain block Lanczos run with the probes as its first block; M_1 = e_1 ... e_start."""
+    rng = np.random.default_rng(seed)
+    size = len(squares)
+    omega = np.vstack([np.zeros((start, width)), rng.standard_normal((size - start, width))])
+    blocks = [np.linalg.qr(omega)[0]]
+    coordinates = blocks[0].T @ omega
+    for _ in range(steps):
+        basis = np.hstack([np.eye(size, start), *blocks])
+        image = squares[:, None] * blocks[-1]
+        for _ in range(3):
+            image = image - basis @ (basis.T @ image)
+        if len(blocks) < steps:
+            blocks.append(np.linalg.qr(image)[0])
+    compression = Compression(basis.T @ (squares[:, None] * basis), image.T @ image)
+    return complement_bound(compression, Probe(start, coordinates, probability))
+
+
+@pytest.mark.parametrize("start", [0, 5])
+@pytest.mark.parametrize(("width", "steps"), [(1, 4), (1, 10), (4, 5)])
+def test_probes_fail_no_more_often_than_stated(start, width, steps):
+    """400 trials at a stated probability of 0.05; at most 0.0175 of them fail, because the bound is not sharp."""
+    squares = np.r_[np.full(start, 2.0), 1.0, np.linspace(0.9, 0.1, 149)]
+    bounds = np.array([probed_bound(squares, start, width, steps, 0.05, seed) for seed in range(400)])
+    assert np.mean(bounds[:, 0] < 1.0) <= 0.05
+    assert np.all(bounds[:, 1] <= 1.0 + 64 * EPS), "a Ritz value of the complement is above its largest eigenvalue"
+    assert np.median(bounds[:, 0]) < np.sum(squares[start:]) / 10, "the bound says nothing"
+
+
+def test_a_raised_failure_probability_is_kept():
+    squares = np.r_[1.0, 0.98, 0.97, np.linspace(0.96, 0.2, 197)]
+    target = Target(3, tolerance=1e-3, failure_probability=0.05, max_reads=30)
+    runs = [diagonal_run(squares, target, seed, block=4) for seed in range(200)]
+    wrong = [bool(np.any(pairs.upper[:3] < squares[:3] * (1 - 64 * EPS))) for pairs in runs]
+    assert all(pairs.failure_probability in (0.0, 0.05) for pairs in runs)
+    assert any(pairs.failure_probability == 0.05 for pairs in runs)
+    assert np.mean(wrong) <= 0.05
+
+
+def krylov_compression(matrix, block, steps, rng):
+    """(T and R^T R of a Krylov basis, the largest eigenvalue of the complement)."""
+    columns = np.linalg.qr(rng.standard_normal((len(matrix), block)))[0]
+    for _ in range(steps - 1):
+        rest = matrix @ columns[:, -block:]
+        for _ in range(2):
+            rest = rest - columns @ (columns.T @ rest)
+        columns = np.hstack([columns, np.linalg.qr(rest)[0]])
+    small = columns.T @ matrix @ columns
+    residual = (matrix @ columns - columns @ small)[:, -block:]
+    outside = np.linalg.qr(columns, mode="complete")[0][:, columns.shape[1] :]
+    complement = np.linalg.eigvalsh(outside.T @ matrix @ outside)[-1]
+    return Compression((small + small.T) / 2, residual.T @ residual), float(complement)
+
+
+def test_bounds_by_the_leading_ritz_vectors():
+    """Where the smaller eigenproblem gives bounds they hold, not much further off than the large one's."""
+    used = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        size, k = int(rng.integers(100, 160)), int(rng.integers(1, 14))
+        values = np.sort(rng.uniform(size=size) ** rng.uniform(0.5, 8))[::-1]
+        turn = orthonormal(size, size, seed=seed)
+        steps = int(rng.integers(2, 6))
+        compression, complement = krylov_compression((turn * values) @ turn.T, 16, steps, rng)
+        ritz, vectors = (part[..., ::-1] for part in np.linalg.eigh(compression.matrix))
+        wanted = ritz[: k + 1]
+        split = certificate._split_bounds(compression, complement, wanted, (ritz, vectors))
+        if split is None:
+            continue
+        used += 1
+        assert np.all(split >= values[: k + 1] - 1e-13), seed
+        off = np.sum(certificate.upper_bounds(compression, complement, wanted, np.inf) - wanted)
+        if off < 1e-3 * np.sum(wanted):  # nearly there, as when a run ends
+            assert np.sum(split - wanted) <= 3.0 * off + 1e-12, seed
+        assert np.all(certificate.upper_bounds(compression, complement, wanted, np.inf, (ritz, vectors)) == split)
+    assert used > 100
+
+
+def test_what_blocks_leave_out_may_point_one_way():
+    """Two axes and a tail of 1e-10: blocks leave something out that later ones meet, and the bounds allow for it."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows, columns, k = int(rng.integers(150, 900)), int(rng.integers(100, 140)), 27
+        i = np.arange(1, columns + 1)
+        values = np.where(i <= 2, rng.uniform(0.7, 0.99) ** i, 5e-5 / i)
+        data = (np.linalg.qr(rng.standard_normal((rows, columns)))[0] * values) @ orthonormal(
+            columns, columns, seed=seed
+        ).T
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccuracyWarning)
+            d = ek.decompose(data, "svd", k=k, solver="lanczos", rng=seed)
+        assert_true(d, Truth(data, False, k))

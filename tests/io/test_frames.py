@@ -1,0 +1,166 @@
+"""Data frames of every library as sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from eckart.engine.blocks.source import MemorySource
+from eckart.errors import InputError
+from eckart.io.frames import frame_source
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+COLUMNS: dict[str, Any] = {
+    "who": ["r1", "r2", "r3"],
+    "x": [1.0, None, 3.0],
+    "n": [1, 2, None],
+    "yes": [True, False, True],
+}
+
+
+def taken(frame: Any) -> Any:
+    source = frame_source(frame)
+    assert isinstance(source, MemorySource)
+    return source
+
+
+def nullable() -> Any:
+    return pd.DataFrame(
+        {
+            "who": COLUMNS["who"],
+            "x": pd.array(COLUMNS["x"], dtype="Float64"),
+            "n": pd.array(COLUMNS["n"], dtype="Int64"),
+            "yes": pd.array(COLUMNS["yes"], dtype="boolean"),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pd.DataFrame(COLUMNS),
+        nullable,
+        lambda: pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
+        lambda: pl.DataFrame(COLUMNS),
+        lambda: pa.table(COLUMNS),
+        lambda: pa.table(COLUMNS).to_batches()[0],
+    ],
+    ids=["pandas", "nullable", "pandas-arrow", "polars", "arrow", "batch"],
+)
+def test_same_answer_from_every_library(make: Any) -> None:
+    source = taken(make())
+    np.testing.assert_array_equal(source.matrix, [[1, 1, 1], [np.nan, 2, 0], [3, np.nan, 1]])
+    assert source.dtype == np.float64
+    assert source.about.row_names == ("r1", "r2", "r3")
+    assert source.about.column_names == ("x", "n", "yes")
+    notes = " ".join(source.about.notes)
+    assert "2 of 9 values are missing" in notes
+    assert "1 and 0 in 'yes'" in notes
+
+
+@pytest.mark.parametrize(
+    "thing", [np.eye(2), [[1, 2]], "a.csv", sparse.eye_array(2), None, pl.Series([1, 2]), pd.Series([1])]
+)
+def test_what_is_no_frame(thing: Any) -> None:
+    assert frame_source(thing) is None
+
+
+def test_dtypes_are_kept() -> None:
+    values = np.arange(6, dtype=np.float32).reshape(3, 2)
+    for frame in (pd.DataFrame(values), pl.DataFrame(values), pa.table({"a": values[:, 0], "b": values[:, 1]})):
+        assert taken(frame).dtype == np.float32
+    mixed = pl.DataFrame({"a": pl.Series([1.0], dtype=pl.Float32), "b": [1]})
+    assert taken(mixed).dtype == np.float64
+    assert taken(pd.DataFrame({"a": np.array([1], np.float16)})).dtype == np.float64
+
+
+def test_pandas_memory_is_shared() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((5, 3)))
+    assert np.shares_memory(taken(frame).matrix, frame.to_numpy())
+
+
+def test_pandas_names() -> None:
+    frame = pd.DataFrame([[1.0, 2, 3], [4, 5, 6]], columns=["a", "a", 3], index=["u", "v"])
+    source = taken(frame)
+    assert source.about.column_names == ("a", "a.2", "3")
+    assert source.about.row_names == ("u", "v")
+    assert source.matrix.tolist() == [[1, 2, 3], [4, 5, 6]]
+    levels = pd.DataFrame([[1.0, 2.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
+    assert taken(levels).about.column_names == ("a 1", "a 2")
+
+
+def test_pandas_sparse() -> None:
+    matrix = sparse.random_array((6, 4), density=0.3, rng=np.random.default_rng(0))
+    frame = pd.DataFrame.sparse.from_spmatrix(matrix, columns=list("abcd"))
+    source = taken(frame)
+    assert isinstance(source.matrix, sparse.csr_array)
+    np.testing.assert_array_equal(source.matrix.toarray(), matrix.toarray())
+    assert source.about.column_names == ("a", "b", "c", "d")
+    with pytest.raises(InputError, match="another value than 0"):
+        frame_source(pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 1.0], fill_value=1.0)}))
+
+
+def test_categories_are_set_aside() -> None:
+    for frame in (
+        pd.DataFrame({"kind": pd.Categorical(["u", None, "u"]), "x": [1.0, 2, 3]}),
+        pl.DataFrame({"kind": pl.Series(["u", None, "u"], dtype=pl.Categorical), "x": [1.0, 2, 3]}),
+    ):
+        source = taken(frame)
+        assert source.about.labels == {"kind": ("u", "", "u")}
+        assert source.about.row_names is None
+
+
+def test_objects() -> None:
+    """Case 53: objects that are numbers are numbers; text among them is named by column and row."""
+    frame = pd.DataFrame({"a": np.array([1, 2.5, None], object), "b": [1, 2, 3]})
+    assert taken(frame).matrix[:2, 0].tolist() == [1, 2.5]
+    with pytest.raises(InputError, match=r"column 'a' mixes numbers and text: row 2 holds 'x'"):
+        frame_source(pd.DataFrame({"a": np.array([1, "x", 3], object)}))
+    with pytest.raises(InputError, match=r"column 'a', row 1: a dict is not a number"):
+        frame_source(pd.DataFrame({"a": np.array([{}, 1], object)}))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"x": [1.0], "when": pd.to_datetime(["2020-01-01"])}),
+        pd.DataFrame({"x": [1.0], "when": pd.to_timedelta([3], unit="s")}),
+        pl.DataFrame({"x": [1.0], "when": [__import__("datetime").date(2020, 1, 1)]}),
+        pd.DataFrame({"x": [1.0, 2], "when": ["1", "2"], "t": ["a", "a"]})[["x", "t", "when"]].assign(when=["1", "1"]),
+        pd.DataFrame({"x": [1.0], "when": [1j]}),
+    ],
+    ids=["date", "span", "day", "digits", "complex"],
+)
+def test_refused_by_name(frame: Any) -> None:
+    """Case 54: digits as text, dates and spans are never taken for numbers."""
+    with pytest.raises(InputError, match="'when'"):
+        frame_source(frame)
+
+
+def test_lazy_and_empty_frames() -> None:
+    with pytest.raises(InputError, match=r"\.collect\(\)"):
+        frame_source(pl.LazyFrame({"a": [1]}))
+    with pytest.raises(InputError, match="no rows"):
+        frame_source(pd.DataFrame({"a": []}))
+    with pytest.raises(InputError, match="no column of numbers"):
+        frame_source(pl.DataFrame({"a": ["u"]}))
+
+
+def test_other_columns_are_left_out_by_name() -> None:
+    source = taken(pl.DataFrame({"l": [[1], [2]], "x": [1.0, 2.0]}))
+    assert source.about.column_names == ("x",)
+    assert any("l (List" in note for note in source.about.notes)
+
+
+def test_whole_column_missing_and_large_integers() -> None:
+    source = taken(pl.DataFrame({"gone": [None, None], "x": [2**53 + 1, 1]}))
+    assert np.isnan(source.matrix[:, 0]).all()
+    notes = " ".join(source.about.notes)
+    assert "Without any value: the column 'gone'" in notes
+    assert "2**53" in notes

@@ -1,0 +1,425 @@
+"""Model files: exact round trip, and every broken, foreign or hostile file refused with its reason."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import os
+import pickle
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from eckart import files as newfile
+from eckart.errors import ModelFileError
+from eckart.io import model_file as modelfile
+from eckart.io.model_file import load, save
+from eckart.result import Certificate, Decomposition, Plan
+from tests.samples import arrests, built, same
+
+DTYPES = st.sampled_from([np.dtype(t) for t in ("<f4", "<f8", ">f8", "<f2", "<i8")])
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.eckart"
+    save(arrests(), path)
+    return path
+
+
+def forge(path: Path, change: Any = None, members: Any = None, **zip_options: Any) -> Path:
+    """The same model with its JSON or its members changed, sealed anew as an attacker would."""
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    document = json.loads(entries.pop("model.json"))
+    if members:
+        members(entries)
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in entries.items()}
+        document["sha256"] = {name.removesuffix(".npy"): digest for name, digest in digests.items()}
+    if change:
+        change(document)
+    with path.open("w+b") as file:
+        with zipfile.ZipFile(file, "w", **zip_options) as archive:
+            for name, data in (entries | {"model.json": json.dumps(document).encode()}).items():
+                archive.writestr(name, data)
+            archive.comment = modelfile._SEAL + b"0" * 64
+        file.write(modelfile._seal(file, file.seek(0, os.SEEK_END) - modelfile._SEAL_LENGTH))
+    return path
+
+
+def npy(array: np.ndarray, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, array, **options)
+    return stream.getvalue()
+
+
+def test_round_trip_is_exact(model: Path) -> None:
+    assert same(load(model), arrests())
+    assert np.load(model)["right"].shape == (4, 4)
+
+
+def test_same_model_gives_same_bytes(tmp_path: Path, model: Path) -> None:
+    save(arrests(), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == model.read_bytes()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), rows=st.integers(0, 5), columns=st.integers(0, 5), k=st.integers(0, 4), dtype=DTYPES)
+def test_any_decomposition_survives(
+    tmp_path: Path, data: Any, rows: int, columns: int, k: int, dtype: np.dtype
+) -> None:
+    def array(*shape: int) -> np.ndarray:
+        plain = hnp.from_dtype(dtype, allow_nan=False, allow_infinity=False) if dtype.kind == "f" else None
+        return data.draw(hnp.arrays(dtype, shape, elements=plain))
+
+    text = st.text(st.characters(exclude_categories=()), max_size=5)  # lone surrogates included
+    numbers = st.floats(allow_nan=True)
+    bounds = hnp.arrays(float, (k,))
+    share = (data.draw(numbers), data.draw(numbers))
+    certificate = Certificate(share, *(data.draw(bounds) for _ in range(3)), angle=1.0)
+    given = Decomposition(
+        data.draw(text), array(k), array(columns, k), rows, columns, data.draw(numbers), 1.5,
+        left=data.draw(st.sampled_from([None, array(rows, k)])), mean=np.asfortranarray(array(columns)),
+        row_names=tuple(data.draw(st.lists(text, min_size=rows, max_size=rows))),
+        certificate=certificate, notes=tuple(data.draw(st.lists(text, max_size=3))),
+        plan=Plan("pca", "gram", rows, columns, None, 1, 2**70, "", {"a": [1, (2.5, None)], "dict": {"tuple": True}}),
+    )  # fmt: skip
+    save(given, tmp_path / "m", overwrite=True)
+    assert same(load(tmp_path / "m"), given)
+
+
+def test_settings_for_people_become_text(tmp_path: Path) -> None:
+    d = arrests()
+    assert d.plan is not None
+    save(replace(d, plan=replace(d.plan, settings={"dtype": np.dtype("f4"), "n": np.int64(3)})), tmp_path / "m")
+    plan = load(tmp_path / "m").plan
+    assert plan is not None
+    assert plan.settings == {"dtype": "float32", "n": 3}
+
+
+def test_torch_is_saved_as_numpy(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    d = arrests()
+    save(replace(d, right=torch.from_numpy(d.right.copy()).requires_grad_()), tmp_path / "m")
+    assert same(load(tmp_path / "m"), d)
+
+
+def test_flipped_bytes_are_refused(model: Path) -> None:
+    whole, random = model.read_bytes(), np.random.default_rng(0)
+    for position in [0, 1, len(whole) - 1, len(whole) - 70, *random.integers(0, len(whole), 300)]:
+        broken = bytearray(whole)
+        broken[position] ^= 1 << int(random.integers(8))
+        model.write_bytes(broken)
+        with pytest.raises(ModelFileError):
+            load(model)
+
+
+def test_truncated_and_longer_files_are_refused(model: Path) -> None:
+    whole = model.read_bytes()
+    for length in [0, 1, 4, 30, 83, 84, len(whole) - 1, *np.random.default_rng(1).integers(0, len(whole), 100)]:
+        model.write_bytes(whole[:length])
+        with pytest.raises(ModelFileError):
+            load(model)
+    model.write_bytes(whole + b"\0")
+    with pytest.raises(ModelFileError, match="truncated, changed, or not a model"):
+        load(model)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_garbage_under_a_valid_seal_is_refused(model: Path, seed: int) -> None:
+    """Random bytes changed and the seal renewed: the parsers below the checksum stand alone."""
+    random, data = np.random.default_rng(seed), bytearray(model.read_bytes()[: -modelfile._SEAL_LENGTH])
+    before = bytes(data)
+    for position in random.integers(4, len(data), 3):
+        data[position] = random.integers(256)
+    with model.open("w+b") as file:
+        file.write(data)
+        file.write(modelfile._seal(file, len(data)))
+    try:
+        loaded = load(model)
+    except ModelFileError:
+        return
+    assert same(loaded, arrests()) or before == data  # only a byte that means nothing, such as a date
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (pickle.dumps({"a": 1}), "pickle"),
+        (npy(np.zeros(3)), "single .npy"),
+        (b"<html>", "begins with"),
+    ],
+)
+def test_foreign_files_are_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "x.eckart").write_bytes(content)
+    with pytest.raises(ModelFileError, match=reason):
+        load(tmp_path / "x.eckart")
+
+
+def test_plain_npz_is_no_model(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", right=np.zeros(3))
+    with pytest.raises(ModelFileError, match="seal"):
+        load(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("path", ["missing.eckart", "."])
+def test_what_cannot_be_opened_is_refused(tmp_path: Path, path: str) -> None:
+    with pytest.raises(ModelFileError, match="cannot be opened"):
+        load(tmp_path / path)
+
+
+def body(document: dict[str, Any]) -> dict[str, Any]:
+    return document["body"]["Decomposition"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda d: d.update(version=2), "Update Eckart"),
+        (lambda d: d.update(version=True), "version"),
+        (lambda d: d.update(format="other"), "format"),
+        (lambda d: d.update({"class": "os.system"}), "unknown class"),
+        (lambda d: d.update(body={"Certificate": {}}), "not loaded"),
+        (lambda d: d.update(body={"Popen": {"args": "ls"}}), "unknown or broken"),
+        (lambda d: d.update(body={"tuple": []}), "not a Decomposition"),
+        (lambda d: d.update(body={"a": 1, "b": 2}), "2 keys"),
+        (lambda d: d.update(sha256=[]), "members"),
+        (lambda d: d.pop("sha256"), "not a model"),
+        (lambda d: body(d).update(rows=51), "left has shape"),
+        (lambda d: body(d).update(columns=5), "right has shape"),
+        (lambda d: body(d).update(rows="50"), "rows holds a str"),
+        (lambda d: body(d).update(rows=True), "rows holds a bool"),
+        (lambda d: body(d).update(which="middle"), "which holds"),
+        (lambda d: body(d).update(values={"array": "right"}), "one dimension"),
+        (lambda d: body(d).update(values=None), "values holds"),
+        (lambda d: body(d).update(notes={"tuple": [1]}), "notes holds"),
+        (lambda d: body(d).update(row_names={"tuple": ["a"]}), "row_names"),
+        (lambda d: body(d).update(power=1), "no field"),
+        (lambda d: body(d).pop("right"), "not a model"),
+        (lambda d: body(d)["certificate"]["Certificate"].update(lower={"array": "right"}), "certificate.lower"),
+    ],
+)  # fmt: skip
+def test_lies_in_the_json_are_refused(model: Path, change: Any, reason: str) -> None:
+    with pytest.raises(ModelFileError, match=reason):
+        load(forge(model, change))
+
+
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (npy(np.full((4, 4), np.nan)), "NaN"),
+        (npy(np.full((4, 4), np.inf)), "infinite"),
+        (npy(np.zeros((4, 3))), "right has shape"),
+        (npy(np.array([[{}]], dtype=object), allow_pickle=True), "dtype object"),
+        (npy(np.zeros((4, 4), complex)), "dtype complex"),
+        (npy(np.zeros((4, 4)), version=(3, 0)), "version 1.0"),
+        (npy(np.zeros((4, 4))).replace(b"(4, 4)", b"(9**9)"), "not a model"),
+        (npy(np.zeros((4, 4))).replace(b"(4, 4), }      ", b"(4, 99999999), }"), "declares shape"),
+        (npy(np.zeros((4, 4))).replace(b"(4, 4), } ", b"(-4, -4),}"), "declares shape"),
+        (npy(np.zeros((4, 4)))[:8] + b"\xff\xff" + b" " * 70_000, "not a model"),
+        (b"", "not a model"),
+    ],
+)
+def test_hostile_arrays_are_refused(model: Path, array: bytes, reason: str) -> None:
+    with pytest.raises(ModelFileError, match=reason):
+        load(forge(model, members=lambda entries: entries.update({"right.npy": array})))
+
+
+def test_strange_archives_are_refused(model: Path) -> None:
+    whole = model.read_bytes()
+    bomb = {"right.npy": npy(np.zeros((4, 100_000)))}
+    with pytest.raises(ModelFileError, match="packed"):
+        load(forge(model, members=lambda entries: entries.update(bomb), compression=zipfile.ZIP_DEFLATED))
+    model.write_bytes(whole)
+    with pytest.raises(ModelFileError, match="members"):
+        load(forge(model, change=lambda document: document["sha256"].pop("right")))
+    model.write_bytes(whole)
+    with pytest.raises(ModelFileError, match="differs from the one in its JSON"):
+        load(forge(model, change=lambda document: document["sha256"].update(right="0" * 64)))
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_duplicate_members_and_keys_are_refused(model: Path) -> None:
+    def write(names: dict[int, tuple[str, bytes]]) -> None:
+        with model.open("w+b") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, data in names.values():
+                    archive.writestr(name, data)
+                archive.comment = modelfile._SEAL + b"0" * 64
+            file.write(modelfile._seal(file, file.seek(0, os.SEEK_END) - modelfile._SEAL_LENGTH))
+
+    write({0: ("model.json", b"{}"), 1: ("model.json", b"{}")})
+    with pytest.raises(ModelFileError, match="two members"):
+        load(model)
+    write({0: ("model.json", b'{"format": 1, "format": 2}')})
+    with pytest.raises(ModelFileError, match="same key twice"):
+        load(model)
+    write({0: ("model.json", b"[" * 100_000)})
+    with pytest.raises(ModelFileError, match="not a model"):
+        load(model)
+
+
+def test_never_overwrites_unless_told(model: Path) -> None:
+    before = model.read_bytes()
+    with pytest.raises(ModelFileError, match="overwrite=True"):
+        save(arrests(2), model)
+    assert model.read_bytes() == before
+    arrests(2).save(model, overwrite=True)
+    assert load(model).k == 2
+    assert [p.name for p in model.parent.iterdir()] == ["model.eckart"]
+
+
+def test_failed_write_leaves_the_old_file(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = model.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(newfile.os, "fsync", full)
+    with pytest.raises(ModelFileError, match=r"model.eckart \([\d,]+ bytes\) cannot be written: No space left"):
+        save(arrests(2), model, overwrite=True)
+    assert model.read_bytes() == before
+    assert [p.name for p in model.parent.iterdir()] == ["model.eckart"]
+
+
+def test_name_taken_meanwhile_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    writing = newfile.new_file(path, overwrite=False, error=ModelFileError)
+    with pytest.raises(ModelFileError, match="meanwhile"), writing:
+        path.write_text("mine")
+    assert path.read_text() == "mine"
+
+
+def test_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="cannot be written"):
+        save(arrests(), tmp_path / "none" / "m")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"values": np.array([1.0, np.nan, 0.5, 0.1])}, "values holds NaN"),
+        ({"right": np.zeros((4, 3))}, "right has shape"),
+        ({"mean": np.zeros(4, dtype=complex)}, "dtype complex128"),
+        ({"mean": np.array(["a"] * 4)}, "dtype <U1"),
+    ],
+)
+def test_unusable_decompositions_are_not_saved(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ModelFileError, match=reason):
+        save(replace(arrests(), **change), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_float32_stays_float32(tmp_path: Path) -> None:
+    d = built(np.random.default_rng(0).normal(size=(20, 6)), 3, "svd")
+    d = replace(d, values=d.values.astype("f4"), right=d.right.astype("f4"), left=None)
+    save(d, tmp_path / "m")
+    assert load(tmp_path / "m").right.dtype == np.float32
+    assert load(tmp_path / "m").right.flags.writeable
+
+
+@pytest.fixture
+def sparse_model(tmp_path: Path) -> Path:
+    path = tmp_path / "sparse.eckart"
+    save(replace(arrests(), parts={"C": sp.csr_array(np.diag([1.0, 2.0, 0.0])), "k": 2}), path)
+    return path
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.integers(0, 6), columns=st.integers(0, 6), density=st.floats(0, 1), single=st.booleans())
+def test_sparse_parts_survive(tmp_path: Path, rows: int, columns: int, density: float, single: bool) -> None:
+    kept = sp.random_array((rows, columns), density=density, rng=0, format="csr", dtype=np.float32 if single else float)
+    for given_ in (kept, kept.tocsc(), kept.tocoo()):
+        save(replace(arrests(), parts={"inner": {"C": given_}}), tmp_path / "m", overwrite=True)
+        found = load(tmp_path / "m").parts["inner"]["C"]
+        assert (found.shape, found.dtype, found.format) == (kept.shape, kept.dtype, "csr")
+        assert np.array_equal(found.toarray(), kept.toarray())
+
+
+def _into(name: str, array: np.ndarray) -> Any:
+    return lambda entries: entries.update({f"parts.C.{name}.npy": npy(array, version=(1, 0))})
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        _into("indices", np.array([0, 3], np.int32)),
+        _into("indices", np.array([0, -1], np.int32)),
+        _into("indices", np.array([0], np.int32)),
+        _into("indices", np.array([0.0, 1.0])),
+        _into("indices", np.array([[0, 1]], np.int32)),
+        _into("indptr", np.array([0, 2, 1, 2], np.int32)),
+        _into("indptr", np.array([0, 1, 2, 900], np.int32)),
+        _into("indptr", np.array([0, 1, 2], np.int32)),
+        _into("indptr", np.array([1, 1, 2, 2], np.int32)),
+        _into("data", np.array([1.0, np.nan])),
+        _into("data", np.array([1.0, 2.0, 3.0])),
+    ],
+)
+def test_sparse_parts_that_point_outside_are_refused(sparse_model: Path, members: Any) -> None:
+    assert load(sparse_model).parts["C"].nnz == 2
+    with pytest.raises(ModelFileError, match="sparse array"):
+        load(forge(sparse_model, members=members))
+
+
+@pytest.mark.parametrize(
+    "shape", [{"tuple": [3]}, {"tuple": [3, -3]}, {"tuple": [3, 2**70]}, [3, 3], None, {"tuple": [3, 1]}]
+)
+def test_sparse_parts_of_an_impossible_shape_are_refused(sparse_model: Path, shape: Any) -> None:
+    def change(document: Any) -> None:
+        document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["shape"] = shape
+
+    with pytest.raises(ModelFileError, match="sparse array"):
+        load(forge(sparse_model, change))
+
+
+def test_sparse_parts_with_a_part_too_few_or_too_many_are_refused(sparse_model: Path) -> None:
+    def fewer(document: Any) -> None:
+        del document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["indptr"]
+
+    def more(document: Any) -> None:
+        document["body"]["Decomposition"]["parts"]["dict"]["C"]["csr"]["more"] = 1
+
+    whole = sparse_model.read_bytes()
+    for change in (fewer, more):
+        sparse_model.write_bytes(whole)
+        with pytest.raises(ModelFileError, match="broken sparse array"):
+            load(forge(sparse_model, change))
+
+
+@pytest.mark.parametrize("method", ["pca", "svd", "cur"])
+def test_a_result_of_tensors_is_loaded_as_numpy(tmp_path: Path, method: str) -> None:
+    torch = pytest.importorskip("torch")
+    import eckart as ek
+
+    A = np.random.default_rng(0).standard_normal((30, 8))
+    d = ek.decompose(torch.asarray(A), method, k=3, left=True)
+    d.save(tmp_path / "m")
+    back = load(tmp_path / "m")
+    home = d.on_host()
+    assert all(isinstance(array, np.ndarray) for array in (back.values, back.right, back.left, home.right, home.left))
+    assert isinstance(d.right, torch.Tensor)
+    same(back, home)
+    np.testing.assert_array_equal(ek.project(back, A), ek.project(home, A))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+def test_a_sparse_tensor_is_saved_as_a_csr_array(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    stored = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    tensor = torch.asarray(stored.toarray()).to_sparse_csr()
+    save(replace(arrests(), parts={"C": tensor}), tmp_path / "m")
+    found = load(tmp_path / "m").parts["C"]
+    assert sp.issparse(found)
+    np.testing.assert_array_equal(found.toarray(), stored.toarray())

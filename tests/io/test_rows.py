@@ -1,0 +1,269 @@
+"""Files read by rows: every format gives the same numbers, in any order, also from a pickle of the source."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from pyarrow import feather, parquet
+
+import eckart as ek
+from eckart.errors import FileError, ParameterError
+from eckart.io.convert import convert
+from eckart.io.open_rows import open_rows
+
+RNG = np.random.default_rng(0)
+DENSE = RNG.standard_normal((500, 6)) * np.arange(1, 7)
+SPARSE = sp.csr_array(DENSE * (RNG.random(DENSE.shape) < 0.3))
+NAMES = [f"c{i}" for i in range(6)]
+
+
+def arrow_table(data=DENSE):
+    return pa.table({name: data[:, i] for i, name in enumerate(NAMES)})
+
+
+def write_npy(folder):
+    np.save(folder / "a.npy", DENSE)
+    return folder / "a.npy"
+
+
+def write_parquet(folder):
+    table = arrow_table().append_column("town", pa.array(["x"] * 500))
+    parquet.write_table(table, folder / "a.parquet", row_group_size=130)
+    return folder / "a.parquet"
+
+
+def write_folder(folder):
+    (folder / "parts").mkdir()
+    for i, start in enumerate(range(0, 500, 180)):
+        parquet.write_table(arrow_table(DENSE[start : start + 180]), folder / "parts" / f"part-{i}.parquet")
+    return folder / "parts"
+
+
+def write_pattern(folder):
+    write_folder(folder)
+    return folder / "parts" / "part-*.parquet"
+
+
+def write_feather(folder):
+    feather.write_feather(arrow_table(), folder / "a.feather", chunksize=90)
+    return folder / "a.feather"
+
+
+def write_hdf5(folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "a.h5", "w") as file:
+        file.create_dataset("matrix", data=DENSE, chunks=(64, 6), compression="gzip")
+    return folder / "a.h5"
+
+
+def write_h5ad(folder, matrix=DENSE):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "a.h5ad", "w") as file:
+        if sp.issparse(matrix):
+            group = file.create_group("X")
+            group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", matrix.shape
+            for part in ("data", "indices", "indptr"):
+                group.create_dataset(part, data=getattr(matrix, part))
+        else:
+            file.create_dataset("X", data=matrix)
+        var = file.create_group("var")
+        var.attrs["_index"] = "gene"
+        var.create_dataset("gene", data=[name.encode() for name in NAMES])
+    return folder / "a.h5ad"
+
+
+def write_zarr(folder, version=3, matrix=DENSE):
+    zarr = pytest.importorskip("zarr")
+    path = folder / "a.zarr"
+    if sp.issparse(matrix):
+        root = zarr.open_group(str(path), mode="w", zarr_format=version)
+        group = root.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", list(matrix.shape)
+        for part in ("data", "indices", "indptr"):
+            group.create_array(part, data=getattr(matrix, part))
+    else:
+        array = zarr.create_array(str(path), shape=matrix.shape, chunks=(70, 6), dtype="f8", zarr_format=version)
+        array[:] = matrix
+    return path
+
+
+def write_npz(folder, *, compressed):
+    sp.save_npz(folder / "a.npz", SPARSE, compressed=compressed)
+    return folder / "a.npz"
+
+
+def write_csv(folder, *, packed=False):
+    lines = [",".join([*NAMES[:2], "town", *NAMES[2:]])]
+    for i, row in enumerate(DENSE):
+        cells = [repr(float(x)) for x in row]
+        lines.append(",".join([*cells[:2], f'"line {i}\n, broken"', *cells[2:]]) + ("\n" if i % 7 == 0 else ""))
+    text = "\n".join(lines).encode()
+    path = folder / ("a.csv.gz" if packed else "a.csv")
+    path.write_bytes(gzip.compress(text) if packed else text)
+    return path
+
+
+FILES = {
+    "csv": (write_csv, DENSE),
+    "csv packed": (lambda folder: write_csv(folder, packed=True), DENSE),
+    "npy": (write_npy, DENSE),
+    "parquet": (write_parquet, DENSE),
+    "folder": (write_folder, DENSE),
+    "pattern": (write_pattern, DENSE),
+    "feather": (write_feather, DENSE),
+    "hdf5": (write_hdf5, DENSE),
+    "h5ad": (write_h5ad, DENSE),
+    "h5ad sparse": (lambda folder: write_h5ad(folder, SPARSE), SPARSE),
+    "zarr 2": (lambda folder: write_zarr(folder, 2), DENSE),
+    "zarr 3": (write_zarr, DENSE),
+    "zarr sparse": (lambda folder: write_zarr(folder, matrix=SPARSE), SPARSE),
+    "npz": (lambda folder: write_npz(folder, compressed=False), SPARSE),
+    "npz packed": (lambda folder: write_npz(folder, compressed=True), SPARSE),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_rows_in_any_order(tmp_path, kind):
+    write, truth = FILES[kind]
+    rows = open_rows(write(tmp_path))
+    assert rows.shape == truth.shape
+    assert rows.sparse == sp.issparse(truth)
+    assert rows.entries == (truth.nnz if rows.sparse else truth.size)
+    again = pickle.loads(pickle.dumps(rows))
+    for source in (rows, again):
+        for start, stop in ((100, 260), (0, 500), (499, 500), (3, 4), (0, 70)):
+            block = source.read(start, stop)
+            found = block.toarray() if rows.sparse else block
+            np.testing.assert_array_equal(found, (truth.toarray() if rows.sparse else truth)[start:stop])
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_decomposed_from_file_as_from_memory(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("eckart.engine.matrix._BLOCK_BYTES", (3000, 3000))
+    write, truth = FILES[kind]
+    path = write(tmp_path)
+    whole = ek.decompose(truth, k=2)
+    for stream in (True, None):
+        np.testing.assert_allclose(ek.decompose(path, k=2, stream=stream).values, whole.values, rtol=1e-9)
+
+
+def test_a_text_of_many_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.io.text.rows._CHUNK", 3000)
+    monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)
+    rows = open_rows(write_csv(tmp_path))
+    assert len(rows.cuts()) > 10
+    np.testing.assert_array_equal(rows.read(0, 500), DENSE)
+    np.testing.assert_array_equal(rows.read(333, 401), DENSE[333:401])
+
+
+def test_a_cell_that_does_not_fit_is_refused_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)
+    path = write_csv(tmp_path)
+    text = path.read_text()
+    place = text.rindex(",0") if ",0" in text else text.rindex(",")
+    path.write_text(text[: place + 1] + "oops" + text[place + 1 :])
+    with pytest.raises(FileError, match=r"a.csv: the text from line .*oops"):
+        open_rows(path).read(0, 500)
+
+
+def test_names_and_what_is_left_out(tmp_path):
+    rows = open_rows(write_parquet(tmp_path))
+    assert rows.about.column_names == tuple(NAMES)
+    assert "town" in rows.about.notes[-1]
+    assert open_rows(write_h5ad(tmp_path)).about.column_names == tuple(NAMES)
+
+
+def test_parts_of_different_columns_are_refused(tmp_path):
+    folder = write_folder(tmp_path)
+    parquet.write_table(pa.table({"other": [1.0]}), folder / "zzz.parquet")
+    with pytest.raises(FileError, match=r"zzz.parquet.*other columns"):
+        open_rows(folder)
+
+
+def test_an_empty_folder(tmp_path):
+    with pytest.raises(FileError, match="without Parquet files"):
+        open_rows(tmp_path)
+    with pytest.raises(FileError, match="No file matches"):
+        open_rows(tmp_path / "*.parquet")
+
+
+def test_columns_first_is_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = "csc_matrix", (3, 2)
+    with pytest.raises(FileError, match="by columns"):
+        open_rows(tmp_path / "a.h5ad")
+
+
+def test_several_arrays_need_a_key(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["one"], file["two"] = DENSE, DENSE[:50]
+    with pytest.raises(ParameterError, match=r"'one', 'two'.*key"):
+        open_rows(tmp_path / "a.h5")
+    assert open_rows(tmp_path / "a.h5", key="two").shape == (50, 6)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz", "hdf5", "npy"])
+def test_a_file_cut_short_is_refused(tmp_path, kind):
+    path = FILES[kind][0](tmp_path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(FileError, match=path.name):
+        open_rows(path).read(0, 500)
+
+
+def write_mtx(folder, symmetry="general"):
+    path = folder / "a.mtx"
+    scipy.io.mmwrite(path, sp.coo_array(SPARSE.T.tocsr()).T, symmetry=symmetry)
+    return path
+
+
+def write_triplets(folder):
+    entries = SPARSE.tocoo()
+    order = np.random.default_rng(0).permutation(entries.nnz)
+    columns = {"row": entries.row[order], "column": entries.col[order], "value": entries.data[order]}
+    parquet.write_table(pa.table(columns), folder / "t.parquet", row_group_size=77)
+    return folder / "t.parquet"
+
+
+@pytest.mark.parametrize("write", [write_mtx, write_triplets])
+def test_entries_in_any_order_are_sorted(tmp_path, write):
+    rows = open_rows(write(tmp_path))
+    np.testing.assert_allclose(rows.read(0, 500).toarray(), SPARSE.toarray(), rtol=1e-12)
+    np.testing.assert_allclose(rows.read(100, 170).toarray(), SPARSE.toarray()[100:170], rtol=1e-12)
+    assert "sorted" in rows.about.notes[0]
+    d = ek.decompose(tmp_path / write(tmp_path).name, "svd", k=2, stream=True)
+    np.testing.assert_allclose(d.values, ek.decompose(SPARSE, "svd", k=2).values, rtol=1e-9)
+
+
+def test_a_symmetric_market_file(tmp_path):
+    square = SPARSE[:6].toarray()
+    square = square + square.T
+    scipy.io.mmwrite(tmp_path / "s.mtx", sp.coo_array(square), symmetry="symmetric")
+    np.testing.assert_allclose(open_rows(tmp_path / "s.mtx").read(0, 6).toarray(), square, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_converted_once(tmp_path, kind):
+    write, truth = FILES[kind]
+    goal = tmp_path / ("out.npz" if sp.issparse(truth) else "out.npy")
+    said = convert(write(tmp_path), goal)
+    assert "500 rows" in said
+    found = sp.load_npz(goal).toarray() if sp.issparse(truth) else np.load(goal)
+    np.testing.assert_array_equal(found, truth.toarray() if sp.issparse(truth) else truth)
+    with pytest.raises(FileError, match="exists already"):
+        convert(goal, goal)
+
+
+def test_convert_needs_the_right_suffix(tmp_path):
+    with pytest.raises(ParameterError, match=r"\.npy"):
+        convert(write_npy(tmp_path), tmp_path / "out.npz")
+    with pytest.raises(ParameterError, match="should end"):
+        convert(write_npy(tmp_path), tmp_path / "out.csv")

@@ -1,0 +1,311 @@
+"""Delimited text through open_source, from real files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from eckart.engine.blocks.source import Source
+from eckart.errors import FileError, NotFiniteError, ParameterError
+from eckart.io.open_source import open_source
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def write_and_read(text: str | bytes, name: str = "table.csv", **options: Any) -> Any:
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return open_source(path, **options)
+
+    return write_and_read
+
+
+def said(source: Source) -> str:
+    return " ".join(source.about.notes)
+
+
+def test_plain_table(read: Any) -> None:
+    source = read("name,a,b\nx,1,2\ny,3,4.5\n")
+    assert isinstance(source, Source)
+    assert source.shape == (2, 2)
+    assert source.dtype == np.float64
+    assert source.matrix.flags.c_contiguous
+    assert source.about.row_names == ("x", "y")
+    assert source.about.column_names == ("a", "b")
+    assert "'name'" in said(source)
+    assert [block.tolist() for block in source.blocks(1)] == [[[1, 2]], [[3, 4.5]]]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|", " ", "   "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_delimiters_and_line_ends(read: Any, mark: str, end: str) -> None:
+    text = end.join(mark.join(row) for row in (["a", "b", "c"], ["1", "2.5", "3"], ["4", "5", "-6e3"])) + end
+    source = read(text)
+    assert source.matrix.tolist() == [[1, 2.5, 3], [4, 5, -6000]]
+    assert source.about.column_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "note"),
+    [
+        ("utf-8", ""),
+        ("utf-8-sig", ""),
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16"),
+        ("utf-16-be", "UTF-16"),
+        ("latin-1", "Latin-1"),
+    ],
+)
+def test_encodings(read: Any, encoding: str, note: str) -> None:
+    source = read("stadt,größe,höhe\nKöln,1,2\nMünchen,3,4\n".encode(encoding))
+    assert source.about.column_names == ("größe", "höhe")
+    assert source.about.row_names == ("Köln", "München")
+    assert note in said(source)
+
+
+def test_encoding_may_be_said(read: Any) -> None:
+    text = "имя,x\nда,1\nнет,2\n"
+    assert read(text.encode("cp1251"), encoding="cp1251").about.row_names == ("да", "нет")
+    with pytest.raises(FileError, match="line 1: the bytes are not ascii"):
+        read(text, encoding="ascii")
+    with pytest.raises(ParameterError, match="not known"):
+        read(text, encoding="no-such-thing")
+
+
+def test_decimal_comma(read: Any) -> None:
+    source = read("a;b\n1,5;2\n3;-4,25e1\n")
+    assert source.matrix.tolist() == [[1.5, 2], [3, -42.5]]
+    assert "decimal comma" in said(source)
+    assert read("a;b\n1,500;2\n", decimal=",").matrix.tolist() == [[1.5, 2]]
+    assert read('a,b\n"1,5",2\n', decimal=",").matrix.tolist() == [[1.5, 2]]
+
+
+def test_thousands_are_never_guessed(read: Any) -> None:
+    with pytest.raises(FileError, match="thousands separator or one with a decimal comma"):
+        read("a;b\n1,234;2\n2,345;3\n")
+    assert read("a;b\n1,234;2\n2,5;3\n").matrix[0, 0] == 1.234
+    with pytest.raises(FileError, match=r"line 2, column 'a': the cell '1,234'.*thousands"):
+        read('a,b\n"1,234",2\n"2,345",3\n')
+    with pytest.raises(FileError, match="thousands"):
+        read("a;b\n1,234,567;2\n2,345,678;3\n")
+    with pytest.raises(FileError, match="thousands"):
+        read("a;b\n1.234,5;2\n2.345,6;3\n")
+
+
+def test_missing_markers(read: Any) -> None:
+    markers = ["", "NA", "N/A", "NaN", "nan", "null", "None", "?", "-", ".", " NA "]
+    source = read("a,b\n" + "".join(f"{marker},{row}\n" for row, marker in enumerate(markers)) + "1,5\n")
+    assert np.isnan(source.matrix[:-1, 0]).all()
+    assert source.matrix[-1].tolist() == [1, 5]
+    assert f"{len(markers)} of {2 * len(markers) + 2} values are missing, in 1 of 2 columns" in said(source)
+    assert "row 1, column 'a'" in said(source)
+
+
+def test_whole_row_and_column_missing_are_named(read: Any) -> None:
+    source = read("a,b,c\n1,,2\n,,\n3,,4\n")
+    assert source.about.column_names == ("a", "c")
+    assert "left out: the column 'b'" in said(source)
+    assert "1 row(s), the first of them row 2" in said(source)
+
+
+def test_labels_dates_truths_and_numbered_rows(read: Any) -> None:
+    source = read("id,day,kind,ok,x\n1,2020-01-01,u,true,1\n2,2020-01-02,v,false,2\n3,2020-01-03,u,true,3\n")
+    assert source.about.column_names == ("id", "ok", "x")
+    assert source.matrix[:, 1].tolist() == [1, 0, 1]
+    assert source.about.labels == {"day": ("2020-01-01", "2020-01-02", "2020-01-03"), "kind": ("u", "v", "u")}
+    assert source.about.row_names is None
+    for words in ("Dates", "'kind'", "1 and 0 in 'ok'", "'id' only numbers the rows"):
+        assert words in said(source)
+
+
+def test_row_names_may_be_said(read: Any) -> None:
+    text = "code,x,word\n7,1,a\n8,2,b\n"
+    assert read(text, row_names="code").about.row_names == ("7", "8")
+    source = read(text, row_names=None)
+    assert source.about.row_names is None
+    assert source.about.labels == {"word": ("a", "b")}
+    with pytest.raises(ParameterError, match="no column 'nope'"):
+        read(text, row_names="nope")
+
+
+def test_tables_as_r_writes_them(read: Any) -> None:
+    for text in ('"","a","b"\n"1",1,2\n"2",3,4\n', '"a" "b"\n"1" 1 2\n"2" 3 4\n', '"a","b"\n"1",1,2\n"2",3,4\n'):
+        source = read(text)
+        assert source.matrix.tolist() == [[1, 2], [3, 4]], text
+        assert source.about.row_names == ("1", "2")
+    assert read("a\tb\nx\t1\t2\ny\t3\t4\n", "t.tsv").about.row_names == ("x", "y")
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2,3\n4,5,6\n", "a,b\n1,2,\n3,4,\n", "a,b\n1,2,3\n2,5,6\n"])
+def test_columns_are_never_shifted(read: Any, text: str) -> None:
+    with pytest.raises(FileError, match="line 2 has 3 cells where the header has 2"):
+        read(text)
+
+
+def test_header_or_not(read: Any) -> None:
+    assert read("1,2\n3,4\n").about.column_names == ("column 1", "column 2")
+    assert read("0,1,2\n3,4,5\n").shape == (2, 3)
+    assert read(",0,1\n0,3,4\n1,4,4\n").about.column_names == ("0", "1")
+    assert read("0,1\n3.5,4\n1,4\n").about.column_names == ("0", "1")
+    assert read("land,1990,1991\nF,3,4\nG,3,4\n").about.column_names == ("1990", "1991")
+    assert read("Ann,1,2\nBob,3,4\n").about.row_names == ("Ann", "Bob")
+    assert read("a,b\n1,2\n", header=True).shape == (1, 2)
+    assert read("1,2\n3,4\n", header=True).about.column_names == ("1", "2")
+    assert read("5\n6\n").matrix.tolist() == [[5], [6]]
+    assert read("x\n5\n6\n").about.column_names == ("x",)
+
+
+def test_comments_and_spreadsheet_marks(read: Any) -> None:
+    source = read("# made by hand\n# a,b\n1,2\n3,4\n")
+    assert source.about.column_names == ("a", "b")
+    assert "'#'" in said(source)
+    assert read("#\n# x y\n1 2\n").about.column_names == ("x", "y")
+    assert read("sep=;\na;b\n1;2\n").matrix.tolist() == [[1, 2]]
+
+
+def test_numpy_savetxt(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).standard_normal((5, 3))
+    for name, options in (("a.txt", {}), ("b.csv", {"delimiter": ",", "header": "x,y,z"})):
+        np.savetxt(tmp_path / name, values, **options)
+        np.testing.assert_array_equal(open_source(tmp_path / name).matrix, values)
+
+
+def test_names_are_made_unique(read: Any) -> None:
+    source = read("a,a,a.2,,a\n1,2,3,4,5\n")
+    assert source.about.column_names == ("a", "a.3", "a.2", "column 4", "a.4")
+    assert "'a' became 'a.3'" in said(source)
+
+
+def test_quotes_and_lines_inside_them(read: Any) -> None:
+    source = read('t,a\n"x, ""1""\ny",1\nz,2\n')
+    assert source.about.row_names == ('x, "1"\ny', "z")
+    with pytest.raises(FileError, match=r"line 5, column 'a': the cell 'q'"):
+        read('t,a\n"x\ny",1\n\nz,q\nw,4\nv,5\n')
+    with pytest.raises(FileError, match="line 5 has 1 cells"):
+        read('t,a\n"x\ny",1\nz,2\nw\n')
+
+
+def test_spoilt_column_far_down(read: Any) -> None:
+    lines = ["a,b"] + [f"{i},{i}" for i in range(50_000)]
+    lines[40_000] = "7,oops"
+    with pytest.raises(FileError, match="line 40001, column 'b': the cell 'oops' is not a number"):
+        read("\n".join(lines))
+    lines[40_000] = "7"
+    with pytest.raises(FileError, match="line 40001 has 1 cells"):
+        read("\n".join(lines))
+    lines[40_000] = "7,-1e400"
+    with pytest.raises(NotFiniteError, match="line 40001, column 'b'"):
+        read("\n".join(lines))
+
+
+def test_bad_first_row_is_not_a_header(read: Any) -> None:
+    with pytest.raises(FileError, match="line 1, column 'column 3': the cell 'abc'"):
+        read("1,2,abc\n4,5,6\n4,5,6\n")
+
+
+def test_signs_blanks_and_identifiers(read: Any) -> None:
+    assert read("a, b\n +1 , 2\n-1,  3.\n").matrix.tolist() == [[1, 2], [-1, 3]]
+    assert read("k,a\n0x1F,1\n0x20,2\n").about.row_names == ("0x1F", "0x20")
+    assert "2**53" in said(read("a\n9007199254740993\n1\n"))
+
+
+def test_gzip_and_streams(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv.gz"
+    path.write_bytes(gzip.compress(b"a\tb\n1\t2\n"))
+    assert open_source(path).matrix.tolist() == [[1, 2]]
+    assert open_source(io.BytesIO(b"a,b\n1,2\n"), format="csv").matrix.tolist() == [[1, 2]]
+    assert open_source(io.BytesIO(gzip.compress(b"a,b\n1,2\n"))).matrix.tolist() == [[1, 2]]
+
+
+def test_wide_text(read: Any) -> None:
+    width = 10_050
+    names = ",".join(f"g{i}" for i in range(width))
+    rows = [",".join(str(i + row) for i in range(width)) for row in range(3)]
+    source = read(f"who,{names}\n" + "\n".join(f"s{row},{cells}" for row, cells in enumerate(rows)))
+    assert source.shape == (3, width)
+    assert source.about.row_names == ("s0", "s1", "s2")
+    np.testing.assert_array_equal(source.matrix[2], np.arange(width) + 2)
+    holes = read(f"{names}\n{rows[0][1:]}\n{rows[1]}\n")
+    assert math.isnan(holes.matrix[0, 0])
+    with pytest.raises(FileError, match="line 4, column 'g0': the cell 'bad'"):
+        read(f"{names}\n{rows[0]}\n{rows[1]}\nbad{rows[2][1:]}\n".replace("bad,", "bad,", 1))
+
+
+def test_layouts_that_were_read_wrongly_once(read: Any) -> None:
+    source = read("Datum;Wert\n01.02.2020;1,5\n02.02.2020;2,5\n")
+    assert source.matrix.tolist() == [[1.5], [2.5]]
+    assert read("x\n1,5\n2,5\n", decimal=",").matrix.tolist() == [[1.5], [2.5]]
+    assert read("a,b\n1,2\n   \n3,4\n").shape == (2, 2)
+    assert read("p q r s t\na b c d 1\nb c d e 2\n").about.column_names == ("t",)
+    with pytest.raises(ParameterError, match="no delimiter ';'"):
+        read("x,y\n1,2\n3,4\n", delimiter=";")
+    with pytest.raises(FileError, match="exponent with E"):
+        read("1.0e+00 2.0D+00\n3 4\n")
+    with pytest.raises(FileError, match="title"):
+        read("my data\n\na,b\n1,2\n")
+
+
+def test_an_index_is_no_measurement(read: Any) -> None:
+    source = read(",a\n0,5\n1,6\n", row_names=None)
+    assert source.about.column_names == ("a",)
+    assert source.about.row_names is None
+
+
+def test_amounts_are_said_aloud(read: Any) -> None:
+    source = read("price,x\n$1.50,1\n$2.50,2\n")
+    assert source.about.row_names is None
+    assert "'price'" in said(source)
+
+
+def test_large_file(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    values = np.random.default_rng(0).standard_normal((200_000, 5))
+    csv.write_csv(pa.table({f"c{j}": values[:, j] for j in range(5)}), tmp_path / "big.csv")
+    source: Any = open_source(tmp_path / "big.csv")
+    np.testing.assert_array_equal(source.matrix, values)
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**6), 10**6).map(float)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_round_trip(tmp_path: Path, data: st.DataObject) -> None:
+    """Whatever delimiter, decimal sign, line end and encoding: the same numbers come back, to the last bit."""
+    rows, columns = data.draw(st.integers(1, 6)), data.draw(st.integers(2, 4))
+    values = [[data.draw(finite) for _ in range(columns)] for _ in range(rows)]
+    mark = data.draw(st.sampled_from([",", ";", "\t", "|"]))
+    decimal = "." if mark == "," else data.draw(st.sampled_from([".", ","]))
+    end = data.draw(st.sampled_from(["\n", "\r\n"]))
+    encoding = data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+    lines = [mark.join(f"c{j}" for j in range(columns))]
+    lines += [mark.join(repr(value).replace(".", decimal) for value in row) for row in values]
+    path = tmp_path / "t.csv"
+    path.write_bytes((end.join(lines) + end).encode(encoding))
+    said_decimal = decimal if data.draw(st.booleans()) or decimal == "," else None
+    source: Any = open_source(path, decimal=said_decimal)
+    np.testing.assert_array_equal(source.matrix, np.array(values))
+    assert source.about.column_names == tuple(f"c{j}" for j in range(columns))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(alphabet='ab1.,;\t\n"- #é', max_size=60))
+def test_any_text_is_read_or_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    try:
+        source = open_source(path)
+    except (FileError, NotFiniteError):
+        return
+    assert min(source.shape) > 0
+    assert not np.isinf(next(source.blocks())).any()

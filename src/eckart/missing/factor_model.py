@@ -50,7 +50,8 @@ class Gaps:
 
     @property
     def seen(self) -> np.ndarray:
-        return self.patterns[self.pattern]
+        seen: np.ndarray = self.patterns[self.pattern]
+        return seen
 
     def blocks(self) -> Iterator[slice]:
         for start in range(0, len(self.values), _ROWS):
@@ -70,7 +71,7 @@ class Factors:
 
     @property
     def k(self) -> int:
-        return self.loadings.shape[1] - 1
+        return int(self.loadings.shape[1]) - 1
 
     @property
     def weighing(self) -> np.ndarray:
@@ -107,7 +108,8 @@ def inverses(data: np.ndarray, prior: np.ndarray) -> np.ndarray:
         least = np.einsum("ukl,uk->ul", vectors**2, share[~easy])
         values = np.where(values > 1e-14 * size, values, least)
         inverse[~easy] = (vectors / values[:, None, :]) @ vectors.transpose(0, 2, 1)
-    return inverse * between
+    inverse *= between
+    return inverse
 
 
 def scores(values: np.ndarray, seen: np.ndarray, spread: np.ndarray, f: Factors) -> np.ndarray:
@@ -189,7 +191,7 @@ def _supported(f: Factors) -> bool:
 def degrees_of_freedom(gaps: Gaps, k: int) -> float:
     """Values less scores, means and loadings that k components can fit; rotations of the scores count once."""
     left = gaps.weights @ np.maximum(gaps.patterns.sum(axis=1) - k, 0.0)[gaps.pattern]
-    return float(left) - gaps.values.shape[1] * (k + 1) + k * (k + 1)
+    return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
 
 
 def _barely_determined(gaps: Gaps, f: Factors, most: int, most_steps: int) -> Factors | None:
@@ -253,7 +255,7 @@ def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: floa
 
 
 def _step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarray, np.ndarray]:
-    """Scores, noise and loadings in turn, then the rotation that makes the scores uncorrelated; fit and Sigma before."""
+    """Scores, noise and loadings in turn, then a rotation of both; also the fit and Sigma before it."""
     columns, size = f.loadings.shape
     spread = score_covariances(gaps.patterns, f)
     fitted = np.empty_like(gaps.values)
@@ -276,7 +278,8 @@ def _step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarr
     # sum of w^T Sigma w = w^T (sum of Sigma) w: the scores' own part of the second moments.
     counts = gaps.weights @ gaps.seen
     by_pattern = np.bincount(gaps.pattern, gaps.weights, len(gaps.patterns))
-    spreads = ((gaps.patterns * by_pattern[:, None]).T @ spread.reshape(len(spread), (size - 1) ** 2)).reshape(columns, size - 1, size - 1)
+    flat = (gaps.patterns * by_pattern[:, None]).T @ spread.reshape(len(spread), (size - 1) ** 2)
+    spreads = flat.reshape(columns, size - 1, size - 1)
     here = f.loadings[:, 1:]
     expected = squares + np.einsum("jk,jkl,jl->j", here, spreads, here) + np.einsum("jkl,jkl->j", f.covariance, second)
     noise = moderated(expected, counts, gaps.floor) if held is None else np.maximum(held, gaps.floor)
@@ -291,7 +294,8 @@ def _step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarr
 def moderated(squares: np.ndarray, counts: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Noise variances of the columns, each drawn a little towards the one common to all."""
     common = squares.sum() / max(float(counts.sum()), 1.0)
-    return np.maximum((squares + _NOISE_PRIOR * common) / (counts + _NOISE_PRIOR), floor)
+    noise: np.ndarray = np.maximum((squares + _NOISE_PRIOR * common) / (counts + _NOISE_PRIOR), floor)
+    return noise
 
 
 def _rotated(f: Factors, moments: np.ndarray) -> Factors:

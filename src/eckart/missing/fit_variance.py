@@ -33,20 +33,20 @@ def fit_variances(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
     rows, columns = gaps.values.shape
     size = f.k + 1
     here = f.loadings[:, 1:]
-    reach = here @ spread @ here.T  # w_j^T Sigma w_j' of each pattern
-    variances = np.einsum("ujj->uj", reach)[gaps.pattern]
+    variances = np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)[gaps.pattern]
     joint = columns * size <= _JOINT and rows * columns**3 <= _WORK
     if not joint:
         own = np.einsum("rk,jkl,rl->rj", z, f.covariance, z, optimize=True)
         return z @ f.loadings.T, variances + own + _second_order(spread, f.covariance)[gaps.pattern]
     variances = variances + _second_order(spread, f.covariance)[gaps.pattern]
-    well, ill, ill_variances = _loading_covariance(gaps, f, z, reach)
+    well, ill, ill_variances = _loading_covariance(gaps, f, z, spread)
     table = well.transpose(0, 2, 1, 3).reshape(columns * columns, size * size)
     for chosen in _blocks(rows, columns + len(ill_variances)):
         pattern = gaps.pattern[chosen]
         outer = (z[chosen, :, None] * z[chosen, None, :]).reshape(len(chosen), size * size)
         between = (outer @ table.T).reshape(len(chosen), columns, columns)
-        c = np.eye(columns) - reach[pattern] * (gaps.patterns / f.weighing)[pattern][:, None, :]
+        reach = here @ spread[pattern] @ here.T  # w_j^T Sigma w_j'
+        c = np.eye(columns) - reach * (gaps.patterns / f.weighing)[pattern][:, None, :]
         variances[chosen] += np.maximum(np.einsum("rij,rij->ri", c @ between, c), 0.0)
         along = c @ np.tensordot(z[chosen], ill, ([1], [1]))  # rows x columns x directions
         variances[chosen] += along**2 @ ill_variances
@@ -64,7 +64,7 @@ def _second_order(spread: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     return flat
 
 
-def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, ...]:
+def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, ...]:
     """L^-1 as columns x (1 + k) x columns x (1 + k), less its directions of large variance, and these with theirs.
 
     Turning the scores changes no fit, and in that direction the loadings are as free as their prior lets them be.
@@ -75,9 +75,9 @@ def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, reach: np.ndarray
     by_pattern = np.zeros((len(gaps.patterns), size * size))
     np.add.at(by_pattern, gaps.pattern, outer)
     information = np.zeros((columns * columns, size * size))
-    weight = gaps.patterns / f.weighing
+    weight, here = gaps.patterns / f.weighing, f.loadings[:, 1:]
     for chosen in _blocks(len(gaps.patterns), columns):
-        inverse = -reach[chosen] * weight[chosen][:, :, None] * weight[chosen][:, None, :]
+        inverse = -(here @ spread[chosen] @ here.T) * weight[chosen][:, :, None] * weight[chosen][:, None, :]
         np.einsum("ujj->uj", inverse)[...] += weight[chosen]
         information += inverse.reshape(len(chosen), columns * columns).T @ by_pattern[chosen]
     matrix = information.reshape(columns, columns, size, size).transpose(0, 2, 1, 3).reshape(columns * size, -1)
@@ -92,9 +92,7 @@ def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, reach: np.ndarray
     return well, vectors[:, ill].reshape(columns, size, int(ill.sum())), 1.0 / (1.0 + values[ill])
 
 
-def noise_variances(
-    squares: np.ndarray, freedom: np.ndarray, floor: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def noise_variances(squares: np.ndarray, freedom: np.ndarray, floor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(noise variance, degrees of freedom) of each column from its residual sum of squares and degrees of freedom.
 
     Columns with few values borrow from the others: psi_j ~ scaled inverse chi-square(d0, s0), with d0 and s0 from the

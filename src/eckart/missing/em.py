@@ -8,13 +8,14 @@ values present.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
 
+from eckart.missing.components import CLEAR, fit_components
 from eckart.missing.covariance_model import Correlations, conditionals, fit_correlations
-from eckart.missing.factor_model import Factors, Gaps, fit_components, score_covariances, scores
+from eckart.missing.factor_model import Factors, Gaps, score_inverses, scores
 from eckart.missing.fit_variance import fit_variances, noise_variances
 
 _TWO_SIDED = 0.975
@@ -123,7 +124,7 @@ def fill_rows(rows: np.ndarray, model: GapModel) -> np.ndarray:
         return filled
     gaps = Gaps.of(standard, np.ones(len(rows)), np.zeros(columns))
     f = model.factors()
-    fit = scores(gaps.values, gaps.seen, score_covariances(gaps.patterns, f)[gaps.pattern], f) @ f.loadings.T
+    fit = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f) @ f.loadings.T
     return np.where(np.isnan(filled), fit * model.scale + model.mean, filled)
 
 
@@ -147,7 +148,7 @@ def complete_by_factors(
     *_, f = fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps)
     fit, errors = _fit_and_errors(gaps, f)
     found = units.completed(table, fit, errors, f.loadings[:, 1:], f.weighing, f.loadings[:, 0])
-    return Completed(*found, steps=f.steps, converged=f.converged, clear=bool(np.mean(f.noise) < 0.01))
+    return Completed(*found, steps=f.steps, converged=f.converged, clear=bool(np.mean(f.noise) < CLEAR))
 
 
 def paths(
@@ -160,7 +161,7 @@ def paths(
         return
     gaps = Gaps.of(units.standard(table), weights, units.floor())
     for f in fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps):
-        z = scores(gaps.values, gaps.seen, score_covariances(gaps.patterns, f)[gaps.pattern], f)
+        z = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f)
         filled = np.broadcast_to(units.mean, table.shape).copy()
         filled[:, units.varying] += (z @ f.loadings.T) * units.scale[units.varying]
         yield np.where(np.isnan(table), filled, table)
@@ -178,7 +179,7 @@ def _fit_and_errors(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
         leverage = np.minimum(variances / f.noise, 1.0)
         freedom = gaps.weights @ ((1.0 - leverage) * gaps.seen)
         noise, total = noise_variances(rest, freedom, gaps.floor)
-        f = Factors(f.loadings, f.covariance * (noise / f.noise)[:, None, None], noise, f.precision)
+        f = replace(f, noise=noise)
         _, variances = fit_variances(gaps, f)
     return fit, np.sqrt(variances + noise) * stdtrit(np.maximum(total, 1.0), _TWO_SIDED) / _NORMAL
 

@@ -24,9 +24,6 @@ _MEAN_PRECISION = 1e-2
 _NOISE_PRIOR = 2.0
 """Observations that the noise common to all columns counts for in each of them."""
 
-_CLEAR = 0.01
-"""With less noise than this share of the variance, no component of weight is hidden."""
-
 
 @dataclass(frozen=True)
 class Gaps:
@@ -80,43 +77,57 @@ class Factors:
         return weighing
 
 
-def score_covariances(patterns: np.ndarray, f: Factors) -> np.ndarray:
-    """Sigma = (I + sum over columns present of E[w w^T] / psi)^-1 for each pattern."""
+@dataclass(frozen=True)
+class Inverses:
+    """(data + diag(prior))^-1 for a stack of positive semi-definite matrices, and the same without what data leave out.
+
+    Without noise, data is so large that the prior is lost in the sum. A direction v that data leaves out has the
+    variance 1 / v^T diag(prior) v all the same. In `gain` it is absent: a right-hand side has rounding errors there.
+    """
+
+    covariance: np.ndarray
+    gain: np.ndarray
+
+    @classmethod
+    def of(cls, data: np.ndarray, prior: np.ndarray) -> Inverses:
+        whole = data + np.diag(prior)
+        unit = 1.0 / np.sqrt(np.einsum("ukk->uk", whole))
+        between = unit[:, :, None] * unit[:, None, :]
+        whole *= between
+        share = prior * unit**2
+        easy = share.min(axis=1, initial=1.0) > 1e-8
+        if easy.all():
+            covariance = np.linalg.inv(whole) * between
+            return cls(covariance, covariance)
+        covariance = np.empty_like(data)
+        covariance[easy] = np.linalg.inv(whole[easy])
+        gain = covariance.copy()
+        values, vectors = np.linalg.eigh(whole[~easy])
+        least = np.einsum("ukl,uk->ul", vectors**2, share[~easy])
+        known = values > 1e-13 * data.shape[1]
+        turned = vectors.transpose(0, 2, 1)
+        covariance[~easy] = (vectors / np.where(known, values, least)[:, None, :]) @ turned
+        gain[~easy] = (vectors * np.where(known, 1.0 / np.where(known, values, 1.0), 0.0)[:, None, :]) @ turned
+        return cls(covariance * between, gain * between)
+
+
+def score_inverses(patterns: np.ndarray, f: Factors) -> Inverses:
+    """Sigma = (I + sum over columns present of w w^T / psi)^-1 for each pattern."""
     k = f.k
     here = f.loadings[:, 1:]
     second = here[:, :, None] * here[:, None, :] / f.weighing[:, None, None]
-    return inverses((patterns @ second.reshape(len(here), k * k)).reshape(len(patterns), k, k), np.ones(k))
+    return Inverses.of((patterns @ second.reshape(len(here), k * k)).reshape(len(patterns), k, k), np.ones(k))
 
 
-def inverses(data: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(data + diag(prior))^-1 for a stack of positive semi-definite matrices.
-
-    Without noise, data is so large that the prior is lost in the sum. A direction v that data leaves out has the
-    variance 1 / v^T diag(prior) v all the same.
-    """
-    size = data.shape[1]
-    whole = data + np.diag(prior)
-    unit = 1.0 / np.sqrt(np.einsum("ukk->uk", whole))
-    between = unit[:, :, None] * unit[:, None, :]
-    whole *= between
-    inverse: np.ndarray = np.empty_like(data)
-    share = prior * unit**2
-    easy = share.min(axis=1, initial=1.0) > 1e-8
-    inverse[easy] = np.linalg.inv(whole[easy])
-    if not easy.all():
-        values, vectors = np.linalg.eigh(whole[~easy])
-        least = np.einsum("ukl,uk->ul", vectors**2, share[~easy])
-        values = np.where(values > 1e-14 * size, values, least)
-        inverse[~easy] = (vectors / values[:, None, :]) @ vectors.transpose(0, 2, 1)
-    inverse *= between
-    return inverse
-
-
-def scores(values: np.ndarray, seen: np.ndarray, spread: np.ndarray, f: Factors) -> np.ndarray:
-    """(1, E[scores]) of each row, given its Sigma."""
-    right = (seen * (values - f.loadings[:, 0]) / f.weighing) @ f.loadings[:, 1:]
-    found = np.einsum("rkl,rl->rk", spread, right)
-    return np.concatenate([np.ones((len(values), 1)), found], axis=1)
+def scores(values: np.ndarray, seen: np.ndarray, gain: np.ndarray, f: Factors) -> np.ndarray:
+    """(1, E[scores]) of each row, given the gain of its pattern."""
+    z = np.zeros((len(values), f.k + 1))
+    z[:, 0] = 1.0
+    # The second round corrects the rounding errors of the normal equations by the residuals.
+    for _ in range(2):
+        rest = (values - z @ f.loadings.T) * seen
+        z[:, 1:] += np.einsum("rkl,rl->rk", gain, (rest / f.weighing) @ f.loadings[:, 1:] - z[:, 1:])
+    return z
 
 
 def no_factors(gaps: Gaps) -> Factors:
@@ -128,11 +139,11 @@ def no_factors(gaps: Gaps) -> Factors:
 
 def residuals(gaps: Gaps, f: Factors) -> np.ndarray:
     """Values present less their fit, zero elsewhere."""
-    spread = score_covariances(gaps.patterns, f)
+    gain = score_inverses(gaps.patterns, f).gain
     rest = np.empty_like(gaps.values)
     for block in gaps.blocks():
         seen = gaps.patterns[gaps.pattern[block]]
-        z = scores(gaps.values[block], seen, spread[gaps.pattern[block]], f)
+        z = scores(gaps.values[block], seen, gain[gaps.pattern[block]], f)
         rest[block] = (gaps.values[block] - z @ f.loadings.T) * seen
     return rest
 
@@ -160,77 +171,6 @@ def grown(gaps: Gaps, f: Factors) -> Factors | None:
     return Factors(np.column_stack([f.loadings, new]), covariance, f.noise, np.append(f.precision, precision))
 
 
-def fit_components(gaps: Gaps, most: int, *, tolerance: float, most_steps: int) -> Iterator[Factors]:
-    """The model with 0, 1, ... components, each started from the one before; ended at `most` or where no more are seen.
-
-    Components are added one at a time, along the residuals: a surplus component starts with what is left, and cannot
-    take part in an exact fit of the values present that leaves the gaps open.
-    """
-    f = no_factors(gaps)
-    yield f
-    while f.k < most:
-        more = grown(gaps, f)
-        if more is None:
-            return
-        more = fit(gaps, more, tolerance=tolerance, most_steps=most_steps)
-        if not _supported(more):
-            break
-        f = more
-        yield f
-    sharp = _barely_determined(gaps, f, most, most_steps)
-    if sharp is not None:
-        yield sharp
-
-
-def _supported(f: Factors) -> bool:
-    """Whether the loadings of every component are larger than their standard errors (root mean square)."""
-    power = np.einsum("jk,jk->k", f.loadings, f.loadings)
-    return bool(np.all(power[1:] > np.einsum("jkk->k", f.covariance)[1:]))
-
-
-def degrees_of_freedom(gaps: Gaps, k: int) -> float:
-    """Values less scores, means and loadings that k components can fit; rotations of the scores count once."""
-    left = gaps.weights @ np.maximum(gaps.patterns.sum(axis=1) - k, 0.0)[gaps.pattern]
-    return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
-
-
-def _barely_determined(gaps: Gaps, f: Factors, most: int, most_steps: int) -> Factors | None:
-    """More components where they alone explain the table, though there are few values for each parameter.
-
-    There the noise that scores and loadings share out between them hides a component. With the noise held small, the
-    fit is one of least squares, and the residual sum of squares over its degrees of freedom d tells: by chance it is
-    10^(1 + 10 / d) times smaller than the noise so far in less than one table of 10^5 (lower tail of chi-square(d)).
-    """
-    values = float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
-    noise = float(np.mean(f.noise))
-    if noise < _CLEAR:
-        return None
-    for k in range(f.k + 1, min(most, f.k + 3) + 1):
-        free = degrees_of_freedom(gaps, k)
-        more = grown(gaps, f)
-        if free < 3.0 or free > 0.5 * values or more is None:
-            return None
-        f = fit(gaps, more, tolerance=1e-2, most_steps=min(most_steps, 300), held=1e-4 * noise)
-        if _mean_square(gaps, f, free) < noise * 10.0 ** (-1.0 - 10.0 / free):
-            return _held_at_its_noise(gaps, f, free, min(most_steps, 300))
-    return None
-
-
-def _held_at_its_noise(gaps: Gaps, f: Factors, free: float, most_steps: int) -> Factors:
-    """One noise variance for all columns, equal to the residual sum of squares over its degrees of freedom."""
-    level = float(np.mean(f.noise))
-    for _ in range(10):
-        before, level = level, max(_mean_square(gaps, f, free), float(gaps.floor.min()))
-        f = fit(gaps, f, tolerance=1e-3, most_steps=most_steps, held=level)
-        if abs(np.log(level / before)) < 0.1:
-            break
-    return f
-
-
-def _mean_square(gaps: Gaps, f: Factors, free: float) -> float:
-    return float(gaps.weights @ (residuals(gaps, f) ** 2).sum(axis=1)) / free
-
-
 def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: float | None = None) -> Factors:
     """Update until a step changes the fit of the gaps by less than `tolerance` of their standard errors.
 
@@ -244,7 +184,7 @@ def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: floa
         steps += 1
         noise = f.noise
         here = f.loadings[:, 1:]
-        f, fitted, spread = _step(gaps, f, held)
+        f, fitted, spread = step(gaps, f, held)
         open_to = f.weighing + np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)
         change = (fitted - before) ** 2 * (hidden / (tolerance**2 * open_to + gaps.floor))[gaps.pattern]
         before = fitted
@@ -254,17 +194,18 @@ def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: floa
     return replace(f, steps=steps, converged=converged)
 
 
-def _step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarray, np.ndarray]:
+def step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarray, np.ndarray]:
     """Scores, noise and loadings in turn, then a rotation of both; also the fit and Sigma before it."""
     columns, size = f.loadings.shape
-    spread = score_covariances(gaps.patterns, f)
+    inverses = score_inverses(gaps.patterns, f)
+    spread = inverses.covariance
     fitted = np.empty_like(gaps.values)
     products, cross, squares = np.zeros((columns, size * size)), np.zeros((columns, size)), np.zeros(columns)
     moments = np.zeros((size, size))
     for block in gaps.blocks():
         pattern, weights = gaps.pattern[block], gaps.weights[block]
         seen = gaps.patterns[pattern]
-        z = scores(gaps.values[block], seen, spread[pattern], f)
+        z = scores(gaps.values[block], seen, inverses.gain[pattern], f)
         fitted[block] = z @ f.loadings.T
         rest = (gaps.values[block] - fitted[block]) * seen
         second = z[:, :, None] * z[:, None, :]
@@ -283,11 +224,13 @@ def _step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarr
     here = f.loadings[:, 1:]
     expected = squares + np.einsum("jk,jkl,jl->j", here, spreads, here) + np.einsum("jkl,jkl->j", f.covariance, second)
     noise = moderated(expected, counts, gaps.floor) if held is None else np.maximum(held, gaps.floor)
-    covariance = inverses(second / noise[:, None, None], f.precision)
+    found = Inverses.of(second / noise[:, None, None], f.precision)
     # The gradient at the present loadings: its rounding errors are those of the residuals, not of the values.
     gradient = cross / noise[:, None] - f.loadings * f.precision
     gradient[:, 1:] -= np.einsum("jkl,jl->jk", spreads, here) / noise[:, None]
-    loadings = f.loadings + np.einsum("jkl,jl->jk", covariance, gradient)
+    loadings = f.loadings + np.einsum("jkl,jl->jk", found.gain, gradient)
+    loadings -= np.einsum("jkl,jl->jk", found.covariance - found.gain, f.loadings * f.precision)
+    covariance = found.covariance
     return _rotated(Factors(loadings, covariance, noise, f.precision), moments / gaps.weights.sum()), fitted, spread
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, polygamma
 
-from eckart.missing.factor_model import Factors, Gaps, score_covariances, scores
+from eckart.missing.factor_model import Factors, Gaps, score_inverses, scores
 
 _JOINT = 1200
 """Up to so many loadings their joint covariance is computed; beyond, one covariance for each column."""
@@ -28,8 +28,9 @@ _BLOCK = 2**22
 
 def fit_variances(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
     """(fit, variance of the fit) of every cell."""
-    spread = score_covariances(gaps.patterns, f)
-    z = scores(gaps.values, gaps.seen, spread[gaps.pattern], f)
+    inverses = score_inverses(gaps.patterns, f)
+    spread = inverses.covariance
+    z = scores(gaps.values, gaps.seen, inverses.gain[gaps.pattern], f)
     rows, columns = gaps.values.shape
     size = f.k + 1
     here = f.loadings[:, 1:]
@@ -39,13 +40,13 @@ def fit_variances(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
         own = np.einsum("rk,jkl,rl->rj", z, f.covariance, z, optimize=True)
         return z @ f.loadings.T, variances + own + _second_order(spread, f.covariance)[gaps.pattern]
     variances = variances + _second_order(spread, f.covariance)[gaps.pattern]
-    well, ill, ill_variances = _loading_covariance(gaps, f, z, spread)
+    well, ill, ill_variances = _loading_covariance(gaps, f, z, inverses.gain)
     table = well.transpose(0, 2, 1, 3).reshape(columns * columns, size * size)
     for chosen in _blocks(rows, columns + len(ill_variances)):
         pattern = gaps.pattern[chosen]
         outer = (z[chosen, :, None] * z[chosen, None, :]).reshape(len(chosen), size * size)
         between = (outer @ table.T).reshape(len(chosen), columns, columns)
-        reach = here @ spread[pattern] @ here.T  # w_j^T Sigma w_j'
+        reach = here @ inverses.gain[pattern] @ here.T  # w_j^T Sigma w_j'
         c = np.eye(columns) - reach * (gaps.patterns / f.weighing)[pattern][:, None, :]
         variances[chosen] += np.maximum(np.einsum("rij,rij->ri", c @ between, c), 0.0)
         along = c @ np.tensordot(z[chosen], ill, ([1], [1]))  # rows x columns x directions
@@ -64,28 +65,35 @@ def _second_order(spread: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     return flat
 
 
-def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, ...]:
+def information(gaps: Gaps, f: Factors, z: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(values, vectors) with L^-1 = vectors diag(1 / (1 + values)) vectors^T: what the data say of the loadings.
+
+    In units of the prior L is I + data. A direction that the data do not see has the value 0: the prior's variance.
+    """
+    columns, size = f.loadings.shape
+    outer = (z[:, :, None] * z[:, None, :]).reshape(len(z), size * size) * gaps.weights[:, None]
+    by_pattern = np.zeros((len(gaps.patterns), size * size))
+    np.add.at(by_pattern, gaps.pattern, outer)
+    data = np.zeros((columns * columns, size * size))
+    weight, here = gaps.patterns / f.weighing, f.loadings[:, 1:]
+    for chosen in _blocks(len(gaps.patterns), columns):
+        inverse = -(here @ gain[chosen] @ here.T) * weight[chosen][:, :, None] * weight[chosen][:, None, :]
+        np.einsum("ujj->uj", inverse)[...] += weight[chosen]
+        data += inverse.reshape(len(chosen), columns * columns).T @ by_pattern[chosen]
+    matrix = data.reshape(columns, columns, size, size).transpose(0, 2, 1, 3).reshape(columns * size, -1)
+    unit = 1.0 / np.sqrt(np.tile(f.precision, columns))
+    values, vectors = np.linalg.eigh(matrix * unit[:, None] * unit)
+    return np.where(values > 1e-13 * values[-1], values, 0.0), vectors * unit[:, None]
+
+
+def _loading_covariance(gaps: Gaps, f: Factors, z: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, ...]:
     """L^-1 as columns x (1 + k) x columns x (1 + k), less its directions of large variance, and these with theirs.
 
     Turning the scores changes no fit, and in that direction the loadings are as free as their prior lets them be.
     Such directions are kept apart, for in the sum their zero effect would be lost to rounding errors.
     """
     columns, size = f.loadings.shape
-    outer = (z[:, :, None] * z[:, None, :]).reshape(len(z), size * size) * gaps.weights[:, None]
-    by_pattern = np.zeros((len(gaps.patterns), size * size))
-    np.add.at(by_pattern, gaps.pattern, outer)
-    information = np.zeros((columns * columns, size * size))
-    weight, here = gaps.patterns / f.weighing, f.loadings[:, 1:]
-    for chosen in _blocks(len(gaps.patterns), columns):
-        inverse = -(here @ spread[chosen] @ here.T) * weight[chosen][:, :, None] * weight[chosen][:, None, :]
-        np.einsum("ujj->uj", inverse)[...] += weight[chosen]
-        information += inverse.reshape(len(chosen), columns * columns).T @ by_pattern[chosen]
-    matrix = information.reshape(columns, columns, size, size).transpose(0, 2, 1, 3).reshape(columns * size, -1)
-    # In units of the prior the precision is I + data; directions that the data do not see keep the prior's variance.
-    unit = 1.0 / np.sqrt(np.tile(f.precision, columns))
-    values, vectors = np.linalg.eigh(matrix * unit[:, None] * unit)
-    values = np.where(values > 1e-13 * values[-1], values, 0.0)
-    vectors = vectors * unit[:, None]
+    values, vectors = information(gaps, f, z, gain)
     ill = values < 1e-9 * values[-1]
     chosen = vectors[:, ~ill]
     well = ((chosen / (1.0 + values[~ill])) @ chosen.T).reshape(columns, size, columns, size)

@@ -14,7 +14,7 @@ import numpy as np
 
 from eckart.missing.covariance_model import conditionals
 from eckart.missing.em import GapModel
-from eckart.missing.factor_model import Gaps, score_covariances
+from eckart.missing.factor_model import Gaps, score_inverses
 
 
 def expected_shares(
@@ -50,7 +50,7 @@ def _gap_squares(
             within += np.bincount(part.gaps.ravel(), diagonal.ravel(), columns)
         return along, within
     gaps = Gaps.of(np.where(gone, np.nan, 0.0), weights, np.zeros(columns))
-    spread = score_covariances(gaps.patterns, model.factors())
+    spread = score_inverses(gaps.patterns, model.factors()).covariance
     counts = np.bincount(gaps.pattern, weights, len(gaps.patterns))
     hidden = (1.0 - gaps.patterns) * counts[:, None]
     own = np.einsum("jk,ukl,jl->uj", model.loadings, spread, model.loadings, optimize=True) + model.noise

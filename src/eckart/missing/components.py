@@ -28,6 +28,7 @@ CLEAR = 0.01
 """With less noise than this share of the variance, no component of weight is hidden."""
 _SMALL = 20_000
 """Cells of a table that can have so few values for each parameter that a component is hidden."""
+_LOADINGS = 400
 _NEWTON_STEPS = 30
 
 
@@ -66,22 +67,23 @@ def _barely_determined(gaps: Gaps, f: Factors, most: int) -> Factors | None:
     """More components where they alone explain the table, though there are few values for each parameter.
 
     There the uncertainty that scores and loadings share hides a component. With the noise held small, the fit is one
-    of least squares, and the residual sum of squares over its degrees of freedom d tells: by chance it is
-    10^(1 + 10 / d) times smaller than the noise so far in less than one table of 10^5 (lower tail of chi-square(d)).
+    of least squares, whose residual sum of squares over its degrees of freedom d falls steadily while components fit
+    noise and abruptly at the rank of the table. A fall by 10^(1.5 + 10 / d), to less than a hundredth of the noise so
+    far, is not that of noise: chi-square(d) / d is smaller than 10^(-10 / d) in less than one table of 10^4.
     """
     values = float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
-    noise = float(np.mean(f.noise))
+    noise = before = float(np.mean(f.noise))
     for k in range(f.k + 1, most + 1):
         free = _degrees_of_freedom(gaps, k)
         more = grown(gaps, f)
-        if free < 3.0 or more is None:
+        if free < 3.0 or more is None or more.loadings.size > _LOADINGS:
             return None
         f = fit(gaps, more, tolerance=1e-2, most_steps=100, held=1e-4 * noise)
-        if free > 0.5 * values:
-            continue
         level = _mean_square(gaps, f, free)
-        if level < noise * 10.0 ** (-1.0 - 10.0 / free):
+        allowance = 10.0 ** (-10.0 / free)
+        if free < 0.5 * values and level < allowance * min(0.01 * noise, before * 10.0**-1.5):
             return _least_squares(gaps, f, level, free)
+        before = level
     return None
 
 

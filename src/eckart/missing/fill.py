@@ -26,6 +26,8 @@ WAYS = ("error", "mean", "em")
 _MOST_COMPONENTS = 15
 _ALL_COMPONENTS = 300
 """Up to so many columns, filling by all components is tried as well."""
+_BETTER = 0.97
+"""All components are used where the mean squared error of hidden values falls below this share of that of few."""
 _SEARCH_CELLS = 1_000_000
 """Cross-validation looks at no more cells than this: at a sample of the rows."""
 
@@ -211,7 +213,7 @@ def _completed(
     if by_factors.clear or min(table.shape) < 2 or table.shape[1] > _ALL_COMPONENTS:
         return by_factors, by_few
     shrunk = held_out.shrunk()
-    if shrunk.error >= by_few.error:
+    if shrunk.error >= _BETTER * by_few.error:
         return by_factors, by_few
     by_all, _ = complete_by_all(table, shrunk.shrink, weights=weights)
     calibrated = replace(by_all, errors=by_all.errors * shrunk.calibration)

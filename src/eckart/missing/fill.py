@@ -1,6 +1,6 @@
-"""Missing values filled on request, and never silently: with column means, or by the axes of the table itself.
+"""Missing values imputed on request, never silently: by column means, or by the components of the table.
 
-What was filled, how, and how far off it may be goes into the decomposition: `parts["missing"]` and a note.
+The decomposition records what was imputed, how, and with which standard errors: `parts["missing"]` and its notes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ALL_COMPONENTS = 300
 _BETTER = 0.97
 """All components are used where the mean squared error of hidden values falls below this share of that of few."""
 _SEARCH_CELLS = 1_000_000
-"""Cross-validation looks at no more cells than this: at a sample of the rows."""
+"""Cross-validation uses no more cells than this: a sample of the rows."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Filled:
     errors: np.ndarray
     model: GapModel
     k: int = 0
-    """Number of axes that filled the gaps; 0 for column means."""
+    """Number of components that filled the gaps; 0 for column means."""
     shrink: float = 0.0
-    """Share of noise, where all axes were used."""
+    """Share of noise, where all components were used."""
     steps: int = 0
     converged: bool = True
     error: float | None = None
@@ -68,10 +68,11 @@ def fill_missing(
     data : array, sparse matrix, data frame or path
         Missing values are NaN, null or masked.
     how : "em" or "mean"
-        "em" foretells a gap from the other values of its row, by the axes of the table (regularised iterative PCA);
+        "em" predicts a gap from the other values of its row, by a factor model fitted to the values present;
         "mean" takes the mean of the values present in its column.
     k : int, optional
-        Number of axes for "em"; chosen by cross-validation if not given.
+        Largest number of components for "em"; components that the values do not support are left out. By default
+        their number follows from the data, and cross-validation compares them with a model of all components.
     sample_weight : array of shape (rows,), optional
         How often each row counts.
     rng : int or numpy.random.Generator, optional
@@ -127,7 +128,7 @@ def fill(
 
 
 def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
-    """New rows with their gaps filled the way the decomposition was fitted; as they are where it knows no way."""
+    """New rows with their gaps filled by the model of the fit; unchanged if the fit had none."""
     known = d.parts.get("missing")
     if known is None or not opened.matrix.resident or opened.matrix.sparse:
         return opened
@@ -169,7 +170,9 @@ def with_imputation(d: Decomposition, filled: Filled, weights: np.ndarray | None
             gone, np.ones(d.rows) if weights is None else weights,
         )  # fmt: skip
         parts["shares"] = shares
-        notes = (*notes, _shares_note(float(to_numpy(d.shares).sum()), float(shares.sum()), d.k))
+        of_filled, expected = float(to_numpy(d.shares).sum()), float(shares.sum())
+        if of_filled - expected >= 0.0005:
+            notes = (*notes, _shares_note(of_filled, expected, d.k))
     return replace(d, notes=(*d.notes, *notes), parts={**d.parts, "missing": parts})
 
 
@@ -255,8 +258,8 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
-            f"{int(gone.sum()):,} stored values of the sparse matrix are missing; filling them by axes needs a dense "
-            "table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
+            f"{int(gone.sum()):,} stored values of the sparse matrix are missing; imputing them by components needs a "
+            "dense table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]
@@ -281,7 +284,7 @@ def _refuse_blocks(opened: Opened) -> None:
     if not opened.matrix.resident:
         raise InputError(
             "Gaps are filled in memory, and this table is read in blocks. Give stream=False or more memory, "
-            "or fill the gaps beforehand."
+            "or impute the values first with eckart.fill_missing."
         )
 
 
@@ -314,7 +317,7 @@ def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> t
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
         notes.append(f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
     if not filled.converged:
-        notes.append(f"The filled values were still moving after {filled.steps} steps.")
+        notes.append(f"The filled values had not converged after {filled.steps} iterations.")
     return tuple(notes)
 
 
@@ -324,13 +327,13 @@ def _way(filled: Filled) -> str:
             "they were filled with the means of their columns, which understates variances and correlations "
             "(a filled value is off by about one standard deviation)."
         )
-    axes = f"{filled.k} ax{'is' if filled.k == 1 else 'es'}"
-    model = f"all {axes}, shrunk by {filled.shrink:.2%}" if filled.shrink else axes
-    sentence = f"they were filled by EM with {model}, in {filled.steps} steps."
+    components = f"{filled.k} component{'s' * (filled.k != 1)}"
+    model = f"all {components} and {filled.shrink:.2%} of noise" if filled.shrink else components
+    sentence = f"they were filled by EM with {model}, in {filled.steps} iterations."
     if filled.error is None:
         return sentence
     return (
-        f"{sentence} Values hidden on purpose were foretold to within {filled.error:.2f} standard deviations of their "
+        f"{sentence} Held-out values were predicted to within {filled.error:.2f} standard deviations of their "
         f"column (column means: {filled.error_of_means:.2f})."
     )
 

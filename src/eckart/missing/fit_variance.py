@@ -34,12 +34,13 @@ def fit_variances(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
     rows, columns = gaps.values.shape
     size = f.k + 1
     here = f.loadings[:, 1:]
-    variances = np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)[gaps.pattern]
+    own_scores = np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)
+    # Rounding errors of the prior's variance, 1, may exceed what a row without noise leaves open.
+    variances = np.maximum(own_scores + _second_order(spread, f.covariance), 0.0)[gaps.pattern]
     joint = columns * size <= _JOINT and rows * columns**3 <= _WORK
     if not joint:
         own = np.einsum("rk,jkl,rl->rj", z, f.covariance, z, optimize=True)
-        return z @ f.loadings.T, variances + own + _second_order(spread, f.covariance)[gaps.pattern]
-    variances = variances + _second_order(spread, f.covariance)[gaps.pattern]
+        return z @ f.loadings.T, variances + np.maximum(own, 0.0)
     well, ill, ill_variances = _loading_covariance(gaps, f, z, inverses.gain)
     table = well.transpose(0, 2, 1, 3).reshape(columns * columns, size * size)
     for chosen in _blocks(rows, columns + len(ill_variances)):

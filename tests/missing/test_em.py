@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from missing.test_fill import low_rank, scaled_error
 
 import eckart as ek
 from eckart.missing.em import complete_by_all, fill_rows
+from tests.missing.samples import low_rank, scaled_error
 
 RATINGS = np.array(
     [[1, 1, 1, 0, 0], [3, 3, 3, 0, 0], [4, 4, 4, 0, 0], [5, 5, 5, 0, 0], [0, 2, 0, 4, 4], [0, 0, 0, 5, 5],
@@ -87,7 +87,7 @@ def test_what_the_values_leave_open_has_a_wide_error():
 
 
 def test_few_values_for_each_parameter():
-    """33 x 6 of rank 3 with a third of the values missing: determined, though noise would be as good a guess."""
+    """40 x 8 of rank 4 with a fifth of the values missing: about 2 values for each score and loading."""
     whole, table = low_rank(rows=40, columns=8, rank=4, noise=0.0, holes=0.2, seed=31)
     filled = ek.fill_missing(table)
     determined = filled.errors < 1e-6 * whole.std(axis=0)[filled.columns]

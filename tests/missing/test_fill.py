@@ -14,24 +14,9 @@ from scipy import sparse
 import eckart as ek
 from eckart.cli import main
 from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
+from tests.missing.samples import low_rank, scaled_error
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
-
-
-def low_rank(rows=80, columns=10, rank=2, noise=0.1, holes=0.1, seed=0):
-    """(whole table, table with gaps)"""
-    rng = np.random.default_rng(seed)
-    whole = rng.standard_normal((rows, rank)) @ rng.standard_normal((rank, columns))
-    whole = (whole + noise * rng.standard_normal(whole.shape)) * rng.uniform(0.5, 20, columns) + rng.normal(
-        0, 9, columns
-    )
-    table = whole.copy()
-    table[rng.random(whole.shape) < holes] = np.nan
-    return whole, table
-
-
-def scaled_error(filled, whole, gone):
-    return float(np.sqrt(np.mean((((filled - whole) / whole.std(axis=0))[gone]) ** 2)))
 
 
 def test_refused_unless_asked():

@@ -105,7 +105,7 @@ def test_error_and_coverage_by_column():
         rows, columns, holes = int(rng.integers(40, 150)), int(rng.integers(rank + 4, 16)), rng.uniform(0.05, 0.3)
         whole, table = low_rank(rows, columns, rank, noise, holes, seed=1000 + seed)
         gone = np.isnan(table)
-        filled = ek.fill_missing(table, rng=seed)
+        filled = ek.fill_missing(table, k=rank + 1)
         assert scaled_error(filled.table, whole, gone) < 2 * scaled_error(iterated_svd(table, rank), whole, gone)
         inside.append(np.abs(filled.values - whole[gone]) < 1.96 * filled.errors)
         order = np.argsort(np.argsort(np.nanstd(table, axis=0))) * 4 // columns

@@ -38,7 +38,7 @@ from eckart.engine.settings import (
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.errors import AccuracyWarning, DataWarning, InputError
-from eckart.missing.fill import WAYS, Filled, How, as_parts, fill, fill_as_fitted, unmasked, with_matrix
+from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, memory_bytes, near_match
 from eckart.places import place_of, refuse_other_place
 from eckart.result import Decomposition, Plan, Which
@@ -97,7 +97,7 @@ def find_axes(
     if journal is not None:
         journal.close()
     _speak_up(result, solution)
-    result = result if filled is None else _remembering(result, filled)
+    result = result if filled is None else with_imputation(result, filled, weights)
     return result if device is None else result.on_host()
 
 
@@ -300,10 +300,6 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
 def _stored(opened: Opened) -> Any:
     """The numbers as they were given."""
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
-
-
-def _remembering(result: Decomposition, filled: Filled) -> Decomposition:
-    return replace(result, notes=(*result.notes, *filled.notes), parts={**result.parts, "missing": as_parts(filled)})
 
 
 def _total(opened: Opened) -> float:

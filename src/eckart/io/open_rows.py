@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,7 +15,8 @@ from eckart.io.arrays.npz_rows import npz_rows
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
 from eckart.io.bytes import Opened, open_path, shown
-from eckart.io.entries.triplets import market_entries, spooled, table_entries
+from eckart.io.entries.spooled import spooled_rows
+from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.open_source import open_source
 from eckart.io.rows import FileState, NpyRows
 from eckart.io.text.rows import delimited_rows
@@ -105,18 +105,15 @@ def _npy(opened: Opened, path: str, name: str) -> RowSource:
     return NpyRows(FileState.of(path), shape, header.dtype, header.start, header.fortran, About(name))
 
 
-def _sorted_rows(path: str, name: str, found: Any) -> RowSource | None:
+def _sorted_rows(path: str, found: Any) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None
-    rows = npz_rows(spooled(path, *found))
-    assert rows is not None
-    note = "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all."
-    return replace(rows, about=About(name, notes=(note,)))
+    return spooled_rows(path, *found)
 
 
 def _table_rows(path: str, name: str) -> RowSource:
-    return _sorted_rows(path, name, table_entries(path)) or parquet_rows([path], name)
+    return _sorted_rows(path, table_entries(path)) or parquet_rows([path], name)
 
 
 def _matching(pattern: str) -> list[str]:
@@ -142,7 +139,7 @@ _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 _OPENERS: dict[str, Any] = {
     ".npy": _npy,
-    ".mtx": lambda _opened, path, name: _sorted_rows(path, name, market_entries(path)),
+    ".mtx": lambda _opened, path, _name: _sorted_rows(path, market_entries(path)),
     ".npz": lambda _opened, path, _name: npz_rows(path),
     ".parquet": lambda _opened, path, name: _table_rows(path, name),
     ".pq": lambda _opened, path, name: _table_rows(path, name),

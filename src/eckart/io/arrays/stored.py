@@ -16,6 +16,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import About, Block
 from eckart.errors import FileError, ParameterError, require
+from eckart.fingerprint import fingerprint
 from eckart.io.bytes import reason, shown
 from eckart.io.rows import FileState
 
@@ -74,7 +75,7 @@ class StoredRows:
         return sparse.csr_array((data, indices.astype(np.int32, copy=False), pointers - first), shape=shape)
 
     def fingerprint(self) -> dict[str, Any]:
-        return {**self.state.as_dict(), "place": self.place, "shape": list(self.shape)}
+        return fingerprint([self.state], place=self.place, shape=list(self.shape))
 
 
 @lru_cache(maxsize=4)

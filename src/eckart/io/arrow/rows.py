@@ -14,6 +14,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import About
 from eckart.errors import FileError
+from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import kind_of, matrix_of
 from eckart.io.bytes import reason, shown
 from eckart.io.roles import listed, refuse_empty, unique_names
@@ -79,7 +80,7 @@ class ArrowRows:
         return matrix_of(columns, table.num_rows, self.about.name).astype(self.dtype, copy=False)
 
     def fingerprint(self) -> dict[str, Any]:
-        return {"files": [state.as_dict() for state in self.files], "columns": list(self.columns)}
+        return fingerprint(self.files, shape=list(self.shape), columns=list(self.columns))
 
 
 @lru_cache(maxsize=8)

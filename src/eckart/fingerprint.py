@@ -97,15 +97,32 @@ def _sampled(place: Path, size: int, count: int) -> Iterator[bytes]:
             yield stream.read(_PIECE)
 
 
+def in_files(source: Any) -> bool:
+    """Whether the rows of a source come from files."""
+    return bool(_file_states(source))
+
+
 def on_this_machine(source: _Source) -> _Source:
     """A source whose files are those of this machine: a worker may have copies of its own, with times of their own."""
     changed: dict[str, Any] = {}
-    for field in dataclasses.fields(source):  # type: ignore[arg-type]
-        value = getattr(source, field.name)
+    for name, value in _file_states(source).items():
         if isinstance(value, FileState):
-            changed[field.name] = FileState.of(value.path)
-        elif isinstance(value, tuple) and value and all(isinstance(item, FileState) for item in value):
-            changed[field.name] = tuple(FileState.of(item.path) for item in value)
-        elif dataclasses.is_dataclass(value) and hasattr(value, "fingerprint"):
-            changed[field.name] = on_this_machine(value)
+            changed[name] = FileState.of(value.path)
+        elif isinstance(value, tuple):
+            changed[name] = tuple(FileState.of(item.path) for item in value)
+        else:
+            changed[name] = on_this_machine(value)
     return dataclasses.replace(source, **changed) if changed else source  # type: ignore[type-var]
+
+
+def _file_states(source: Any) -> dict[str, Any]:
+    """Fields that are states of files, tuples of them, or sources with such fields."""
+    if not dataclasses.is_dataclass(source):
+        return {}
+    found = {}
+    for field in dataclasses.fields(source):
+        value = getattr(source, field.name)
+        several = isinstance(value, tuple) and value and all(isinstance(item, FileState) for item in value)
+        if isinstance(value, FileState) or several or (hasattr(value, "fingerprint") and in_files(value)):
+            found[field.name] = value
+    return found

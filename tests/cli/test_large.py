@@ -234,7 +234,7 @@ class TestProgress:
         watcher = Watcher(checkpoint="run1")
         assert "before the first block" in watcher.where()
         watcher(self.progress)
-        assert watcher.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint run1 holds it")
+        assert watcher.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint is in run1")
         watcher.stop = True
         with pytest.raises(KeyboardInterrupt):
             watcher(self.progress)
@@ -289,7 +289,7 @@ def test_interrupted_and_gone_on(numbers: np.ndarray) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Stopped in read 1, after block" in said
-    assert "The checkpoint c holds it" in said
+    assert "The checkpoint is in c" in said
     assert "Traceback" not in said
     assert Path("c/partial").exists()
     assert not Path("m.eckart").exists()

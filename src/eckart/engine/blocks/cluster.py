@@ -170,15 +170,19 @@ class Cluster:
             alive = self.client.status == "running" and self._workers() > 0
             idle_since = None if alive else (now if idle_since is None else idle_since)
             if idle_since is not None and now - idle_since > self.patience:
-                raise ClusterError(
-                    f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} "
-                    f"seconds (client {self.client.status!r}). Start it again and repeat the call; with checkpoint=... "
-                    "it is resumed."
-                )
+                raise self._given_up()
         if future.status != "finished":
             raise self._explained(future, names)
         found: Sums = future.result()
         return found
+
+    def _given_up(self) -> ClusterError:
+        if self.client.status != "running":
+            return self._scheduler_lost()
+        return ClusterError(
+            f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds. "
+            "Start workers again and repeat the call; with checkpoint=... it is resumed."
+        )
 
     def _workers(self) -> int:
         try:

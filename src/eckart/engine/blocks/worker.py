@@ -132,7 +132,10 @@ def _refuse_other_files(wanted: dict[str, Any], found: dict[str, Any]) -> None:
 
 def _reason(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
-    text = text if isinstance(error, FileError | ClusterError) else f"{type(error).__name__}: {text}"
+    if isinstance(error, OSError) and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    elif not isinstance(error, FileError | ClusterError):
+        text = f"{type(error).__name__}: {text}"
     return text[:2000] if text.endswith(".") else f"{text[:2000]}."
 
 

@@ -45,7 +45,8 @@ def write(path: Path, data: np.ndarray) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        parquet.write_table(pa.table({f"c{i}": column for i, column in enumerate(data.T)}), path, row_group_size=2000)
+        table = pa.table({f"c{i}": column for i, column in enumerate(data.T)})
+        parquet.write_table(table, path, row_group_size=2000, compression="none", use_dictionary=False)
     elif path.suffix == ".mtx":
         from scipy import io, sparse
 
@@ -58,7 +59,7 @@ def write(path: Path, data: np.ndarray) -> None:
     else:
         import zarr
 
-        zarr.create_array(str(path), data=data, chunks=(1000, data.shape[1]))
+        zarr.create_array(str(path), data=data, chunks=(1000, data.shape[1]), compressors=None)
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:

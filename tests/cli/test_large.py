@@ -202,8 +202,8 @@ def test_scheduler(numbers: np.ndarray) -> None:
     path = stored("npy", numbers)
     done("fit", path, "-k", "3", "-o", "here.eckart", "--checkpoint", "c")
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None,
-        silence_logs=50,
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        dashboard_address="127.0.0.1:0", silence_logs=50,
     )  # fmt: skip
     with cluster:
         done("fit", path, "-k", "3", "-o", "there.eckart", "--scheduler", cluster.scheduler_address)

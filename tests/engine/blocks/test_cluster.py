@@ -327,16 +327,15 @@ def _sum_of(data, cluster):
 @pytest.mark.parametrize(("number", "words"), [("SIGKILL", "scheduler was lost"), ("SIGSTOP", "gave no answer")])
 def test_a_lost_scheduler_is_an_error(tmp_path, number, words):
     """A scheduler in a process of its own, killed or stopped while it works."""
-    address = "tcp://127.0.0.1:38786"
+    address = ["--scheduler-file", str(tmp_path / "scheduler.json")]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "38786", "--no-dashboard"], **quiet)
+    scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *address], **quiet)
     worker = None
     try:
-        client = distributed.Client(address, timeout=60, set_as_default=False)
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
-        )
+        client = distributed.Client(scheduler_file=address[1], timeout=60, set_as_default=False)
+        module = [sys.executable, "-m", "distributed.cli.dask_worker"]
+        worker = subprocess.Popen([*module, *address, "--nthreads", "1", "--no-dashboard"], **quiet)
         client.wait_for_workers(1, timeout=120)
         data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
         rows = dask_rows(data)

@@ -84,7 +84,7 @@ def outcome(pristine: Path, folder: Path, way: str, rng: np.random.Generator) ->
         target = target.rename(data)
     try:
         fresh = ek.decompose(target, **OPTIONS)
-    except EckartError:
+    except (EckartError, np.linalg.LinAlgError):
         return "unreadable"  # the change broke the file itself
     try:
         resumed = ek.decompose(target, **OPTIONS, checkpoint=saved)

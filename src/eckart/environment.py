@@ -65,7 +65,7 @@ def check_fits(needed: int, name: str, what: str) -> None:
 def check_piece(needed: int, name: str, what: str, memory: int | None) -> None:
     """Refuse a file whose smallest readable piece takes more than half of the memory allowed."""
     allowed = free_memory() if memory is None else memory
-    if needed > allowed // 2:
+    if needed > max(allowed // 2, SMALL):
         raise MemoryBudgetError(
             f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; half of the {say_bytes(allowed)} "
             "allowed is available for it. Allow more with memory=..., or write the file in smaller pieces."

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import struct
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -111,7 +112,9 @@ class Zarr:
             yield from (Path(place) / name for name in (*folders, *files))
 
     def names(self, group: Any) -> list[str]:
-        return sorted(map(str, group.keys()))
+        # From the folder: zarr would open every member, and report those that are damaged on its own.
+        folder = self.path / group.path
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _is_node(entry))
 
     def get(self, group: Any, path: str) -> Any:
         parts = [part for part in path.split("/") if part]
@@ -123,6 +126,7 @@ class Zarr:
         return group.get(inner)
 
     def check(self, array: Any, name: str) -> None:
+        self._check_codecs(array, name)
         pieces = array.shards or array.chunks
         expected = _chunk_count(array.shape, pieces)
         folder = self.path / array.path
@@ -131,6 +135,58 @@ class Zarr:
             keys = [array.metadata.encode_chunk_key(key) for key in _indices(array.shape, pieces)]
             stored = sum((folder / key).is_file() for key in keys)
         _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
+        if "blosc" in _codecs(array):
+            size = math.prod(array.chunks) * array.dtype.itemsize
+            for key in keys if not array.shards else ():
+                self._check_blosc(folder / key, size if len(_codecs(array)) <= 2 else None)
+
+    def _check_codecs(self, array: Any, name: str) -> None:
+        """Only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
+        others = set(_codecs(array)) - _CODECS
+        if others:
+            raise FileError(
+                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which is not read here. "
+                "Write it again with zstd, gzip or blosc."
+            )
+
+    def _check_blosc(self, file: Path, size: int | None) -> None:
+        """Blosc believes the lengths in the header of a chunk, so one that is cut off would be read past its end.
+
+        Header: 4 bytes of versions and flags, then the decoded, block and stored sizes as 32-bit integers [1].
+
+        [1] https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst
+        """
+        with file.open("rb") as stream:
+            header = stream.read(16)
+        decoded, _, stored = struct.unpack("<III", header[4:]) if len(header) == 16 else (0, 0, 0)
+        if stored != file.stat().st_size or (size is not None and decoded != size):
+            raise FileError(
+                f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header promises {stored:,} "
+                f"stored and {decoded:,} decoded bytes, and it has {file.stat().st_size:,} stored. Copy the store again."
+            )
+
+
+_CODECS = {
+    "blosc", "bz2", "crc32", "crc32c", "gzip", "lz4", "lzma", "zlib", "zstd", "shuffle", "delta", "bytes", "endian",
+    "transpose", "sharding_indexed", "vlen-utf8", "vlen-bytes",
+}  # fmt: skip
+
+
+def _codecs(array: Any) -> list[str]:
+    """The names of the filters and compressors of a Zarr array, of either version of the format."""
+    meta = array.metadata
+    if meta.zarr_format == 2:
+        return [codec.codec_id for codec in (*(meta.filters or ()), meta.compressor) if codec is not None]
+    names: list[str] = []
+    for codec in meta.codecs:
+        document = codec.to_dict()
+        inner = document.get("configuration", {}).get("codecs", ()) if isinstance(document, dict) else ()
+        names += [document["name"], *(part["name"] for part in inner)]
+    return names
+
+
+def _is_node(folder: Path) -> bool:
+    return any((folder / mark).is_file() for mark in ("zarr.json", ".zarray", ".zgroup"))
 
 
 def _is_metadata(file: Path) -> bool:

@@ -76,7 +76,7 @@ def _plain(column: Any, target: Any) -> NDArray[Any]:
 
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
-    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy()
+    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy(zero_copy_only=False)
     return values
 
 

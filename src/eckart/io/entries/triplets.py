@@ -89,6 +89,8 @@ def _write_npy(stream: Any, array: np.ndarray) -> None:
 def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
     """The shape of a Matrix Market file and a way to go through its entries; None for a dense one."""
     opened = open_path(path, MAX_EXPANSION)
+    if opened.packed:
+        return None
     sizes = read_sizes(opened)
     if not sizes.coordinate:
         return None

@@ -16,7 +16,7 @@ from eckart.environment import say_bytes
 from eckart.errors import FileError
 
 NEWLINE, QUOTE = 10, 34
-MAX_RECORD = 1 << 26
+MAX_RECORD = 1 << 25
 """A record longer than this many bytes is no table: a quote was not closed, or lines do not end in a newline."""
 
 
@@ -124,10 +124,13 @@ def unquote(cell: str) -> str:
 def record_end(data: bytes, start: int) -> int:
     """The end of the record that begins at `start`: the next newline outside quotes, or where it gets too long."""
     limit = min(len(data), start + MAX_RECORD + 1)
-    end = data.find(b"\n", start, limit)
-    quotes = data.count(b'"', start, end if end >= 0 else limit)
-    while end >= 0 and quotes % 2:
-        following = data.find(b"\n", end + 1, limit)
-        quotes += data.count(b'"', end, following if following >= 0 else limit)
-        end = following
-    return limit if end < 0 else end
+    while True:
+        end = data.find(b"\n", start, limit)
+        end = limit if end < 0 else end
+        opening = data.find(b'"', start, end)
+        closing = data.find(b'"', opening + 1, limit) if opening >= 0 else -1
+        if opening < 0:
+            return end
+        if closing < 0:
+            return limit
+        start = closing + 1

@@ -174,14 +174,18 @@ def delimited_rows(opened: Opened, state: FileState, options: TextOptions, *, ta
 
 def _head(opened: Opened, name: str) -> bytes:
     """The beginning of a text, as far as it consists of whole records."""
-    head = b""
+    head, wanted = bytearray(), _HEAD
     for piece in opened.unpacked(whole=False):
         head += piece
-        if len(head) >= _HEAD and (end := last_end(head, ",")):
-            return head[:end]
-        if len(head) > MAX_RECORD:
-            refuse_long(name, 1)
-    return head
+        if len(head) < wanted:
+            continue
+        end = last_end(bytes(head), ",")
+        if end > len(head) // 2:
+            return bytes(head[:end])
+        if len(head) - end > MAX_RECORD:
+            refuse_long(name, head.count(b"\n", 0, end) + 1)
+        wanted = 2 * len(head)
+    return bytes(head)
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -219,11 +223,11 @@ class _Index:
 
     def _whole_records(self, opened: Opened, offset: int, line: int) -> Iterator[bytes]:
         """The text from `offset` on in pieces that end where a record ends."""
-        rest, skip = bytearray(), offset
+        rest, skip, wanted = bytearray(), offset, _CHUNK
         for chunk in opened.unpacked(whole=False):
             rest += chunk[skip:]
             skip = max(0, skip - len(chunk))
-            if len(rest) < _CHUNK:
+            if len(rest) < wanted:
                 continue
             text = bytes(rest)
             end = last_end(text, self.layout.delimiter)
@@ -231,8 +235,9 @@ class _Index:
                 yield text[:end]
                 line += text.count(b"\n", 0, end)
                 del rest[:end]
-            elif len(rest) > MAX_RECORD:
+            if len(rest) > MAX_RECORD:
                 refuse_long(self.name, line)
+            wanted = max(_CHUNK, 2 * len(rest))
         if rest:
             yield bytes(rest)
 

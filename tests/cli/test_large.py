@@ -92,11 +92,10 @@ def test_fit_every_kind(kind: str, memory: str, numbers: np.ndarray) -> None:
     np.testing.assert_allclose(ek.load("m.eckart").values, exact[:3], rtol=1e-9)
 
 
-def test_text_columns_are_left_out_and_said(numbers: np.ndarray) -> None:
+def test_text_columns_name_the_rows_as_in_memory(numbers: np.ndarray) -> None:
     for kind in ("csv", "parquet"):
         said = done("fit", stored(kind, numbers), "-k", "2", "--memory", SMALL, "-o", f"{kind}.eckart").stderr
-        assert "Left out" in said
-        assert "'who'" in said
+        assert "The rows are named by the column 'who'" in said
 
 
 def test_report_of_blocks(numbers: np.ndarray) -> None:

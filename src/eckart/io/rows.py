@@ -6,6 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from eckart.engine.blocks.source import About, Block, RowSource
 from eckart.errors import FileError
 from eckart.fingerprint import FileState as FileState
 from eckart.fingerprint import fingerprint
+from eckart.io.guard import reads_rows
 
 
 def edges_for(source: RowSource, block_bytes: int) -> tuple[int, ...]:
@@ -64,30 +66,39 @@ class NpyRows:
     def cuts(self) -> Sequence[int]:
         return ()
 
+    @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         self.state.check(self.about.name, start, stop)
-        stop = min(stop, self.shape[0])
         block = self._columns(start, stop) if self.fortran else self._rows(start, stop)
         return np.ascontiguousarray(block, dtype=self.dtype)
 
     def _rows(self, start: int, stop: int) -> np.ndarray:
         columns = self.shape[1]
         block = np.empty((stop - start, columns), self.stored)
-        view = memoryview(block.reshape(-1).view(np.uint8).data)
         with Path(self.state.path).open("rb", buffering=0) as stream:
             stream.seek(self.start + start * columns * self.stored.itemsize)
-            done = 0
-            while done < len(view):
-                got = stream.readinto(view[done:])
-                if not got:
-                    self.state.check(self.about.name, start, stop)
-                    raise FileError(f"{self.about.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
-                done += got
+            self._fill(stream, block, start, stop)
         return block
 
+    def _fill(self, stream: RawIOBase, block: np.ndarray, start: int, stop: int) -> None:
+        view = memoryview(block.reshape(-1).view(np.uint8).data)
+        done = 0
+        while done < len(view):
+            got = stream.readinto(view[done:])
+            if not got:
+                self.state.check(self.about.name, start, stop)
+                raise FileError(f"{self.about.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
+            done += got
+
     def _columns(self, start: int, stop: int) -> np.ndarray:
-        mapped: np.ndarray = np.memmap(self.state.path, self.stored, "r", self.start, self.shape, "F")
-        return mapped[start:stop]
+        """Column by column, from where each is stored: one read for each column."""
+        rows, size = self.shape[0], self.stored.itemsize
+        block = np.empty((self.shape[1], stop - start), self.stored)
+        with Path(self.state.path).open("rb", buffering=0) as stream:
+            for column in range(self.shape[1]):
+                stream.seek(self.start + (column * rows + start) * size)
+                self._fill(stream, block[column], start, stop)
+        return block.T
 
     def fingerprint(self) -> dict[str, Any]:
         return fingerprint([self.state], shape=list(self.shape))
@@ -130,3 +141,15 @@ class MemoryRows:
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         return {"content": {"shape": list(self.shape), "sha256": digest.hexdigest()}, "state": ""}
+
+
+@dataclass(frozen=True)
+class HeldRows(MemoryRows):
+    """A small file that was read whole, given out in blocks; with all its names, labels and notes."""
+
+    state: FileState | None = None
+
+    def read(self, start: int, stop: int) -> Block:
+        if self.state is not None:
+            self.state.check(self.about.name, start, stop)
+        return super().read(start, stop)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import About, Block
 from eckart.errors import InputError
 
@@ -97,6 +98,7 @@ def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
 
     if not sparse.issparse(chunk) and hasattr(chunk, "to_scipy_sparse"):  # a chunk of the package `sparse`
         chunk = chunk.to_scipy_sparse()
+    check_sparse(chunk)
     return sparse.csr_array(chunk, dtype=dtype)
 
 

@@ -18,6 +18,7 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.blocks.checkpoint import key_of
+from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.measured import measured_rows
@@ -357,6 +358,7 @@ class StackedBlocks:
         if isinstance(matrix, DeviceCsr):
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         elif self.source.sparse:
+            check_sparse(matrix)  # compiled loops follow its indices
             matrix = as_csr(matrix)
             if self.exponent:
                 matrix.data = np.ldexp(matrix.data, self.exponent)

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.source import About, Block
+from eckart.environment import MAX_EXPANSION
 from eckart.errors import ClusterError, FileError
 from eckart.fingerprint import FileState, fingerprint
 from eckart.io.arrays.npz_rows import NpzRows, npz_rows
+from eckart.io.bytes import open_path
 from eckart.io.entries.triplets import Entries, write_csr
 from eckart.spool import VARIABLE, Spool, stated_folder
 
@@ -81,18 +83,20 @@ class SpooledRows:
         return {**self.__dict__, "spool": None}  # the folder belongs to the process that made it
 
 
-def spooled_rows(path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]]) -> SpooledRows:
+def spooled_rows(
+    path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, notes: tuple[str, ...] = ()
+) -> SpooledRows:
     """Sort entries by rows in a folder that goes away with the source."""
     original, spool = FileState.of(path), Spool()
     name = Path(path).name
     target = str(spool.folder / f"{name}.npz")
     try:
         write_csr(target, shape, blocks, overwrite=True)
-        rows = npz_rows(target)
+        rows = npz_rows(open_path(target, MAX_EXPANSION), target)
     except BaseException:
         spool.remove()
         raise
     assert rows is not None
     original.check(name, 0, shape[0])  # it was read twice, and both had to be the same
-    about = About(name, notes=(_NOTE,))
+    about = About(name, notes=notes, decided=(*notes, _NOTE))
     return SpooledRows(original, replace(rows, about=about), spool, about)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -89,13 +90,11 @@ def find_axes(
         opened = with_matrix(opened, filled.table)
     run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
     journal = _start_reading(opened, choice, watch, checkpoint, run)
-    _find_workers(opened, executor)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+    with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        _find_workers(opened, executor)
         problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
-    if journal is not None:
-        journal.close()
     _speak_up(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
     return result if device is None else result.on_host()
@@ -202,7 +201,6 @@ def _describe_run(
 ) -> dict[str, Any]:
     """All that the result depends on."""
     return {
-        "data": opened.matrix.source.fingerprint(),
         "settings": asdict(settings),
         "solver": asdict(replace(choice, why="", peak_bytes=0)),
         "blocks": key_of("edges", np.asarray(opened.matrix.edges)),
@@ -219,7 +217,7 @@ def _start_reading(
     reading = opened.matrix.reading
     reading.watch, reading.expected = watch, choice.reads
     if run is not None:
-        reading.journal = Journal.open(checkpoint, run)
+        reading.journal = Journal.open(checkpoint, run, opened.matrix)
     journal: Journal | None = reading.journal
     return journal
 

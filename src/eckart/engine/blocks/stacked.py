@@ -18,6 +18,7 @@ from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.blocks.checkpoint import key_of
+from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.digest import from_limbs, limbs
@@ -286,7 +287,8 @@ class StackedBlocks:
         summed = combine is _add
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
-        done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
+        key = self._key(task) if journal is not None and summed else ""
+        done, total = journal.partial(number, key) if journal is not None and summed else (0, [])
         mover = self.reading.mover
         if mover is None:
             blocks = ahead(self._read, spans[done:])
@@ -298,19 +300,28 @@ class StackedBlocks:
                 total = combine(total, self.part(task, start, stop, matrix), start)
                 done += 1
                 if journal is not None and summed and done < len(spans):
-                    journal.advance(number, task.key, done, [to_numpy(array) for array in total])
+                    journal.advance(number, key, done, [to_numpy(array) for array in total])
                 try:
                     self.reading.tell(done, len(spans), self.shape[0])
                 except KeyboardInterrupt:  # told between two blocks, where the sums are whole
                     if journal is not None and summed:
-                        journal.keep(number, task.key, done, [to_numpy(array) for array in total])
+                        journal.keep(number, key, done, [to_numpy(array) for array in total])
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
         return total
 
     def _read(self, span: tuple[int, int]) -> Any:
-        return self.source.read(*span)
+        block = self.source.read(*span)
+        if self.reading.journal is not None:
+            self.reading.journal.digests.take(*span, block)
+        return block
+
+    def _key(self, task: BlockTask) -> str:
+        """What a pass computes: the task and the views, which depend on samples of the data."""
+        methods = " ".join(view.method for view in self.views)
+        arguments = [view.argument for view in self.views if not view.by_row]  # weights are part of the run
+        return key_of(f"{task.key} {self.exponent} {methods}", *arguments)
 
     def _on_cluster(
         self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
@@ -378,11 +389,11 @@ class StackedBlocks:
 
     def _known(self, number: int, task: BlockTask) -> list[np.ndarray] | None:
         journal = self.reading.journal
-        return None if journal is None else journal.result(number, task.key)
+        return None if journal is None else journal.result(number, self._key(task))
 
     def _finish(self, number: int, task: BlockTask, result: list[np.ndarray] | None) -> None:
         if self.reading.journal is not None and result is not None:
-            self.reading.journal.finish(number, task.key, result)
+            self.reading.journal.finish(number, self._key(task), result)
 
     def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
         return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))
@@ -393,6 +404,7 @@ class StackedBlocks:
         if isinstance(matrix, DeviceCsr):
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         elif self.source.sparse:
+            check_sparse(matrix)  # compiled loops follow its indices
             matrix = as_csr(matrix)
             if self.exponent:
                 matrix.data = np.ldexp(matrix.data, self.exponent)

@@ -14,8 +14,8 @@ import numpy as np
 
 from eckart.arrays import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends import orthogonal
-from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
-from eckart.engine.lanczos.terms import Matrix, Pairs, Target
+from eckart.engine.lanczos.block_lanczos import block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution, count_for
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
@@ -162,8 +162,8 @@ def _solve_few(
 
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, _UNIT * 16 * max(trace, 0.0)))
     target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
-    first = begun(start, image + shift * start, capacity)
-    pairs = block_lanczos(engine, target, block=block, rng=rng, start=first)
+    first = Start(start, image + shift * start, capacity)
+    pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first)
     return _mended(matrix, pairs, products, shift, block, smallest)
 
 
@@ -225,7 +225,7 @@ def _mended(
     upper[:k] = np.maximum(upper[:k], values + rounding)
     solution = Solution(
         solver="lanczos", values=values, vectors=vectors, lower=values - rounding, upper=upper,
-        residuals=_after_product(residuals, values, upper, rounding), proved=pairs.proved, settled=pairs.settled,
+        residuals=_after_product(residuals, values, upper, rounding), proved=pairs.proved, settled=pairs.converged,
         failure_probability=pairs.failure_probability + (FAILURE if combined else 0.0), rounding=rounding,
         steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts, precision=matrix.precision,
         history=pairs.history,
@@ -278,6 +278,6 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace, _UNIT * 16 * ceiling))
     target = Target(1, tolerance=1e-4, max_reads=40)
-    first_step = begun(start, apply(start), min(size, 48 * block))
-    pairs = block_lanczos(engine, target, block=block, rng=rng, start=first_step)
+    first_step = Start(start, apply(start), min(size, 48 * block))
+    pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)
     return ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])

@@ -312,11 +312,16 @@ def _sum(matrix: Any) -> float:
 
 
 def _speak_up(result: Decomposition, solution: Solution) -> None:
-    if not solution.proved and not solution.settled:
+    if not solution.proved:
         assert result.certificate is not None
+        remedy = (
+            "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
+            if solution.settled
+            else "Allow more passes with max_reads, raise tol, or use solver='gram'."
+        )
         warnings.warn(
-            f"The asked accuracy was not reached in {result.certificate.reads} reads: {result.certificate.word} "
-            "Allow more reads with max_reads, or ask for less with tol.",
+            f"The requested accuracy is not proved after {result.certificate.reads} passes over the data: "
+            f"{result.certificate.word} {remedy}",
             AccuracyWarning,
             stacklevel=3,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.backends.orthogonal import flip_signs
+from eckart.engine.byte_digest import Digest
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
@@ -16,7 +17,6 @@ from eckart.errors import MemoryBudgetError
 from eckart.isomap import geodesic, scaling
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.scaling import Squares
-from eckart.kernel_pca.probes import Digest
 from eckart.result import Certificate, SolveInfo
 
 

@@ -13,6 +13,7 @@ from scipy import linalg
 
 from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
+from eckart.engine.byte_digest import probe_generator
 from eckart.engine.certify import word
 from eckart.engine.rows import cross_products
 from eckart.engine.solution import Solution
@@ -30,7 +31,6 @@ from eckart.kernel_pca.factor_bounds import (
 from eckart.kernel_pca.kernel_functions import Kernel, chosen_rows
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import KernelSettings
-from eckart.kernel_pca.probes import probe_generator
 from eckart.kernel_pca.result import (
     as_info,
     assembled,

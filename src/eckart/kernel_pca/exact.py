@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.byte_digest import probe_generator
 from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
 from eckart.engine.matrix import Opened
@@ -20,7 +21,6 @@ from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
 from eckart.kernel_pca.kernel_functions import Kernel, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
-from eckart.kernel_pca.probes import probe_generator
 from eckart.kernel_pca.result import (
     as_info,
     assembled,

@@ -13,6 +13,7 @@ import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.byte_digest import Digest
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Solution
@@ -23,7 +24,6 @@ from eckart.kernel_pca.cholesky_streamed import Pivots, Round, streamed_cholesky
 from eckart.kernel_pca.factor_bounds import Evidence, FactorError, factor_error, ritz_bounds, seen
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.options import KernelSettings
-from eckart.kernel_pca.probes import Digest
 from eckart.kernel_pca.result import as_info, assembled, named_parts
 from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan

@@ -46,4 +46,4 @@ def expected_passes(gap: float, size: int, quantile: float) -> float:
 
     ln(2 sqrt(n) / c) / (2 sqrt(gap)), of which probe runs on noise took 0.63 to 0.77.
     """
-    return 0.7 * float(np.log(2.0 * size**0.5 / quantile)) / (2.0 * max(gap, 1e-16) ** 0.5)
+    return 0.7 * float(np.log(2.0 * size**0.5 / quantile) / (2.0 * np.sqrt(max(gap, 1e-16))))

@@ -47,7 +47,7 @@ class Outcome:
             steps=first.steps + last.steps,
             passes=first.passes + last.passes,
             restarts=first.restarts + last.restarts,
-            history=(*first.history, *((first.steps + step, *rest) for step, *rest in last.history)),
+            history=(*first.history, *((first.steps + step, low, high) for step, low, high in last.history)),
         )
         return replace(later, pairs=pairs)
 

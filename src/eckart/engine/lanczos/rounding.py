@@ -97,7 +97,7 @@ class ErrorMeter:
         terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
         own = _UNIT * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
         products = self.inherited + self.columns**0.5 * self.product_error()
-        return (measured + own) / length_quantile(self.probability(), WIDTH) + products
+        return float((measured + own) / length_quantile(self.probability(), WIDTH) + products)
 
 
 def measured_error(
@@ -115,7 +115,7 @@ def measured_error(
     terms = 2 * _CHUNK + basis.count / _CHUNK + 4
     size = float(np.linalg.norm(factor))
     own = _UNIT * terms * (2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + size) + product_error * size
-    return (_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH)
+    return float((_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH))
 
 
 def orthogonality_loss(backend: Backend, basis: Array, rng: np.random.Generator, probability: float) -> float:
@@ -126,7 +126,7 @@ def orthogonality_loss(backend: Backend, basis: Array, rng: np.random.Generator,
     factor = rng.standard_normal((count, WIDTH))
     seen = backend.to_host(backend.inner(basis, backend.times(basis, factor)))
     own = _UNIT * 4.0 * count**0.5 * float(np.linalg.norm(factor))
-    return (float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH)
+    return float((float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH))
 
 
 def _spectral_norm(backend: Backend, tall: Array) -> float:

@@ -224,7 +224,8 @@ def numerical_rank(solution: Solution, sides: int) -> int | None:
 def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[str, ...]:
     """What a reader must know of the columns: those that do not vary, and units that differ."""
     notes = []
-    moments, constant = problem.moments, problem.moments.constant
+    moments = problem.moments
+    constant = moments.unscaled if settings.scale else moments.constant
     if settings.center and len(constant) == opened.matrix.shape[1]:
         notes.append("No column varies: there is no variance to explain.")
     elif settings.center and len(constant):

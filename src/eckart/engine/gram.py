@@ -20,13 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy import special
 
-from eckart.arrays import Array, fast_float64, from_numpy, is_host, namespace, to_numpy
-from eckart.engine.backends.symmetric import ONE_THREAD, leading_pairs
+from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
+from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets
-from eckart.engine.parallel import together
 from eckart.engine.solution import Request, Solution, count_for, pick, residual_bounds
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
@@ -69,13 +68,9 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     whole = request.k is None or 4 * request.k >= size or size <= 128
     count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
     smallest = request.smallest and not whole
-    # Two threads' work where BLAS would not use a second one.
-    (values, vectors), error = together(
-        lambda: leading_pairs(gram, count, smallest=smallest, like=problem.workbench),
-        problem.gram_error,
-        workers=None if size <= ONE_THREAD and is_host(problem.workbench) else 1,
-    )
-    error += lapack_eigenvalue_error(size, float(np.abs(values).max(initial=0.0)) if not smallest else problem.total)
+    values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
+    norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
+    error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request, error=problem.total_error() + error)
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
@@ -119,7 +114,8 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
     width = k + _EXTRA
     if 4 * (width + _RANDOM) > size:
         return None
-    basis = np.linalg.qr(vectors[:, :width])[0]
+    with one_blas_thread():
+        basis = np.linalg.qr(vectors[:, :width])[0]
     probability = 0.5 * request.failure_probability
     random = generator(request.seed, problem.data, "gram").standard_normal((size, _RANDOM))
     factor = from_numpy(np.concatenate([basis, random], axis=1), problem.like)
@@ -129,9 +125,12 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         apart = product[:, width:] - rough @ random
         lengths = np.sqrt(np.sum(random**2, axis=0))
         slip = (each + gamma(2 * size) * float(np.linalg.norm(rough))) * float(np.linalg.norm(lengths))
-        eta = (float(np.linalg.norm(apart, 2)) + slip) / float(np.sqrt(chi2.ppf(probability, _RANDOM)))
+        eta = (float(np.linalg.norm(apart, 2)) + slip) / float(
+            np.sqrt(2.0 * special.gammaincinv(_RANDOM / 2, probability))
+        )
     outside = max(float(values[width]), 0.0) + eta + lapack_eigenvalue_error(size, float(values[0]))
-    found = residual_bounds(basis, product[:, :width], outside, error=each)
+    with one_blas_thread():
+        found = residual_bounds(basis, product[:, :width], outside, error=each)
     if request.k is None:
         k = min(count_for(found.values, problem.total, request, error=problem.total_error()), width)
     if np.max(found.upper[:k] - found.lower[:k], initial=0.0) > max(request.tolerance, 1e-14) * found.values[k - 1]:

@@ -6,6 +6,7 @@ that a solver sees, without a second copy of the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -142,6 +143,8 @@ class StandardizeRows:
     weight: float
     center: bool
     scale: bool
+    scales: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
+    """Scales from sums of squares, means and the sum of the weights."""
     shift: np.ndarray
     rest: np.ndarray
     """The mean is the sum of both, each as it was subtracted."""
@@ -160,8 +163,7 @@ class StandardizeRows:
             squares = np.where(same, 0.0, self._squares(block))
         self.squares[rows] = squares
         if self.scale:
-            deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
-            factors = 1.0 / np.where(deviation > 0.0, deviation, 1.0)
+            factors = 1.0 / self.scales(squares, self.shift[rows] + self.rest[rows], self.weight)
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
 

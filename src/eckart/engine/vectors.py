@@ -11,6 +11,7 @@ from eckart.engine.backends.tall import inner, times
 from eckart.engine.solution import Solution
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import ENTRY, gamma
+from eckart.engine.threads import one_blas_thread
 
 _SMALL = 0.1
 """Singular values below this share of the largest have long vectors that need another orthogonalisation."""
@@ -40,20 +41,29 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
 
 
 def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure: bool) -> tuple[Array, np.ndarray]:
-    """B v / ||B v||, and how far each may be from that. Where s is small, B v carries rounding along the leading
-    vectors: QR removes it."""
-    xp = namespace(short)
-    image = astype(problem.image(short, measure=measure), xp.float64)
+    """B v / ||B v||, and how far each may be from that.
+
+    Where s is small, B v carries rounding along the leading vectors: QR removes it.
+    """
+    image = astype(problem.image(short, measure=measure), namespace(short).float64)
+    # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
+    rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
+    moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
+    with one_blas_thread():
+        vectors, turned = _normalized(image, values)
+    return vectors, moved + turned
+
+
+def _normalized(image: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
+    """Orthonormal columns from the products B v, and by how much each was turned."""
+    xp = namespace(image)
     squares = np.einsum("ij,ij->j", image, image) if is_numpy(image) else xp.sum(image * image, axis=0)
     lengths = xp.sqrt(squares)
     largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest
     image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
-    # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
-    rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
-    moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
     if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
-        return image, moved
+        return image, np.zeros(len(values))
     if good.all() and float(values.min(initial=largest)) > 1e-6 * largest:
         # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
         order = np.argsort(-values, kind="stable")
@@ -61,10 +71,10 @@ def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure
         mend = np.empty_like(triangle)
         mend[np.ix_(order, order)] = np.linalg.inv(triangle).T
         turned = 2.0 * np.sqrt(np.sum((mend - np.eye(len(mend))) ** 2, axis=0))
-        return times(image, from_numpy(mend, image)), moved + turned
+        return times(image, from_numpy(mend, image)), turned
     before = to_numpy(image)
     after = _orthonormal(before, values, good)
-    return from_numpy(after, image), moved + np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 0.0)
+    return from_numpy(after, image), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 0.0)
 
 
 def _orthonormal(vectors: np.ndarray, values: np.ndarray, good: np.ndarray) -> np.ndarray:

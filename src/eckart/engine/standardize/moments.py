@@ -61,6 +61,12 @@ class Moments:
         return np.where(varying, self.raw / np.maximum(self.squares, 1e-300), 1.0)
 
     @property
+    def unscaled(self) -> np.ndarray:
+        """Indices of the columns with nothing to scale."""
+        deviation = np.sqrt(self.squares / max(self.weight - 1.0, 1.0))
+        return np.flatnonzero(_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
+
+    @property
     def scale_error(self) -> float:
         """Bound for the relative error of the scales: half of that of the sums of squares."""
         if self.scale is None:
@@ -84,11 +90,11 @@ def describe(
     if center:
         squares = np.maximum(squares, 0.0)
         squares[constant] = 0.0
-    deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
+    mean = (rest if shift is None else shift + rest) if center else None
     return Moments(
-        mean=(rest if shift is None else shift + rest) if center else None,
+        mean=mean,
         squares=squares,
-        scale=np.where(deviation > 0.0, deviation, 1.0) if scale else None,
+        scale=scales(squares, 0.0 if mean is None else mean, weight) if scale else None,
         weight=weight,
         constant=constant,
         raw=raw,
@@ -96,6 +102,19 @@ def describe(
         rest=rest if center else None,
         additions=additions,
     )
+
+
+def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float) -> np.ndarray:
+    """Standard deviations; 1 for columns that do not vary, or vary by no more than the last bit of their mean.
+
+    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned.
+    """
+    deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
+    return np.asarray(np.where(_in_last_bit(deviation, mean), 1.0, deviation))
+
+
+def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:
+    return np.asarray(deviation <= np.finfo(np.float64).eps * np.abs(mean))
 
 
 def column_sums(matrix: np.ndarray, chunk: int = 64) -> np.ndarray:

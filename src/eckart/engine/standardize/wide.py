@@ -11,7 +11,7 @@ from eckart.engine.operator import Operator
 from eckart.engine.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import Case, Given, ones
-from eckart.engine.standardize.moments import Moments, describe
+from eckart.engine.standardize.moments import Moments, describe, scales
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.transformed import Centered
 
@@ -47,7 +47,7 @@ class Wide(Case):
         count = self._given.shape[1]
         shift, rest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
         weights = None if self.weights is None else from_numpy(self.weights, self.like)
-        step = StandardizeRows(weights, self._weight, self.center, self.scale, shift, rest, squares)
+        step = StandardizeRows(weights, self._weight, self.center, self.scale, scales, shift, rest, squares)
         standardized = self._in_memory.transposed().prepared(step)
         if gram:
             product = standardized.gram()

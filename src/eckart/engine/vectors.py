@@ -64,10 +64,11 @@ def _normalized(image: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
     image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
     if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
         return image, np.zeros(len(values))
-    if good.all() and float(values.min(initial=largest)) > 1e-6 * largest:
-        # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
-        order = np.argsort(-values, kind="stable")
-        triangle = np.linalg.cholesky(to_numpy(inner(image, image))[np.ix_(order, order)])
+    order = np.argsort(-values, kind="stable")
+    gram = to_numpy(inner(image, image))[np.ix_(order, order)]
+    # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
+    if good.all() and float(np.linalg.norm(gram - np.eye(len(gram)))) < 0.5:
+        triangle = np.linalg.cholesky(gram)
         mend = np.empty_like(triangle)
         mend[np.ix_(order, order)] = np.linalg.inv(triangle).T
         turned = 2.0 * np.sqrt(np.sum((mend - np.eye(len(mend))) ** 2, axis=0))

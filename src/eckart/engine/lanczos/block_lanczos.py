@@ -35,6 +35,7 @@ from eckart.engine.lanczos.restart import (
 )
 from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
+from eckart.engine.solution import SHARE_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -117,7 +118,7 @@ class _Run:
         self._add(start.block, start.product)
         while True:
             state = self._assess() if self._check_due() else None
-            if state is not None and (state.done or self._exhausted):
+            if state is not None and (state.done or self._exhausted or (state.converged and self._ambiguous(state))):
                 outcome = conclude(self, state)
                 if outcome.proved or self._exhausted or not self.exact or outcome.rounding_limited:
                     return outcome
@@ -174,27 +175,35 @@ class _Run:
         """k, or the smallest k whose Ritz values reach the share; None while no k does."""
         if self.target.k is not None:
             return self.target.k
-        values = np.maximum(np.linalg.eigvalsh(self.basis.projected)[::-1], 0.0)
-        enough = np.flatnonzero(np.cumsum(values) >= self._needed)
-        if enough.size:
-            return int(enough[0]) + 1
-        return self.basis.count if self.basis.complete else None
+        values = np.linalg.eigvalsh(self.basis.projected)[::-1]
+        found = smallest_count(values, self.matrix.trace, self.target.share or 0.0)
+        return self.basis.count if found is None and self.basis.complete else found
 
     @property
     def _needed(self) -> float:
         """Part of the trace that k components must reach, less what rounding may hide."""
-        return (self.target.share or 0.0) * self.matrix.trace * (1.0 - 16 * _UNIT)
+        return ((self.target.share or 0.0) - SHARE_SLACK) * self.matrix.trace
 
     def _decided(self, state: Assessment) -> bool:
         """Whether no smaller k can reach the share, up to rounding."""
-        if self.target.k is not None or self.basis.complete:
+        if self.target.k is not None:
+            return True
+        if self._ambiguous(state):
+            return False
+        if self.basis.complete:
             return True
         if state.upper is None:
             return False
-        before = state.k - 1
-        attainable = float(np.sum(state.upper[:before]))
-        close = float(np.sum(state.values[:before])) >= self._needed - before * self._floor(float(state.values[0]))
-        return attainable < self._needed or (close and attainable - self._needed <= before * state.goal)
+        attainable = float(np.sum(state.upper[: state.k - 1]))
+        resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= SHARE_SLACK * self.matrix.trace
+        return attainable < self._needed or resolved
+
+    def _ambiguous(self, state: Assessment) -> bool:
+        """Whether float32 products cannot tell on which side of the share the first k or k - 1 values are."""
+        if self.exact or self.target.k is not None:
+            return False
+        sums = np.cumsum(state.values[: state.k])[-2:]
+        return bool(np.any(np.abs(sums - self._needed) <= 4.0 * state.k * self.expected_error(self.basis)))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""

@@ -151,7 +151,7 @@ def explained(solution: Solution, total: float, error: float) -> tuple[float, fl
     if total <= 0.0:
         return 0.0, 0.0
     k = len(solution.values)
-    captured = float(np.sum(solution.values)) - solution.rounding * k**0.5 - solution.crowding
+    captured = float(np.sum(solution.lower[:k]))
     low = min(1.0, max(0.0, captured / (total + error)))
     high = (float(np.sum(solution.upper[:k])) - solution.cancelling) / max(total - error, 0.5 * total)
     return low, min(1.0, max(low, high))

@@ -80,7 +80,8 @@ def weights_of(options: Options) -> np.ndarray | None:
         return None
     rng = np.random.default_rng([options.seed, 2])
     if options.weights == "integers":
-        weights = rng.integers(0, 4, options.rows).astype(float)
+        # Rows of weight zero do not count, not even among the smallest values.
+        weights = rng.integers(int(options.which == "smallest"), 4, options.rows).astype(float)
         return weights if weights.any() else weights + 1.0
     if options.weights == "graded":
         return 10.0 ** rng.uniform(-6, 6, options.rows)

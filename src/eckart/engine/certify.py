@@ -110,7 +110,7 @@ def certify(
         lower=unit(np.sqrt(solution.lower[:k])),
         upper=unit(np.sqrt(solution.upper[:k])),
         residuals=_residuals(solution, problem, moved, _unit_of(dtype)),
-        angle=angle_bound(solution, settings, _unit_of(dtype)),
+        angle=angle_bound(solution, settings, _unit_of(dtype), moved, turned=problem.turned),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
@@ -156,25 +156,34 @@ def explained(solution: Solution, total: float, error: float) -> tuple[float, fl
     return low, min(1.0, max(low, high))
 
 
-def angle_bound(solution: Solution, settings: Settings, unit: float) -> float:
-    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and the rounding of the vectors to their dtype.
+def angle_bound(solution: Solution, settings: Settings, unit: float, moved: np.ndarray, *, turned: bool) -> float:
+    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and how far rounding has moved the vectors.
 
-    1 without a gap, 0 when all axes are kept.
+    1 without a gap; 0 where the components span the whole space. Right vectors of a wide matrix span its row space even
+    if all are kept, with nothing but zeros beyond: l_k+1 = 0.
     """
     k = len(solution.values)
-    if solution.spectrum is not None and k == len(solution.spectrum):
+    every = solution.spectrum is not None and k == len(solution.spectrum)
+    if every and not turned:
         return 0.0
-    if settings.which == "smallest":
+    if settings.which == "smallest" and not every:
         return 1.0
-    if len(solution.upper) > k:
+    if every:
+        beyond = 0.0
+    elif len(solution.upper) > k:
         beyond = float(solution.upper[k])
     elif solution.spectrum is not None:
         beyond = float(solution.spectrum[k]) + solution.rounding
     else:
         return 1.0
-    gap = float(solution.values[-1]) - solution.rounding - beyond
-    residual = float(np.sqrt(np.sum(solution.residuals**2)))
-    return min(1.0, residual / gap + float(unit * np.sqrt(k))) if gap > 0.0 else 1.0
+    gap = float(solution.values.min()) - solution.rounding - beyond
+    if gap <= 0.0:
+        return 1.0
+    residuals = solution.residuals
+    if turned and solution.long_vectors is None:
+        residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
+    residual = float(np.sqrt(np.sum(residuals**2)))
+    return min(1.0, residual / gap + float(unit * np.sqrt(k)) + float(np.linalg.norm(moved)))
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:

@@ -125,9 +125,8 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         apart = product[:, width:] - rough @ random
         lengths = np.sqrt(np.sum(random**2, axis=0))
         slip = (each + gamma(2 * size) * float(np.linalg.norm(rough))) * float(np.linalg.norm(lengths))
-        eta = (float(np.linalg.norm(apart, 2)) + slip) / float(
-            np.sqrt(2.0 * special.gammaincinv(_RANDOM / 2, probability))
-        )
+        shortest = float(np.sqrt(2.0 * special.gammaincinv(_RANDOM / 2, probability)))
+        eta = (float(np.linalg.norm(apart, 2)) + slip) / shortest
     outside = max(float(values[width]), 0.0) + eta + lapack_eigenvalue_error(size, float(values[0]))
     with one_blas_thread():
         found = residual_bounds(basis, product[:, :width], outside, error=each)

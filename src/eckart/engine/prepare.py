@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.engine.constancy import differing
 from eckart.engine.exponent import times_power_of_two
 
 
@@ -117,18 +118,6 @@ def row_squares(block: Array) -> np.ndarray:
     if isinstance(block, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", block, block))
     return to_numpy(namespace(block).sum(block * block, axis=1))
-
-
-def differing(columns: np.ndarray, reference: np.ndarray | None = None) -> np.ndarray:
-    """Whether some entry of each column differs from the first (or from that of `reference`)."""
-    reference = columns[0] if reference is None else reference
-    rows = len(columns)
-    found = (columns[[0, rows // 3, 2 * rows // 3, rows - 1]] != reference).any(axis=0)
-    # Nearly every column has shown two values by now.
-    left = np.flatnonzero(~found)
-    if left.size:
-        found[left] = (columns[:, left] != reference[left]).any(axis=0)
-    return np.asarray(found)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.device_dense import MOST_COLUMNS, SkinnyProducts, skinny_products
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.memory import Counter, within_memory
+from eckart.engine.constancy import varying_among
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.parallel import each, fold
-from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step, differing
+from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
 _SEGMENTS = 8
 _MOST_SEGMENTS = 32
@@ -162,7 +163,7 @@ class RowBlocks:
         if not candidates.size:
             return candidates
         stored = self.matrix if self.stored is None else self.stored
-        return np.asarray(candidates[~differing(take_columns(stored, candidates))])
+        return np.asarray(candidates[~varying_among(stored, candidates)])
 
     def additions(self, *, gram: bool, turned: bool = False) -> int:
         """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice.
@@ -367,33 +368,6 @@ class RowBlocks:
 
     def _workers(self, width: int) -> int | None:
         return 1 if self.shape[0] * self.shape[1] * width < _SERIAL_WORK else self.workers
-
-
-def take_columns(matrix: Any, columns: np.ndarray) -> np.ndarray:
-    """Some columns of a dense or sparse matrix on any device, densified on the host."""
-    if isinstance(matrix, DeviceCsr):
-        matrix = matrix.to_host()
-    if is_sparse(matrix):
-        return np.asarray(matrix[:, columns].toarray())
-    return to_numpy(matrix[:, from_numpy(columns, matrix) if not is_numpy(matrix) else columns])
-
-
-def varying_columns(block: Any, reference: np.ndarray) -> np.ndarray:
-    """The same for rows of any storage on any device."""
-    if isinstance(block, DeviceCsr):
-        block = block.to_host()
-    if is_sparse(block):
-        entries = block.tocsr()
-        columns, count = entries.indices, len(reference)
-        found = np.bincount(columns, weights=entries.data != reference[columns], minlength=count)
-        stored = np.bincount(columns, minlength=count)
-        return np.asarray((found > 0) | ((stored < entries.shape[0]) & (reference != 0.0)))
-    return differing(to_numpy(block), reference) if is_host(block) else to_numpy(_any_differs(block, reference))
-
-
-def _any_differs(block: Array, reference: np.ndarray) -> Array:
-    xp = namespace(block)
-    return xp.any(block != from_numpy(reference, block), axis=0)
 
 
 _HALVES = 512

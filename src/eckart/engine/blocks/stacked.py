@@ -21,11 +21,12 @@ from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
+from eckart.engine.constancy import varying_columns
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.prepare import Convert
-from eckart.engine.rows import RowBlocks, varying_columns
+from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
 

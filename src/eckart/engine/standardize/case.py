@@ -160,7 +160,9 @@ class Case:
         # A constant column has squares of nothing but rounding; one that may be constant is compared entry by entry.
         near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
         # Once found it stays: weighted entries of a constant column are rounded, and differ after another shift.
-        self._constant = constant = np.union1d(self._constant, self._given.constant_columns(near)).astype(int)
+        empty = near[:0] if survey.stored is None else near[to_numpy(survey.stored)[near] == 0.0]
+        found = self._given.constant_columns(np.setdiff1d(near, empty))
+        self._constant = constant = np.unique(np.concatenate([self._constant, empty, found]))
         if survey.longest is not None and not self.scale:
             mean = euclidean(rest) if self.center else 0.0
             self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2

@@ -164,6 +164,11 @@ def cur(outcome: Outcome, table: np.ndarray) -> None:
     taken = d.parts["C"].toarray() if hasattr(d.parts["C"], "toarray") else np.asarray(d.parts["C"])
     returned = _length(exact - taken.astype(LONG) @ np.asarray(d.right).T.astype(LONG)) / norm
     stated, slack = d.parts["error"] / norm, d.parts["error_rounding"] / norm
+    # The error is that of C U R; U R rounded to the dtype of the data is off by this much more.
+    rounded = (
+        float(np.finfo(np.asarray(d.right).dtype).eps) * _length(taken.astype(LONG)) * _length(np.asarray(d.right))
+    )
+    slack += rounded / norm
     # Nearly dependent columns leave the best core undetermined; the stated error may then be that of the rounded core.
     error = min((best_core, returned), key=lambda size: abs(size - stated))
     truth = reference.double(table)
@@ -176,7 +181,7 @@ def cur(outcome: Outcome, table: np.ndarray) -> None:
         "stated error": abs(error - stated) - slack,
         "lower best error": low - best,
         "upper best error": best - high,
-        "lower ratio": ratio[0] * best - error,
+        "lower ratio": ratio[0] * best - error - slack,
         "upper ratio": error - ratio[1] * best if best > ALLOWED else -1.0,
         "lower share": d.certificate.explained[0] - (1.0 - error**2),
         "upper share": _best_share(values, max(k, min(left.shape[1], right.shape[1]))) - d.certificate.explained[1],

@@ -156,7 +156,9 @@ def explained(solution: Solution, total: float, error: float) -> tuple[float, fl
     return low, min(1.0, max(low, high))
 
 
-def angle_bound(solution: Solution, settings: Settings, unit: float, moved: np.ndarray, *, turned: bool) -> float:
+def angle_bound(
+    solution: Solution, settings: Settings, unit: float, moved: np.ndarray | None = None, *, turned: bool = False
+) -> float:
     """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and how far rounding has moved the vectors.
 
     1 without a gap; 0 where the components span the whole space. Right vectors of a wide matrix span its row space even
@@ -183,7 +185,9 @@ def angle_bound(solution: Solution, settings: Settings, unit: float, moved: np.n
     if turned and solution.long_vectors is None:
         residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
     residual = float(np.sqrt(np.sum(residuals**2)))
-    return min(1.0, residual / gap + float(unit * np.sqrt(k)) + float(np.linalg.norm(moved)))
+    return min(
+        1.0, residual / gap + float(unit * np.sqrt(k)) + (0.0 if moved is None else float(np.linalg.norm(moved)))
+    )
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:

@@ -62,12 +62,23 @@ def check_fits(needed: int, name: str, what: str) -> None:
         )
 
 
-def check_expansion(expanded: int, stored: int, name: str, max_expansion: float) -> None:
-    """Refuse a file whose content is out of all proportion to its size."""
+def check_piece(needed: int, name: str, what: str, memory: int | None) -> None:
+    """Refuse a file whose smallest readable piece takes more than half of the memory allowed."""
+    allowed = free_memory() if memory is None else memory
+    if needed > max(allowed // 2, SMALL):
+        raise MemoryBudgetError(
+            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; half of the {say_bytes(allowed)} "
+            "allowed is available for it. Allow more with memory=..., or write the file in smaller pieces."
+        )
+
+
+def check_expansion(expanded: int, stored: int, name: str, max_expansion: float, *, whole: bool = True) -> None:
+    """Refuse a file whose content is out of all proportion to its size, or (`whole`) of the memory that is free."""
     if expanded > max(SMALL, max_expansion * stored):
         raise FileError(
             f"{name} holds {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
             f"{max_expansion:g} times. A file made to exhaust memory looks like this. "
             "If you trust it, raise max_expansion or unpack it first."
         )
-    check_fits(expanded, name, "unpacking it")
+    if whole:
+        check_fits(expanded, name, "unpacking it")

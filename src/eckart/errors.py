@@ -6,6 +6,7 @@ EckartError
 │   └── NotFiniteError                   infinite entries, or values that overflow
 ├── ParameterError (ValueError)          an argument is outside its range
 ├── FileError (ValueError)               a file is broken, unsafe or of an unknown kind
+│   ├── ReadError                        a reading library failed: the file is damaged or cut off
 │   ├── ModelFileError                   a saved model is broken, newer or not a model
 │   └── CheckpointError                  a checkpoint cannot be written, is damaged, or belongs to another run
 ├── ClusterError (RuntimeError)          a cluster is not there, or was lost
@@ -45,6 +46,10 @@ class ParameterError(EckartError, ValueError):
 
 class FileError(EckartError, ValueError):
     """A file is broken, unsafe or of an unknown kind."""
+
+
+class ReadError(FileError):
+    """A reading library failed: the file is damaged or cut off."""
 
 
 class ModelFileError(FileError):

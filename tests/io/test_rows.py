@@ -155,7 +155,9 @@ def test_decomposed_from_file_as_from_memory(tmp_path, kind, monkeypatch):
 
 def test_a_text_of_many_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr("eckart.io.text.rows._CHUNK", 3000)
+    monkeypatch.setattr("eckart.io.bytes.CHUNK", 1000)
     monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)
+    monkeypatch.setattr("eckart.io.text.rows._HELD", 0)
     rows = open_rows(write_csv(tmp_path))
     assert len(rows.cuts()) > 10
     np.testing.assert_array_equal(rows.read(0, 500), DENSE)
@@ -163,7 +165,9 @@ def test_a_text_of_many_pieces(tmp_path, monkeypatch):
 
 
 def test_a_cell_that_does_not_fit_is_refused_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("eckart.io.bytes.CHUNK", 1000)
     monkeypatch.setattr("eckart.io.text.rows._HEAD", 3000)
+    monkeypatch.setattr("eckart.io.text.rows._HELD", 0)
     path = write_csv(tmp_path)
     text = path.read_text()
     place = text.rindex(",0") if ",0" in text else text.rindex(",")
@@ -238,7 +242,7 @@ def test_entries_in_any_order_are_sorted(tmp_path, write):
     rows = open_rows(write(tmp_path))
     np.testing.assert_allclose(rows.read(0, 500).toarray(), SPARSE.toarray(), rtol=1e-12)
     np.testing.assert_allclose(rows.read(100, 170).toarray(), SPARSE.toarray()[100:170], rtol=1e-12)
-    assert "sorted" in rows.about.notes[0]
+    assert "sorted" in rows.about.decided[-1]
     d = ek.decompose(tmp_path / write(tmp_path).name, "svd", k=2, stream=True)
     np.testing.assert_allclose(d.values, ek.decompose(SPARSE, "svd", k=2).values, rtol=1e-9)
 

@@ -49,7 +49,7 @@ class Large:
 
 def large(f: Command) -> Command:
     """--checkpoint and --scheduler."""
-    checkpoint = "Keep the work here on the way; the same command again goes on where it stood."
+    checkpoint = "Save the work here on the way; the same command resumes an interrupted run."
     scheduler = "A Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read and multiply the blocks."
     return gathered("large", Large, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
@@ -81,7 +81,7 @@ def open_large(data: str, reading: Reading, *, memory: int | None, stream: bool)
         only = False
     if not (only or stream or _may_be_large(data, memory)):
         return None
-    rows = _rows(data, reading)
+    rows = _rows(data, reading, memory)
     if rows is None and stream:
         raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
     if rows is None or stream or too_large(rows, memory):
@@ -106,18 +106,14 @@ def _limit(memory: int | None) -> int:
     return free_memory() // 3 if memory is None else memory // 4
 
 
-def _rows(data: str, reading: Reading) -> RowSource | None:
-    from eckart.io.open_rows import is_text, open_rows
+def _rows(data: str, reading: Reading, memory: int | None) -> RowSource | None:
+    from eckart.io.open_rows import open_rows
     from eckart.io.text.layout import TextOptions
-    from eckart.io.text.rows import delimited_rows
 
     place = os.path.abspath(data)  # noqa: PTH100 - workers elsewhere look in folders of their own; a pattern is no Path
-    if is_text(place):
-        names = None if reading.no_row_names else reading.row_names or "auto"
-        return delimited_rows(
-            place, TextOptions(reading.delimiter, reading.decimal, reading.header, names, reading.encoding)
-        )
-    return open_rows(place, key=reading.key)
+    names = None if reading.no_row_names else reading.row_names or "auto"
+    options = TextOptions(reading.delimiter, reading.decimal, reading.header, names, reading.encoding)
+    return open_rows(place, key=reading.key, memory=memory, options=options)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import glob
 import io
 import os
 import sys
@@ -12,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import click
 import numpy as np
 
 from eckart.cli.app import Failed, Refused, in_options
 from eckart.cli.options import Output
-from eckart.errors import FileError
+from eckart.errors import FileError, ReadError
 from eckart.files import new_file
 from eckart.text import is_formula
 
@@ -46,6 +48,8 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
             raise Refused(f"{shown} is a folder. Name a file in it.")
         if os.path.lexists(path) and not output.force:
             raise Refused(f"{shown} exists already, and nothing was done. Give --force to replace it.")
+        if taken := _input_at(path):
+            raise Refused(f"{shown} is {taken}, which is an input, and nothing was done. Name another file with -o.")
         if not path.parent.is_dir():
             raise Refused(f"{shown}: there is no folder {str(path.parent)!r}. Make it first.")
     except (OSError, ValueError) as error:
@@ -53,11 +57,32 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
         raise Refused(f"{shown[:200]} cannot be written: {reason}. Check the name.") from error
 
 
+_INPUTS = ("data", "model", "scores", "matrix")
+
+
+def _input_at(path: Path) -> str | None:
+    """The input of the present command that is the file `path`, by whatever name or link, if one is."""
+    context = click.get_current_context(silent=True)
+    for name in _INPUTS if context is not None and path.exists() else ():
+        given = context.params.get(name)  # type: ignore[union-attr]
+        for place in [given, *glob.glob(given)] if isinstance(given, str) else ():  # noqa: PTH207
+            if os.path.exists(place) and (os.path.samefile(place, path) or _holds(place, path)):  # noqa: PTH110, PTH121
+                return repr(given)
+    return None
+
+
+def _holds(folder: str, path: Path) -> bool:
+    """Whether `path` lies in a folder that is read."""
+    return os.path.isdir(folder) and Path(folder).resolve() in path.resolve().parents  # noqa: PTH112
+
+
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
     """What the system refuses (full disk, no permission) has failed; what was asked wrongly is refused."""
     try:
         yield
+    except ReadError:
+        raise
     except FileError as error:
         if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileExistsError):
             raise Failed(in_options(str(error))) from error

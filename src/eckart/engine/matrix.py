@@ -16,6 +16,7 @@ from eckart.arrays import dtype_name, is_array, is_host, is_sparse, namespace, t
 from eckart.engine.backends import host_csr as sparse_rows
 from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
 from eckart.engine.backends.cuda.transfer import mover_for, to_device
+from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
 from eckart.engine.blocks.stacked import StackedBlocks
@@ -170,7 +171,7 @@ def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
 
 def _open_sparse(data: Any, about: About) -> Opened:
     _check_shape(data.shape)
-    _check_indices(data)
+    check_sparse(data)
     data = sparse_rows.as_csr(data)
     if data.dtype.kind == "c":
         raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
@@ -195,21 +196,6 @@ def _open_device_sparse(data: DeviceCsr, about: About) -> Opened:
     if exponent:
         data = replace(data, data=data.data * data.dtype.type(2.0) ** exponent)
     return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
-
-
-def _check_indices(data: Any) -> None:
-    """Refuse indices outside the shape before any conversion: compiled loops would follow them out of memory."""
-    try:
-        if data.format in ("csr", "csc", "bsr"):
-            data.check_format(full_check=True)
-        elif data.format == "coo":
-            for index, size in zip(data.coords, data.shape, strict=True):
-                if len(index) and not 0 <= int(index.min()) <= int(index.max()) < size:
-                    raise ValueError(f"an index lies outside 0..{size - 1}")
-    except ValueError as error:
-        raise InputError(
-            f"The sparse matrix is damaged: {error}. Products with it would read outside memory."
-        ) from error
 
 
 def _open_dense(data: Any, about: About) -> Opened:

@@ -7,13 +7,14 @@ import gzip
 import io
 import os
 import stat
-import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from eckart.environment import check_expansion, check_fits
 from eckart.errors import FileError, ParameterError
+from eckart.io.guard import reading
 
 CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
@@ -37,39 +38,50 @@ class Opened:
         except OSError as error:
             raise FileError(_refusal(self.name, self.path, error)) from error
 
+    @property
+    def packed(self) -> bool:
+        """Whether it is gzip, whatever its name."""
+        with self.stream() as stream:
+            return stream.read(2) == GZIP_MAGIC
+
     def read(self) -> bytes:
         """The whole content, unpacked where it is gzip."""
         check_fits(self.size, self.name, "reading it")
+        if self.packed:
+            return b"".join(self.unpacked())
         with self.stream() as stream:
-            packed = stream.read(2) == GZIP_MAGIC
-            stream.seek(0)
-            return self._unpack(stream) if packed else self.content or stream.read()
+            return self.content or stream.read()
 
-    def _unpack(self, stream: BinaryIO) -> bytes:
-        out = bytearray()
-        try:
-            with gzip.GzipFile(fileobj=stream) as unpacked:
-                while chunk := unpacked.read(CHUNK):
-                    out += chunk
-                    check_expansion(len(out), self.size, self.name, self.max_expansion)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(f"{self.name} is a broken gzip file ({reason(error)}). Copy it again.") from error
-        if not out:
+    def unpacked(self, *, whole: bool = True) -> Iterator[bytes]:
+        """The content in pieces, unpacked where it is gzip, and never more of it than a file of its size may hold."""
+        size = 0
+        kind = "gzip file" if self.packed else ""
+        with reading(self.name, kind=kind), self.stream() as stored:
+            stream = gzip.GzipFile(fileobj=stored) if kind else stored
+            while chunk := stream.read(CHUNK):
+                size += len(chunk)
+                check_expansion(size, self.size, self.name, self.max_expansion, whole=whole)
+                yield chunk
+        if not size:
             raise FileError(f"{self.name} is empty once unpacked. Check that it was written completely.")
-        return bytes(out)
+
+    def read_small(self, limit: int) -> bytes | None:
+        """The whole content where it takes at most `limit` bytes, else None."""
+        if self.size > limit:
+            return None
+        pieces, size = [], 0
+        for piece in self.unpacked(whole=False):
+            pieces.append(piece)
+            size += len(piece)
+            if size > limit:
+                return None
+        return b"".join(pieces)
 
 
 def shown(path: str) -> str:
     """A path as it may stand in a message: one line, not too long."""
     text = repr(path)[1:-1]
     return f"'{text}'" if len(text) <= 200 else f"'{text[:100]}...{text[-60:]}'"
-
-
-def reason(error: Exception) -> str:
-    """Another library's complaint as it may stand in a message: one line, not too long."""
-    text = str(error).strip().partition("\n")[0] or type(error).__name__
-    text = text if text.isprintable() else repr(text)
-    return text.rstrip(".") if len(text) <= 200 else text[:200] + "..."
 
 
 def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
@@ -110,8 +122,8 @@ def _refusal(name: str, path: str, error: Exception) -> str:
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):
         return f"{name} may not be read: permission denied. Change its permissions or copy it to a folder of yours."
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"{name} cannot be opened: {reason}. Check the path."
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{name} cannot be opened: {cause}. Check the path."
 
 
 def _near(path: str) -> str:

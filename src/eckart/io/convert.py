@@ -14,7 +14,9 @@ from eckart.engine.blocks.source import MemorySource, RowSource
 from eckart.environment import say_bytes
 from eckart.errors import ParameterError
 from eckart.files import new_file
+from eckart.io.bytes import shown
 from eckart.io.entries.triplets import Entries, market_entries, table_entries, write_csr
+from eckart.io.guard import reading
 from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
 from eckart.io.rows import MemoryRows, edges_for
@@ -32,6 +34,13 @@ def convert(
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):
         raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
+    if overwrite and os.path.exists(goal) and os.path.exists(path) and os.path.samefile(path, goal):  # noqa: PTH110, PTH121
+        raise ParameterError(f"{goal.name} is the file to convert. Name another target.")
+    with reading(shown(path)):
+        return _converted(path, goal, single, overwrite)
+
+
+def _converted(path: str, goal: PurePath, single: bool, overwrite: bool) -> str:
     found = _entries(path)
     if found is not None:
         return _write_sparse(found[0], found[1], goal, overwrite)

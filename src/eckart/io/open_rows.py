@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,12 +13,16 @@ from eckart.errors import FileError
 from eckart.io.arrays.npy import check_size, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
 from eckart.io.arrays.stored import stored_rows
+from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
 from eckart.io.bytes import Opened, open_path, shown
-from eckart.io.entries.triplets import market_entries, spooled, table_entries
+from eckart.io.entries.spooled import spooled_rows
+from eckart.io.entries.triplets import market_entries, table_entries
+from eckart.io.guard import reading
 from eckart.io.open_source import open_source
 from eckart.io.rows import FileState, NpyRows
-from eckart.io.text.rows import delimited_rows
+from eckart.io.text.layout import TextOptions
+from eckart.io.text.rows import text_rows
 
 
 def open_table(
@@ -29,7 +32,7 @@ def open_table(
     only = only_by_rows(path)
     if not stream and not only and _surely_small(path, memory):
         return open_source(path)
-    rows = None if stream is False and not only else open_rows(path)
+    rows = None if stream is False and not only else open_rows(path, memory=memory)
     if rows is not None and (only or stream or too_large(rows, memory)):
         return rows
     return open_source(path)
@@ -67,27 +70,42 @@ def too_large(rows: RowSource, memory: int | None) -> bool:
     return rows.entries * (rows.dtype.itemsize + (4 if rows.sparse else 0)) > limit
 
 
-def open_rows(path: str | os.PathLike[str], *, key: str | None = None) -> RowSource | None:
-    """The rows of a file, a folder or pattern of Parquet files, a Zarr store; None for what can only be read whole."""
+def open_rows(
+    path: str | os.PathLike[str],
+    *,
+    key: str | None = None,
+    memory: int | None = None,
+    options: TextOptions | None = None,
+) -> RowSource | None:
+    """The rows of a file, a folder or pattern of Parquet files, a Zarr store; None for what can only be read whole.
+
+    `memory` bounds what one piece may take (a chunk, a compressed batch); `options` are those of a text.
+    """
     place = os.fsdecode(os.fspath(path))
+    with reading(shown(place)):
+        return _open_rows(place, key, memory, options or TextOptions())
+
+
+def _open_rows(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource | None:
     name = PurePath(place).name
     suffix = PurePath(place.lower().rstrip("/")).suffix
     if any(mark in place for mark in "*?[") and not os.path.lexists(place):
-        return parquet_rows(_matching(place), name)
-    if suffix == ".zarr" or (_is_folder(place) and _is_zarr(place)):
-        return stored_rows(place, "zarr", key)
+        return parquet_rows(_matching(place), name, options.row_names)
     if _is_folder(place):
-        return parquet_rows(_in_folder(place), name)
+        if suffix == ".zarr" or _is_zarr(place):
+            return stored_rows(place, "zarr", key, memory)
+        return parquet_rows(_in_folder(place), name, options.row_names)
+    opened = open_path(place, MAX_EXPANSION)
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
-        open_path(place, MAX_EXPANSION)
-        return stored_rows(place, "hdf5", key)
+        return stored_rows(place, "hdf5", key, memory)
+    if suffix == ".zarr":
+        raise FileError(f"{shown(place)} is a file, and a Zarr store is a folder. Unpack it first.")
     if is_text(place):
-        open_path(place, MAX_EXPANSION)
-        return delimited_rows(place)
+        return text_rows(opened, place, options, tab=_is_tabbed(place))
     opener = _OPENERS.get(suffix)
-    if opener is None:
+    if opener is None or key is not None:
         return None
-    found: RowSource | None = opener(open_path(place, MAX_EXPANSION), place, name)
+    found: RowSource | None = opener(opened, place, name, memory, options.row_names)
     return found
 
 
@@ -96,27 +114,43 @@ def is_text(path: str) -> bool:
     return PurePath(path.lower().removesuffix(".gz")).suffix in _TEXTS
 
 
-def _npy(opened: Opened, path: str, name: str) -> RowSource:
+def _is_tabbed(path: str) -> bool:
+    return PurePath(path.lower().removesuffix(".gz")).suffix in (".tsv", ".tab")
+
+
+def _npy(opened: Opened, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource:
+    state = FileState.of(path)
     with opened.stream() as stream:
         header = read_header(stream, opened.name)
         check_size(header, opened.size, opened.name)
         refuse_shape(header.shape, opened.name)
     shape = (header.shape[0], header.shape[1])
-    return NpyRows(FileState.of(path), shape, header.dtype, header.start, header.fortran, About(name))
+    return NpyRows(state, shape, header.dtype, header.start, header.fortran, About(name))
 
 
-def _sorted_rows(path: str, name: str, found: Any) -> RowSource | None:
+def _npz(opened: Opened, path: str, _name: str, memory: int | None, _names: str | None) -> RowSource | None:
+    return npz_rows(opened, path, memory)
+
+
+def _market(_opened: Opened, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource | None:
+    return _sorted_rows(path, market_entries(path))
+
+
+def _parquet(_opened: Opened, path: str, name: str, _memory: int | None, row_names: str | None) -> RowSource:
+    entries = _sorted_rows(path, table_entries(path), (ENTRIES_NOTE,))
+    return entries or parquet_rows([path], name, row_names)
+
+
+def _arrow(_opened: Opened, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource | None:
+    return arrow_rows(path, name, memory, row_names)
+
+
+def _sorted_rows(path: str, found: Any, notes: tuple[str, ...] = ()) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None
-    rows = npz_rows(spooled(path, *found))
-    assert rows is not None
-    note = "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all."
-    return replace(rows, about=About(name, notes=(note,)))
-
-
-def _table_rows(path: str, name: str) -> RowSource:
-    return _sorted_rows(path, name, table_entries(path)) or parquet_rows([path], name)
+    shape, blocks = found
+    return spooled_rows(path, shape, blocks, notes=notes)
 
 
 def _matching(pattern: str) -> list[str]:
@@ -142,10 +176,10 @@ _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 _OPENERS: dict[str, Any] = {
     ".npy": _npy,
-    ".mtx": lambda _opened, path, name: _sorted_rows(path, name, market_entries(path)),
-    ".npz": lambda _opened, path, _name: npz_rows(path),
-    ".parquet": lambda _opened, path, name: _table_rows(path, name),
-    ".pq": lambda _opened, path, name: _table_rows(path, name),
-    ".arrow": lambda _opened, path, name: arrow_rows(path, name),
-    ".feather": lambda _opened, path, name: arrow_rows(path, name),
+    ".mtx": _market,
+    ".npz": _npz,
+    ".parquet": _parquet,
+    ".pq": _parquet,
+    ".arrow": _arrow,
+    ".feather": _arrow,
 }

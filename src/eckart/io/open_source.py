@@ -12,6 +12,7 @@ from eckart.environment import MAX_EXPANSION
 from eckart.errors import FileError, ParameterError
 from eckart.io.arrays.npy import ConvertingSource
 from eckart.io.bytes import GZIP_MAGIC, Opened, open_path, open_stream, shown
+from eckart.io.guard import reading
 from eckart.io.text.layout import TextOptions
 
 FORMATS = {
@@ -67,12 +68,15 @@ def open_source(
     else:
         opened = open_stream(path, max_expansion)
         kind = _kind(format, "") if format is not None else _kind_of_bytes(opened)
-    source = _read(kind, opened, options, key)
+    with reading(opened.name):
+        source = _read(kind, opened, options, key, as_table=format is not None)
     title = "data" if opened.path is None else PurePath(opened.path).name
     return dataclasses.replace(source, about=dataclasses.replace(source.about, name=title))
 
 
-def _read(kind: str, opened: Opened, options: TextOptions, key: str | None) -> MemorySource | ConvertingSource:
+def _read(
+    kind: str, opened: Opened, options: TextOptions, key: str | None, *, as_table: bool
+) -> MemorySource | ConvertingSource:
     if kind == "npy":
         from eckart.io.arrays.npy import read_npy
 
@@ -88,17 +92,18 @@ def _read(kind: str, opened: Opened, options: TextOptions, key: str | None) -> M
     if kind in ("parquet", "arrow"):
         from eckart.io.arrow.parquet import read_arrow, read_parquet
 
-        return (read_parquet if kind == "parquet" else read_arrow)(opened, options.row_names)
+        if kind == "arrow":
+            return read_arrow(opened, options.row_names)
+        return read_parquet(opened, options.row_names, entries=not as_table)
     return _read_text(kind, opened, options)
 
 
 def _read_text(kind: str, opened: Opened, options: TextOptions) -> MemorySource:
     from eckart.io.text.delimited import read_delimited
+    from eckart.io.text.rows import with_tabs
 
     data = opened.read()
-    if kind == "tsv" and options.delimiter is None and b"\t" in data[:65536]:
-        options = TextOptions("tab", options.decimal, options.header, options.row_names, options.encoding)
-    return read_delimited(data, opened.name, options)
+    return read_delimited(data, opened.name, with_tabs(options, data) if kind == "tsv" else options)
 
 
 def _kind(format: str | None, path: str) -> str:

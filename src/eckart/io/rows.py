@@ -6,6 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import numpy as np
 
 from eckart.engine.blocks.source import About, Block, RowSource
 from eckart.errors import FileError
+from eckart.fingerprint import FileState as FileState
+from eckart.fingerprint import fingerprint
+from eckart.io.guard import reads_rows
 
 
 def edges_for(source: RowSource, block_bytes: int) -> tuple[int, ...]:
@@ -40,37 +44,6 @@ def rows_per_block(source: RowSource, block_bytes: int) -> int:
 
 
 @dataclass(frozen=True)
-class FileState:
-    """A file as it was when it was opened; a change while it is being read is an error, not a wrong answer."""
-
-    path: str
-    size: int
-    changed: int
-
-    @staticmethod
-    def of(path: str) -> FileState:
-        found = Path(path).stat()
-        return FileState(path, found.st_size, found.st_mtime_ns)
-
-    def check(self, name: str, start: int, stop: int) -> None:
-        try:
-            now = FileState.of(self.path)
-        except OSError as error:
-            raise FileError(
-                f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
-            ) from error
-        if now != self:
-            grown = "shrank" if now.size < self.size else "changed"
-            raise FileError(
-                f"{name} {grown} while it was being read (rows {start:,} to {stop:,}; {self.size:,} bytes before, "
-                f"{now.size:,} now). Wait until it is written completely, then start again."
-            )
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"path": str(Path(self.path).resolve()), "size": self.size, "changed": self.changed}
-
-
-@dataclass(frozen=True)
 class NpyRows:
     """An .npy file, read by blocks with plain buffered reads: a map of the file would be paged in piece by piece."""
 
@@ -93,33 +66,42 @@ class NpyRows:
     def cuts(self) -> Sequence[int]:
         return ()
 
+    @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         self.state.check(self.about.name, start, stop)
-        stop = min(stop, self.shape[0])
         block = self._columns(start, stop) if self.fortran else self._rows(start, stop)
         return np.ascontiguousarray(block, dtype=self.dtype)
 
     def _rows(self, start: int, stop: int) -> np.ndarray:
         columns = self.shape[1]
         block = np.empty((stop - start, columns), self.stored)
-        view = memoryview(block.reshape(-1).view(np.uint8).data)
         with Path(self.state.path).open("rb", buffering=0) as stream:
             stream.seek(self.start + start * columns * self.stored.itemsize)
-            done = 0
-            while done < len(view):
-                got = stream.readinto(view[done:])
-                if not got:
-                    self.state.check(self.about.name, start, stop)
-                    raise FileError(f"{self.about.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
-                done += got
+            self._fill(stream, block, start, stop)
         return block
 
+    def _fill(self, stream: RawIOBase, block: np.ndarray, start: int, stop: int) -> None:
+        view = memoryview(block.reshape(-1).view(np.uint8).data)
+        done = 0
+        while done < len(view):
+            got = stream.readinto(view[done:])
+            if not got:
+                self.state.check(self.about.name, start, stop)
+                raise FileError(f"{self.about.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
+            done += got
+
     def _columns(self, start: int, stop: int) -> np.ndarray:
-        mapped: np.ndarray = np.memmap(self.state.path, self.stored, "r", self.start, self.shape, "F")
-        return mapped[start:stop]
+        """Column by column, from where each is stored: one read for each column."""
+        rows, size = self.shape[0], self.stored.itemsize
+        block = np.empty((self.shape[1], stop - start), self.stored)
+        with Path(self.state.path).open("rb", buffering=0) as stream:
+            for column in range(self.shape[1]):
+                stream.seek(self.start + (column * rows + start) * size)
+                self._fill(stream, block[column], start, stop)
+        return block.T
 
     def fingerprint(self) -> dict[str, Any]:
-        return self.state.as_dict()
+        return fingerprint([self.state], shape=list(self.shape))
 
 
 @dataclass(frozen=True)
@@ -158,4 +140,16 @@ class MemoryRows:
         arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr) if self.sparse else (self.matrix,)
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
-        return {"shape": list(self.shape), "sha256": digest.hexdigest()}
+        return {"content": {"shape": list(self.shape), "sha256": digest.hexdigest()}, "state": ""}
+
+
+@dataclass(frozen=True)
+class HeldRows(MemoryRows):
+    """A small file that was read whole, given out in blocks; with all its names, labels and notes."""
+
+    state: FileState | None = None
+
+    def read(self, start: int, stop: int) -> Block:
+        if self.state is not None:
+            self.state.check(self.about.name, start, stop)
+        return super().read(start, stop)

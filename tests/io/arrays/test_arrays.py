@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import gzip
 import io
+import os
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,11 @@ def test_npz_round_trip(tmp_path: Path, values: Any, packed: bool) -> None:
     assert "'x'" in source.about.notes[0]
 
 
-def test_npy_is_mapped_read_only(tmp_path: Path) -> None:
+def test_npy_is_read_and_not_mapped(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.ones((3, 2), np.float32))
     source: Any = open_source(tmp_path / "x.npy")
-    assert isinstance(source.matrix, np.memmap)
+    os.truncate(tmp_path / "x.npy", 0)  # a map of the file would end the process now
+    assert (source.matrix == 1).all()
     assert not source.matrix.flags.writeable
     assert source.about.name == "x.npy"
 

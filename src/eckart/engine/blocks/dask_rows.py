@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.source import About, Block
 from eckart.errors import InputError
 
@@ -61,7 +62,8 @@ class DaskRows:
         return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> dict[str, Any]:
-        return {"dask": self.array.name, "shape": list(self.shape)}
+        # Names of arrays differ between processes where Dask cannot hash what they are made of.
+        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 
 
 def dask_rows(data: Any) -> DaskRows:
@@ -96,6 +98,7 @@ def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:
 
     if not sparse.issparse(chunk) and hasattr(chunk, "to_scipy_sparse"):  # a chunk of the package `sparse`
         chunk = chunk.to_scipy_sparse()
+    check_sparse(chunk)
     return sparse.csr_array(chunk, dtype=dtype)
 
 

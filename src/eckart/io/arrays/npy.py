@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import About, Block, MemorySource
-from eckart.environment import free_memory, say_bytes
+from eckart.environment import check_fits, free_memory, say_bytes
 from eckart.errors import FileError
-from eckart.io.bytes import Opened, reason
+from eckart.io.bytes import Opened
+from eckart.io.guard import reason
 from eckart.io.roles import EXACT
 
 _KINDS = {
@@ -32,6 +33,7 @@ _KINDS = {
     "U": "text; save numbers with astype(float)",
     "T": "text; save numbers with astype(float)",
 }
+_STEP = 1 << 26
 _BAD_HEADER = (
     ValueError,
     SyntaxError,
@@ -126,8 +128,24 @@ def read_npy(opened: Opened) -> MemorySource | ConvertingSource:
         flat = np.frombuffer(opened.content or b"", header.dtype, offset=header.start)
         values = flat.reshape(header.shape, order=order)
     else:
-        values = np.memmap(opened.path, header.dtype, "r", header.start, header.shape, order)
+        values = _stored(opened, header)
     return numeric_source(values, About(opened.name))
+
+
+def _stored(opened: Opened, header: Header) -> NDArray[Any]:
+    """The numbers, read and not mapped: a file that is cut off while it is mapped would end the process."""
+    check_fits(header.bytes, opened.name, "reading it whole")
+    flat = np.empty(math.prod(header.shape), header.dtype)
+    view, done = memoryview(flat.view(np.uint8).data), 0
+    with opened.stream() as stream:
+        stream.seek(header.start)
+        while done < len(view):
+            got = stream.readinto(view[done : done + _STEP])  # type: ignore[attr-defined]
+            if not got:
+                raise FileError(f"{opened.name} ended early: it was cut off while it was read. Copy it again.")
+            done += got
+    flat.flags.writeable = False
+    return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
 
 def numeric_source(values: NDArray[Any], about: About) -> MemorySource | ConvertingSource:

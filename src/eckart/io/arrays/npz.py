@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections import Counter
 from typing import Any, BinaryIO
 
@@ -12,31 +11,27 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import About, MemorySource
 from eckart.environment import check_expansion
-from eckart.errors import EckartError, FileError, ParameterError
+from eckart.errors import FileError, ParameterError
 from eckart.io.arrays.npy import ConvertingSource, Header, check_size, numeric_source, read_header, refuse_shape
-from eckart.io.bytes import Opened, reason
+from eckart.io.bytes import Opened
+from eckart.io.guard import reading
 from eckart.io.roles import listed
-
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
 def read_npz(opened: Opened, key: str | None = None) -> MemorySource | ConvertingSource:
     """The one matrix of the archive, the one named by `key`, or the sparse matrix it spells out."""
-    try:
-        with opened.stream() as stream, zipfile.ZipFile(stream) as archive:
-            members = _members(archive, opened)
-            if key is None and {"format", "shape", "data"} <= members.keys():
-                return _sparse(archive, members, opened)
-            return _dense(archive, members, opened, key)
-    except EckartError:
-        raise
-    except _BROKEN as error:
-        raise FileError(
-            f"{opened.name} is a broken .npz archive ({reason(error)}). Copy it again, or write it again."
-        ) from error
+    with (
+        reading(opened.name, kind=".npz archive"),
+        opened.stream() as stream,
+        zipfile.ZipFile(stream) as archive,
+    ):
+        members = members_of(archive, opened)
+        if key is None and {"format", "shape", "data"} <= members.keys():
+            return _sparse(archive, members, opened)
+        return _dense(archive, members, opened, key)
 
 
-def _members(archive: zipfile.ZipFile, opened: Opened) -> dict[str, zipfile.ZipInfo]:
+def members_of(archive: zipfile.ZipFile, opened: Opened, *, whole: bool = True) -> dict[str, zipfile.ZipInfo]:
     """Members by key, after the checks that need no unpacking."""
     entries = archive.infolist()
     names = [entry.filename for entry in entries]
@@ -47,19 +42,20 @@ def _members(archive: zipfile.ZipFile, opened: Opened) -> dict[str, zipfile.ZipI
         raise FileError(f"{opened.name} is not an .npz archive: it holds {listed(others) if others else 'nothing'}.")
     if any(entry.flag_bits & 1 for entry in entries):
         raise FileError(f"{opened.name} is encrypted. Write it without a password.")
-    check_expansion(sum(entry.file_size for entry in entries), opened.size, opened.name, opened.max_expansion)
+    expanded = sum(entry.file_size for entry in entries)
+    check_expansion(expanded, opened.size, opened.name, opened.max_expansion, whole=whole)
     return {name.removesuffix(".npy"): entry for name, entry in zip(names, entries, strict=True)}
 
 
-def _header(stream: BinaryIO, entry: zipfile.ZipInfo, title: str) -> Header:
+def header_of(stream: BinaryIO, entry: zipfile.ZipInfo, title: str) -> Header:
     header = read_header(stream, title)
     check_size(header, entry.file_size, title)
     return header
 
 
-def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> NDArray[Any]:
+def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> NDArray[Any]:
     with archive.open(entry) as stream:
-        header = _header(stream, entry, title)  # type: ignore[arg-type]
+        header = header_of(stream, entry, title)  # type: ignore[arg-type]
         content = stream.read()
     if len(content) != header.bytes:
         raise FileError(f"{title} is cut off: {len(content)} of {header.bytes} bytes are there. Copy the file again.")
@@ -78,7 +74,7 @@ def _dense(
     if key not in members:
         raise ParameterError(f"{opened.name} has no array {key!r}. It has {listed(list(members))}.")
     title = f"{opened.name}, array {key!r}"
-    values = _array(archive, members[key], title)
+    values = array_of(archive, members[key], title)
     refuse_shape(values.shape, title)
     return numeric_source(values, About(opened.name, notes=notes))
 
@@ -90,7 +86,7 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
     for key, entry in members.items():
         with archive.open(entry) as stream:
             try:
-                shapes[key] = _header(stream, entry, key).shape  # type: ignore[arg-type]
+                shapes[key] = header_of(stream, entry, key).shape  # type: ignore[arg-type]
             except FileError:
                 continue
     tables = [key for key, shape in shapes.items() if len(shape) == 2]
@@ -108,15 +104,15 @@ def _sparse(
 ) -> MemorySource | ConvertingSource:
     from eckart.io.arrays.sparse import sparse_matrix
 
-    kind = _format(archive, members["format"], opened.name)
+    kind = format_of(archive, members["format"], opened.name)
     wanted: list[str] = [
         key for key in ("shape", "data", "indices", "indptr", "row", "col", "offsets") if key in members
     ]
-    arrays = {key: _array(archive, members[key], f"{opened.name}, array {key!r}") for key in wanted}
+    arrays = {key: array_of(archive, members[key], f"{opened.name}, array {key!r}") for key in wanted}
     return MemorySource(sparse_matrix(kind, arrays, opened.name), About(opened.name))
 
 
-def _format(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:
+def format_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:
     """The one member that is text: the kind of the sparse matrix, three letters."""
     with archive.open(entry) as stream:
         content = stream.read(1000)

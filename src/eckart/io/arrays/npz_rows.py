@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,10 +13,14 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import About, Block
-from eckart.errors import FileError
-from eckart.io.arrays.npy import read_header
-from eckart.io.bytes import reason
+from eckart.environment import check_piece
+from eckart.fingerprint import fingerprint
+from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
+from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
+from eckart.io.bytes import Opened
+from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState
 
 _SKIP = 1 << 22
@@ -31,6 +37,7 @@ class Unpacking:
     stream: Any = None
     archive: Any = None
     place: int = 0
+    close_file: Any = None
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Numbers first..last of the member."""
@@ -42,7 +49,10 @@ class Unpacking:
 
     def _begin(self) -> None:
         self.close()
-        self.archive = zipfile.ZipFile(self.path)
+        # Closed with this object, in whatever order a cycle of garbage is collected.
+        descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self.close_file = weakref.finalize(self, os.close, descriptor)
+        self.archive = zipfile.ZipFile(open(descriptor, "rb", closefd=False))  # noqa: SIM115
         self.stream = self.archive.open(self.member)
         self.stream.read(self.start)
         self.place = 0
@@ -59,6 +69,7 @@ class Unpacking:
         if self.archive is not None:
             self.stream.close()
             self.archive.close()
+            self.close_file()
             self.stream = self.archive = None
 
 
@@ -88,24 +99,16 @@ class NpzRows:
     def cuts(self) -> Sequence[int]:
         return ()
 
+    @reads_rows
     def read(self, start: int, stop: int) -> Block:
-        from scipy import sparse
-
         self.state.check(self.about.name, start, stop)
         first, last = int(self.indptr[start]), int(self.indptr[stop])
-        try:
-            with self._readers.setdefault("lock", Lock()):
-                data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
-                indices = self._reader("indices.npy", self.indices, self.starts[1]).read(first, last)
-        except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
-            raise FileError(
-                f"{self.about.name}: rows {start:,} to {stop:,} cannot be read ({reason(error)}). Copy the file again."
-            ) from error
-        if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < self.shape[1]:
-            raise FileError(f"{self.about.name}: a column index in rows {start:,} to {stop:,} is out of range.")
+        with self._readers.setdefault("lock", Lock()):
+            data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
+            indices = self._reader("indices.npy", self.indices, self.starts[1]).read(first, last)
         pointers = self.indptr[start : stop + 1] - first
-        shape = (stop - start, self.shape[1])
-        return sparse.csr_array((data.astype(self.dtype), indices.astype(np.int32), pointers), shape=shape)
+        values = data.astype(self.dtype, copy=False)
+        return csr_block(values, indices, pointers, (stop - start, self.shape[1]))
 
     def _reader(self, member: str, dtype: np.dtype[Any], start: int) -> Unpacking:
         if member not in self._readers:
@@ -117,39 +120,32 @@ class NpzRows:
         return {**self.__dict__, "_readers": {}}
 
     def fingerprint(self) -> dict[str, Any]:
-        return self.state.as_dict()
+        return fingerprint([self.state], shape=list(self.shape))
 
 
-def npz_rows(path: str) -> NpzRows | None:
+def npz_rows(opened: Opened, path: str, memory: int | None = None) -> NpzRows | None:
     """A CSR matrix in an .npz file; None for every other content, which is read whole."""
     name = Path(path).name
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-            if not {"data.npy", "indices.npy", "indptr.npy", "shape.npy", "format.npy"} <= members:
-                return None
-            if b"csr" not in archive.read("format.npy"):
-                return None
-            headers = {}
-            for member in ("data.npy", "indices.npy"):
-                with archive.open(member) as stream:
-                    headers[member] = read_header(cast("BinaryIO", stream), f"{name}, {member}")
-            arrays = {}
-            for member in ("indptr.npy", "shape.npy"):
-                with archive.open(member) as stream:
-                    arrays[member] = np.lib.format.read_array(stream, allow_pickle=False)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise FileError(
-            f"{name} is a broken .npz archive ({reason(error)}). Copy it again, or write it again."
-        ) from error
-    indptr = arrays["indptr.npy"].astype(np.int64)
-    shape = tuple(int(size) for size in arrays["shape.npy"])
-    data, indices = headers["data.npy"], headers["indices.npy"]
-    if len(shape) != 2 or len(indptr) != shape[0] + 1 or np.any(np.diff(indptr) < 0):
-        raise FileError(f"{name} is not a sound CSR matrix: its row pointers do not fit its shape {shape}.")
-    if int(indptr[-1]) != data.shape[0] or data.shape != indices.shape:
-        raise FileError(f"{name} is not a sound CSR matrix: {data.shape[0]} values for {int(indptr[-1])} places.")
-    both = (shape[0], shape[1])
-    return NpzRows(
-        FileState.of(path), both, indptr, data.dtype, indices.dtype, (data.start, indices.start), About(name)
-    )
+    state = FileState.of(path)
+    with reading(opened.name, kind=".npz archive"), opened.stream() as stream, zipfile.ZipFile(stream) as archive:
+        members = members_of(archive, opened, whole=False)
+        if not {"data", "indices", "indptr", "shape", "format"} <= members.keys():
+            return None
+        if format_of(archive, members["format"], opened.name) != "csr":
+            return None
+        check_piece(members["indptr"].file_size, name, "the list of row pointers", memory)
+        headers = {}
+        for member in ("data", "indices"):
+            with archive.open(members[member]) as part:
+                headers[member] = header_of(cast("BinaryIO", part), members[member], f"{name}, {member}")
+        arrays = {key: array_of(archive, members[key], f"{name}, array {key!r}") for key in ("shape", "indptr")}
+    shape = shape_of(arrays, name)
+    indptr = whole_numbers(arrays, "indptr", name)
+    data, indices = headers["data"], headers["indices"]
+    if len(data.shape) != 1 or data.shape != indices.shape or indices.dtype.kind not in "iu":
+        broken(name, f"it has values of shape {data.shape} and {indices.dtype} indices of shape {indices.shape}")
+    if len(indptr) != shape[0] + 1:
+        broken(name, f"'indptr' has {len(indptr)} entries and should have {shape[0] + 1}")
+    if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:
+        broken(name, f"'indptr' should rise from 0 to {data.shape[0]}, the number of values")
+    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), About(name))

@@ -21,7 +21,7 @@ def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
     """A csr_array in canonical form: sorted, duplicates summed, no stored zeros."""
     from scipy import sparse
 
-    shape = _shape(arrays, name)
+    shape = shape_of(arrays, name)
     check_fits((shape[0] + shape[1] + 2) * 8, name, f"a sparse matrix of shape {shape}")
     data = _numbers(_take(arrays, "data", name))
     if kind == "coo":
@@ -41,18 +41,19 @@ def canonical(matrix: Any) -> Any:
     rows = sparse.csr_array(matrix)
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
+    rows = rows if rows.indices.flags.writeable and rows.data.flags.writeable else rows.copy()
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
 
 
-def _refuse(name: str, what: str) -> NoReturn:
+def broken(name: str, what: str) -> NoReturn:
     raise FileError(f"{name} is a broken sparse matrix: {what}. Save it again with scipy.sparse.save_npz.")
 
 
 def _take(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
     if key not in arrays:
-        _refuse(name, f"the array {key!r} is not there")
+        broken(name, f"the array {key!r} is not there")
     return arrays[key]
 
 
@@ -61,21 +62,19 @@ def _numbers(data: NDArray[Any]) -> NDArray[Any]:
     return np.array(data, wanted)
 
 
-def _whole(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
+def whole_numbers(arrays: Arrays, key: str, name: str) -> NDArray[Any]:
     values = _take(arrays, key, name)
     if values.dtype.kind not in "iu" or values.ndim != 1:
-        _refuse(
-            name, f"{key!r} has type {values.dtype} and shape {values.shape}, and should be a list of whole numbers"
-        )
+        broken(name, f"{key!r} has type {values.dtype} and shape {values.shape}, and should be a list of whole numbers")
     if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
-        _refuse(name, f"{key!r} has an entry of {values.max()}")
-    return values.astype(np.int64)
+        broken(name, f"{key!r} has an entry of {values.max()}")
+    return values.astype(np.int64, copy=False)
 
 
-def _shape(arrays: Arrays, name: str) -> tuple[int, int]:
-    sizes = _whole(arrays, "shape", name)
+def shape_of(arrays: Arrays, name: str) -> tuple[int, int]:
+    sizes = whole_numbers(arrays, "shape", name)
     if sizes.size != 2 or (sizes < 1).any():
-        _refuse(name, f"its shape is {tuple(sizes.tolist())}, and a matrix has at least one row and one column")
+        broken(name, f"its shape is {tuple(sizes.tolist())}, and a matrix has at least one row and one column")
     return int(sizes[0]), int(sizes[1])
 
 
@@ -83,45 +82,43 @@ def _check_range(indices: NDArray[Any], bound: int, key: str, name: str) -> None
     wrong = np.flatnonzero((indices < 0) | (indices >= bound))
     if wrong.size:
         first = int(wrong[0])
-        _refuse(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
+        broken(name, f"entry {first} of {key!r} is {indices[first]}, outside 0 to {bound - 1}")
 
 
 def _coordinates(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> Any:
-    row, col = _whole(arrays, "row", name), _whole(arrays, "col", name)
+    row, col = whole_numbers(arrays, "row", name), whole_numbers(arrays, "col", name)
     if data.ndim != 1 or not len(row) == len(col) == len(data):
-        _refuse(
-            name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many"
-        )
+        broken(name, f"it has {len(row)} rows, {len(col)} columns and {data.size} values, which should be equally many")
     _check_range(row, shape[0], "row", name)
     _check_range(col, shape[1], "col", name)
     return row, col
 
 
 def _offsets(arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> NDArray[Any]:
-    offsets = _whole(arrays, "offsets", name)
+    offsets = whole_numbers(arrays, "offsets", name)
     if data.ndim != 2 or len(data) != len(offsets) or len(np.unique(offsets)) < len(offsets):
-        _refuse(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not belong together")
+        broken(name, f"{len(offsets)} diagonals and values of shape {data.shape} do not belong together")
     if data.shape[1] > shape[1]:
-        _refuse(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
+        broken(name, f"its diagonals have {data.shape[1]} entries for {shape[1]} columns")
     if offsets.size and (offsets.min() <= -shape[0] or offsets.max() >= shape[1]):
-        _refuse(name, "a diagonal lies outside the matrix")
+        broken(name, "a diagonal lies outside the matrix")
     return offsets
 
 
 def _compressed(kind: str, arrays: Arrays, data: NDArray[Any], shape: tuple[int, int], name: str) -> Any:
     """Rules of csr, csc and bsr: pointers rise from 0 to the number of entries, indices stay inside."""
-    indices, indptr = _whole(arrays, "indices", name), _whole(arrays, "indptr", name)
+    indices, indptr = whole_numbers(arrays, "indices", name), whole_numbers(arrays, "indptr", name)
     major, minor = shape[::-1] if kind == "csc" else shape
     if data.ndim != (3 if kind == "bsr" else 1):
-        _refuse(name, f"its values have shape {data.shape}")
+        broken(name, f"its values have shape {data.shape}")
     if kind == "bsr":
         high, wide = data.shape[1:]
         if not high or not wide or major % high or minor % wide:
-            _refuse(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
+            broken(name, f"blocks of {high} x {wide} do not fill a matrix of shape {shape}")
         major, minor = major // high, minor // wide
     if len(indptr) != major + 1:
-        _refuse(name, f"'indptr' has {len(indptr)} entries and should have {major + 1}")
+        broken(name, f"'indptr' has {len(indptr)} entries and should have {major + 1}")
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data):
-        _refuse(name, f"'indptr' should rise from 0 to {len(data)}, the number of values, and 'indices' be as many")
+        broken(name, f"'indptr' should rise from 0 to {len(data)}, the number of values, and 'indices' be as many")
     _check_range(indices, minor, "indices", name)
     return indices, indptr

@@ -1,22 +1,26 @@
 """Rows of arrays in HDF5 files, AnnData files and Zarr stores: dense, or CSR as AnnData writes it.
 
-Both libraries give objects with `shape`, `dtype`, `chunks`, `attrs` and slices that are read when they are taken, so
-one text serves both; only opening differs.
+Both libraries give arrays with `shape`, `dtype`, `chunks`, `attrs` and slices that are read when they are taken, so
+the same code serves both; only opening differs (`containers`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import About, Block
-from eckart.errors import FileError, ParameterError, require
-from eckart.io.bytes import reason, shown
+from eckart.environment import check_piece
+from eckart.errors import FileError, ParameterError
+from eckart.fingerprint import fingerprint
+from eckart.io.arrays.containers import Container, open_container
+from eckart.io.guard import reads_rows
 from eckart.io.rows import FileState
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
@@ -50,108 +54,139 @@ class StoredRows:
     def cuts(self) -> Sequence[int]:
         return range(0, self.shape[0], self.chunk) if self.chunk else ()
 
+    @reads_rows
     def read(self, start: int, stop: int) -> Block:
         if self.kind == "hdf5":
             self.state.check(self.about.name, start, stop)
-        try:
-            found = _open(self.state, self.kind)[self.place] if self.place else _open(self.state, self.kind)
-            return self._csr(found, start, stop) if self.sparse else np.asarray(found[start:stop], dtype=self.dtype)
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
-            raise FileError(
-                f"{self.about.name}: rows {start:,} to {stop:,} cannot be read ({reason(error)}). Copy the file again."
-            ) from error
+        container = open_container(self.state, self.kind)
+        found = container.get(container.root, self.place)
+        if self.sparse:
+            return self._csr(container, found, start, stop)
+        return np.asarray(found[start:stop], dtype=self.dtype)
 
-    def _csr(self, group: Any, start: int, stop: int) -> Block:
-        from scipy import sparse
-
-        pointers = np.asarray(group["indptr"][start : stop + 1], dtype=np.int64)
+    def _csr(self, container: Container, group: Any, start: int, stop: int) -> Block:
+        parts = {name: container.get(group, name) for name in ("data", "indices", "indptr")}
+        pointers = np.asarray(parts["indptr"][start : stop + 1]).astype(np.int64)
         first, last = int(pointers[0]), int(pointers[-1])
-        data = np.asarray(group["data"][first:last], dtype=self.dtype)
-        indices = np.asarray(group["indices"][first:last])
-        if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < self.shape[1]:
-            raise ValueError(f"a column index lies outside 0..{self.shape[1] - 1}")
-        shape = (stop - start, self.shape[1])
-        return sparse.csr_array((data, indices.astype(np.int32, copy=False), pointers - first), shape=shape)
+        if (start == 0 and first) or (stop == self.shape[0] and last != self.count) or not 0 <= first <= last:
+            raise ValueError(f"indptr runs from {first:,} to {last:,}, and there are {self.count:,} values")
+        if last > self.count:
+            raise ValueError(f"indptr reaches {last:,}, and there are {self.count:,} values")
+        data = np.asarray(parts["data"][first:last], dtype=self.dtype)
+        indices = np.asarray(parts["indices"][first:last])
+        return csr_block(data, indices, pointers - first, (stop - start, self.shape[1]))
 
     def fingerprint(self) -> dict[str, Any]:
-        return {**self.state.as_dict(), "place": self.place, "shape": list(self.shape)}
+        return fingerprint([self.state], place=self.place, shape=list(self.shape))
 
 
-@lru_cache(maxsize=4)
-def _open(state: FileState, kind: str) -> Any:
-    if kind == "hdf5":
-        return require("h5py", extra="hdf5", purpose="HDF5 and AnnData files").File(state.path, "r")
-    return require("zarr", extra="zarr", purpose="Zarr stores").open(state.path, mode="r")
-
-
-def stored_rows(path: str, kind: str, key: str | None = None) -> StoredRows:
+def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None = None) -> StoredRows:
     """The matrix of a file: the array `key`, or AnnData's X, or the only array of two dimensions."""
     name = Path(path).name
     state = FileState.of(path)
-    try:
-        root = _open(state, kind)
-    except (OSError, ValueError, KeyError) as error:
+    container = open_container(state, kind)
+    place = key if key is not None else _place(container, name)
+    found = container.get(container.root, place)
+    if found is None:
+        raise ParameterError(f"{name} holds no {place!r}. It holds {', '.join(container.names(container.root)[:20])}.")
+    if _is_group(found):
+        rows = _sparse(state, kind, place, container, found)
+    else:
+        rows = _dense(state, kind, place, container, found, memory)
+    if place != "X":
+        return rows
+    names = [_index(container, side, size, name) for side, size in zip(("obs", "var"), rows.shape, strict=True)]
+    return _with_names(rows, names[0], names[1])
+
+
+def _with_names(rows: StoredRows, row_names: Any, column_names: Any) -> StoredRows:
+    return replace(rows, about=replace(rows.about, row_names=row_names, column_names=column_names))
+
+
+def _is_group(found: Any) -> bool:
+    return hasattr(found, "keys")
+
+
+def _dense(state: FileState, kind: str, place: str, container: Container, array: Any, memory: int | None) -> StoredRows:
+    name = Path(state.path).name
+    if len(array.shape) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in array.shape:
         raise FileError(
-            f"{shown(path)} cannot be opened ({reason(error)}). Copy it again, or write it again."
-        ) from error
-    place = key if key is not None else _place(root, name)
-    found = root[place] if place else root
-    anndata = place == "X"
-    about = About(
-        name,
-        row_names=_index(root, "obs") if anndata else None,
-        column_names=_index(root, "var") if anndata else None,
-    )
-    if hasattr(found, "keys"):
-        return _sparse(state, kind, place, found, about)
-    if len(found.shape) != 2 or np.dtype(found.dtype).kind not in "fiub":
-        raise FileError(
-            f"{name}, array {place!r}: shape {tuple(found.shape)} of {found.dtype} is no matrix of numbers."
+            f"{name}, array {place!r}: shape {tuple(array.shape)} of {array.dtype} is no matrix of numbers. "
+            "Name another array with key=..."
         )
-    shape = (int(found.shape[0]), int(found.shape[1]))
-    chunk = int(found.chunks[0]) if found.chunks else 0
-    return StoredRows(state, kind, place, shape, np.dtype(found.dtype), False, shape[0] * shape[1], chunk, about)
+    container.check(array, place)
+    shape = (int(array.shape[0]), int(array.shape[1]))
+    if array.chunks:
+        size = math.prod(array.chunks) * np.dtype(array.dtype).itemsize
+        check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
+    chunk = int(array.chunks[0]) if array.chunks else 0
+    about = About(name)
+    return StoredRows(state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, about)
 
 
-def _sparse(state: FileState, kind: str, place: str, group: Any, about: About) -> StoredRows:
-    encoding = str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "")))
+def _sparse(state: FileState, kind: str, place: str, container: Container, group: Any) -> StoredRows:
+    name = Path(state.path).name
+    attributes = dict(group.attrs)
+    encoding = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
     if "csc" in encoding:
         raise FileError(
-            f"{about.name}, {place!r} is stored by columns ({encoding}), and rows cannot be read from it in blocks. "
+            f"{name}, {place!r} is stored by columns ({encoding}), and rows cannot be read from it in blocks. "
             "Write it as CSR, for example with X.tocsr()."
         )
-    missing = [part for part in ("data", "indices", "indptr") if part not in group]
+    parts = {part: container.get(group, part) for part in ("data", "indices", "indptr")}
+    missing = [part for part, found in parts.items() if found is None or _is_group(found)]
     if missing:
-        raise FileError(f"{about.name}, {place!r} is a group without {', '.join(missing)}; it is no CSR matrix.")
-    shape = tuple(int(size) for size in np.asarray(group.attrs.get("shape", group.attrs.get("h5sparse_shape", ()))))
-    if len(shape) != 2 or shape[0] + 1 != int(group["indptr"].shape[0]):
-        raise FileError(f"{about.name}, {place!r}: the shape {shape} does not fit its row pointers.")
-    data = group["data"]
-    both = (shape[0], shape[1])
-    return StoredRows(state, kind, place, both, np.dtype(data.dtype), True, int(data.shape[0]), 0, about)
+        raise FileError(f"{name}, {place!r} is a group without {', '.join(missing)}; it is not a CSR matrix.")
+    for part, found in parts.items():
+        allowed = "fiub" if part == "data" else "iu"
+        if len(found.shape) != 1 or np.dtype(found.dtype).kind not in allowed:
+            raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
+        container.check(found, f"{place}/{part}")
+    shape = _shape(attributes.get("shape", attributes.get("h5sparse_shape", ())))
+    data, indices, indptr = (parts[part] for part in ("data", "indices", "indptr"))
+    if shape is None or shape[0] + 1 != int(indptr.shape[0]):
+        raise FileError(f"{name}, {place!r}: the shape {shape} does not fit its row pointers. Write it again.")
+    count = int(data.shape[0])
+    if count != int(indices.shape[0]):
+        raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values.")
+    return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, About(name))
 
 
-def _place(root: Any, name: str) -> str:
-    if not hasattr(root, "keys"):
+def _shape(sizes: Any) -> tuple[int, int] | None:
+    """Two whole numbers of at least 1, or None."""
+    found = np.asarray(sizes)
+    if found.shape != (2,) or found.dtype.kind not in "iu" or (found < 1).any() or (found > 2**62).any():
+        return None
+    return int(found[0]), int(found[1])
+
+
+def _place(container: Container, name: str) -> str:
+    root = container.root
+    if not _is_group(root):
         return ""
-    if "X" in root:
+    names = container.names(root)
+    if "X" in names:
         return "X"
-    if "indptr" in root and "data" in root:
+    if "indptr" in names and "data" in names:
         return ""
-    tables = [key for key in root if not hasattr(root[key], "keys") and len(root[key].shape) == 2]
+    members = {key: container.get(root, key) for key in names}
+    tables = [key for key, found in members.items() if not _is_group(found) and len(getattr(found, "shape", ())) == 2]
     if len(tables) == 1:
-        return str(tables[0])
-    seen = ", ".join(repr(key) for key in tables) if tables else "none"
+        return tables[0]
+    seen = ", ".join(repr(key) for key in tables[:20]) if tables else "none"
     raise ParameterError(f"{name} holds {len(tables)} arrays of two dimensions: {seen}. Say which with key=...")
 
 
-def _index(root: Any, side: str) -> tuple[str, ...] | None:
+def _index(container: Container, side: str, size: int, name: str) -> tuple[str, ...] | None:
     """Names of the rows or columns of AnnData, where they are few enough to keep."""
-    group = root.get(side)
-    if group is None or not hasattr(group, "keys"):
+    group = container.get(container.root, side)
+    if group is None or not _is_group(group) or size > _MOST_NAMES:
         return None
-    key = str(group.attrs.get("_index", "_index"))
-    names = group[key] if key in group else next((group[other] for other in _NAMES if other in group), None)
-    if names is None or names.shape[0] > _MOST_NAMES:
+    given = str(dict(group.attrs).get("_index", "_index"))
+    names = next((found for key in (given, *_NAMES) if (found := container.get(group, key)) is not None), None)
+    if names is None or _is_group(names):
         return None
+    if tuple(names.shape) != (size,):
+        raise FileError(f"{name}: {side!r} has names of shape {tuple(names.shape)} for {size:,}. Write it again.")
+    container.check(names, f"{side}/{given}")
     return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])

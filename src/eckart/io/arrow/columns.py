@@ -12,6 +12,8 @@ from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
 from eckart.io.roles import EXACT, Text, listed, quoted
 
+TRUTHS = "true and false: analysed as 1 and 0"
+
 
 def kind_of(arrow_type: Any) -> str:
     """number, truth, text, date, empty or other."""
@@ -74,7 +76,7 @@ def _plain(column: Any, target: Any) -> NDArray[Any]:
 
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
-    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy()
+    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy(zero_copy_only=False)
     return values
 
 
@@ -99,7 +101,7 @@ def truth_fates(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
     import pyarrow as pa
 
     truths = [name for name, column in zip(names, columns, strict=True) if pa.types.is_boolean(column.type)]
-    return dict.fromkeys(truths, "true and false: analysed as 1 and 0")
+    return dict.fromkeys(truths, TRUTHS)
 
 
 def refuse_infinite(matrix: NDArray[Any], names: Sequence[str], place: Callable[[int], str]) -> None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from eckart.engine.blocks.source import About
+from eckart.environment import check_piece
 from eckart.errors import FileError
-from eckart.io.arrow.columns import kind_of, matrix_of
-from eckart.io.bytes import reason, shown
-from eckart.io.roles import listed, refuse_empty, unique_names
+from eckart.fingerprint import fingerprint
+from eckart.io.arrow.columns import matrix_of
+from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
+from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
+from eckart.io.bytes import shown
+from eckart.io.guard import reading, reads_rows
+from eckart.io.roles import listed, refuse_empty
 from eckart.io.rows import FileState
+
+_MOST_NAMES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -28,12 +35,13 @@ class ArrowRows:
     pieces: tuple[tuple[int, int], ...]
     """(file, row group or batch) of each piece."""
     edges: tuple[int, ...]
-    columns: tuple[str, ...]
-    """The columns that hold numbers, as they are called in the file."""
+    columns: tuple[int, ...]
+    """Positions of the columns that hold numbers."""
     single: bool
     parquet: bool
     about: About = field(default_factory=About)
     sparse: bool = False
+    _readers: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -50,108 +58,107 @@ class ArrowRows:
     def cuts(self) -> Sequence[int]:
         return self.edges
 
+    @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
+        out = np.empty((stop - start, len(self.columns)), self.dtype)
         first = bisect.bisect_right(self.edges, start) - 1
         last = bisect.bisect_left(self.edges, stop)
-        blocks = [self._piece(piece, start, stop) for piece in range(first, last)]
-        whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        return whole[start - self.edges[first] : stop - self.edges[first]]
+        with self._readers.setdefault("lock", Lock()):
+            for piece in range(first, last):
+                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
+                self._fill(out[begin - start : end - start], piece, begin - self.edges[piece])
+        return out
 
-    def _piece(self, piece: int, start: int, stop: int) -> np.ndarray:
-        import pyarrow as pa
-
+    def _fill(self, out: np.ndarray, piece: int, first: int) -> None:
         number, group = self.pieces[piece]
         state = self.files[number]
-        state.check(self.about.name, start, stop)
-        try:
-            if self.parquet:
-                table = _parquet(state).read_row_group(group, columns=list(self.columns))
-            else:
-                table = pa.Table.from_batches([_arrow(state).get_batch(group)])
-            columns = [table.column(name) for name in self.columns]
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            raise FileError(
-                f"{shown(state.path)}: rows {start:,} to {stop:,} cannot be read ({reason(error)}). Copy it again."
-            ) from error
-        expected = self.edges[piece + 1] - self.edges[piece]
-        if table.num_rows != expected:
-            raise FileError(f"{shown(state.path)} promises {expected} rows in a piece and holds {table.num_rows}.")
-        return matrix_of(columns, table.num_rows, self.about.name).astype(self.dtype, copy=False)
+        state.check(self.about.name, self.edges[piece], self.edges[piece + 1])
+        done = 0
+        with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
+            for columns in self._reader(number).read(group, first, len(out)):
+                numbers = [columns[j] for j in self.columns]
+                block = matrix_of(numbers, len(numbers[0]), self.about.name)
+                out[done : done + len(block)] = block
+                done += len(block)
+
+    def _reader(self, number: int) -> Any:
+        if self._readers.get("number") != number:
+            kind = ParquetPieces if self.parquet else ArrowPieces
+            self._readers["number"], self._readers["reader"] = number, kind(self.files[number], self.columns)
+        return self._readers["reader"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_readers": {}}
 
     def fingerprint(self) -> dict[str, Any]:
-        return {"files": [state.as_dict() for state in self.files], "columns": list(self.columns)}
+        names = [self.about.column_names[j] for j in range(len(self.columns))] if self.about.column_names else []
+        return fingerprint(self.files, shape=list(self.shape), columns=[list(self.columns), names])
 
 
-@lru_cache(maxsize=8)
-def _parquet(state: FileState) -> Any:
-    from pyarrow import parquet
-
-    return parquet.ParquetFile(state.path)
-
-
-@lru_cache(maxsize=8)
-def _arrow(state: FileState) -> Any:
-    import pyarrow as pa
-    from pyarrow import ipc
-
-    return ipc.open_file(pa.memory_map(state.path))
-
-
-def parquet_rows(paths: Sequence[str], name: str) -> ArrowRows:
+def parquet_rows(paths: Sequence[str], name: str, row_names: str | None = "auto") -> ArrowRows:
     """One Parquet file, or several of one schema in the order given."""
-    import pyarrow as pa
-
     states = tuple(FileState.of(path) for path in paths)
     pieces, counts, schema = [], [], None
     for number, state in enumerate(states):
-        try:
-            file = _parquet(state)
-            found = file.schema_arrow.remove_metadata()
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise FileError(
-                f"{shown(state.path)} is a broken Parquet file ({reason(error)}). Copy it again."
-            ) from error
+        with reading(shown(state.path), kind="Parquet file"):
+            file = ParquetPieces(state, ())
         if schema is None:
-            schema = found
-        elif not schema.equals(found):
+            schema = file.schema
+        elif not schema.equals(file.schema, check_metadata=False):
             raise FileError(f"{shown(state.path)} has other columns than {shown(states[0].path)}; all need the same.")
-        for group in range(file.metadata.num_row_groups):
-            pieces.append((number, group))
-            counts.append(file.metadata.row_group(group).num_rows)
-    return _assembled(states, pieces, counts, schema, name, parquet=True)
+        found = file.counts()
+        pieces += [(number, group) for group in range(len(found))]
+        counts += found
+    return _assembled(states, pieces, counts, roles_of(schema, name, row_names), name, parquet=True)
 
 
-def arrow_rows(path: str, name: str) -> ArrowRows | None:
+def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str | None = "auto") -> ArrowRows | None:
     """An Arrow or Feather file with batches; None for a stream or Feather's first version, which are read whole."""
-    import pyarrow as pa
-
     with Path(path).open("rb") as stream:
         if stream.read(6) != b"ARROW1":
             return None
     state = FileState.of(path)
-    try:
-        file = _arrow(state)
-        counts = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise FileError(f"{shown(path)} is a broken Arrow file ({reason(error)}). Copy it again.") from error
+    with reading(shown(path), kind="Arrow file"):
+        file = ArrowPieces(state, ())
+        counts = file.counts()
+        roles = roles_of(file.schema, name, row_names)
+        if roles.numbers and counts and ArrowPieces(state, roles.numbers).is_packed():
+            size = max(counts) * sum(kind.bit_width for kind in roles.types) // 8
+            check_piece(size, name, f"one compressed record batch of {max(counts):,} rows", memory)
     pieces = [(0, i) for i in range(len(counts))]
-    return _assembled((state,), pieces, counts, file.schema, name, parquet=False)
+    return _assembled((state,), pieces, counts, roles, name, parquet=False)
 
 
 def _assembled(
-    states: tuple[FileState, ...], pieces: list[Any], counts: list[int], schema: Any, name: str, *, parquet: bool
+    states: tuple[FileState, ...], pieces: list[Any], counts: list[int], roles: Roles, name: str, *, parquet: bool
 ) -> ArrowRows:
-    import pyarrow as pa
-
     kept = [(piece, count) for piece, count in zip(pieces, counts, strict=True) if count]
     edges = (0, *itertools.accumulate(count for _, count in kept))
-    numbers = [field for field in schema if kind_of(field.type) in ("number", "truth")]
-    others = [field.name for field in schema if kind_of(field.type) not in ("number", "truth")]
-    refuse_empty(edges[-1], len(numbers), name)
-    labels, notes = unique_names([field.name for field in numbers])
-    if others:
-        notes.append(f"Left out, because the table is read in blocks and these are not numbers: {listed(others)}.")
-    single = all(field.type == pa.float32() for field in numbers)
-    about = About(name, column_names=tuple(labels), notes=tuple(notes))
-    columns = tuple(field.name for field in numbers)
-    return ArrowRows(states, tuple(piece for piece, _ in kept), edges, columns, single, parquet, about)
+    refuse_empty(edges[-1], len(roles.numbers), name)
+    few = edges[-1] <= _MOST_NAMES
+    texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
+    about = source_of(roles, (), texts, empty_matrix(roles), name).about
+    if roles.texts and not few:
+        dropped = listed([roles.names[j] for j in roles.texts])
+        note = f"Not kept, because there are more than {_MOST_NAMES:,} rows: the names and labels in {dropped}."
+        about = replace(about, notes=(*about.notes, note))
+    return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, about)
+
+
+def _texts(
+    states: tuple[FileState, ...], pieces: list[Any], counts: list[int], roles: Roles, parquet: bool
+) -> dict[int, Any]:
+    """The columns that name or label the rows, whole."""
+    import pyarrow as pa
+
+    found: dict[int, list[Any]] = {j: [] for j in roles.texts}
+    for number, state in enumerate(states) if found else ():
+        with reading(shown(state.path)):
+            reader: Any = (ParquetPieces if parquet else ArrowPieces)(state, sorted(roles.texts))
+            for (owner, group), count in zip(pieces, counts, strict=True):
+                for columns in reader.read(group, 0, count) if owner == number else ():
+                    for j in roles.texts:
+                        array = columns[j]
+                        array.validate(full=True)
+                        found[j] += array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    return {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in found.items()}

@@ -47,41 +47,74 @@ def read_matrix_market(opened: Opened) -> MemorySource:
     """A sparse or dense Matrix Market file as a source."""
     data = opened.read().replace(b"\r\n", b"\n")
     sizes = _sizes(data, opened.name)
-    _check_promise(sizes, len(data), opened.name)
-    entries = _entries(data, sizes, opened.name)
-    matrix = _sparse(data, entries, sizes, opened.name) if sizes.coordinate else _dense(entries[0], sizes)
+    check_promise(sizes, len(data), opened.name)
+    needed = (sizes.rows + sizes.entries * 3) * 8 if sizes.coordinate else sizes.rows * sizes.columns * 8
+    check_fits(needed, opened.name, f"a matrix of {sizes.rows} x {sizes.columns}")
+    values = parse_entries(data[sizes.start :], sizes, opened.name, data.count(b"\n", 0, sizes.start) + 1)
+    refuse_count(sizes, len(values[-1]), opened.name)
+    matrix = _sparse(values, sizes, opened.name) if sizes.coordinate else _dense(values[0], sizes)
     return MemorySource(matrix, About(opened.name))
 
 
 def read_sizes(opened: Opened) -> Sizes:
     """What the header says, without reading the rest."""
     with opened.stream() as stream:
-        head = stream.read(1 << 20)
+        head = stream.read(1 << 24)
     return _sizes(head, opened.name)
 
 
-def _entries(data: bytes, sizes: Sizes, name: str) -> list[NDArray[Any]]:
-    """The numbers after the size line, one array per word of a line."""
+def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArray[Any]]:
+    """The numbers of whole lines, the first of them line `line` of the file: one array per word of a line.
+
+    Places are counted from 0 and lie inside the matrix.
+    """
     import pyarrow as pa
 
-    if data[sizes.start :].translate(None, _LETTERS):
-        place = next(i for i in range(sizes.start, len(data)) if data[i] not in _LETTERS)
-        _refuse(name, data.count(b"\n", 0, place) + 1, f"the character {chr(data[place])!r} belongs to no number")
+    if body.translate(None, _LETTERS):
+        place = next(i for i in range(len(body)) if body[i] not in _LETTERS)
+        wrong = f"the character {chr(body[place])!r} belongs to no number"
+        _refuse(name, body.count(b"\n", 0, place) + line, wrong)
     try:
-        table = _table(data[sizes.start :], " ", sizes)
+        table = _table(body, " ", sizes)
     except pa.ArrowInvalid:
         try:
-            table = _table(align(data[sizes.start :]), "\t", sizes)
+            table = _table(align(body), "\t", sizes)
         except pa.ArrowInvalid:
-            _refuse_line(data, sizes, name)
-    if table.num_rows != sizes.entries:
-        raise FileError(f"{name} promises {sizes.entries} entries and has {table.num_rows}. Copy it or write it again.")
+            _refuse_line(body, sizes, name, line)
     values = [column.to_numpy() for column in table.columns]
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
-        line = Records(data, sizes.start, " ").line(int(infinite[0]))
-        raise NotFiniteError(f"{name}, line {line}: the value is infinite, or too large for a double. Correct it.")
-    return values
+        where = Records(body, 0, " ").line(int(infinite[0])) + line - 1
+        raise NotFiniteError(f"{name}, line {where}: the value is infinite, or too large for a double. Correct it.")
+    return _placed(values, body, sizes, name, line) if sizes.coordinate else values
+
+
+def _placed(values: list[NDArray[Any]], body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArray[Any]]:
+    row, column = values[0], values[1]
+    wrong = np.flatnonzero((row < 1) | (row > sizes.rows) | (column < 1) | (column > sizes.columns))
+    if wrong.size:
+        first = int(wrong[0])
+        where = Records(body, 0, " ").line(first) + line - 1
+        _refuse(name, where, f"the place ({row[first]}, {column[first]}) is outside {sizes.rows} x {sizes.columns}")
+    return [row - 1, column - 1, np.ones(len(row)) if sizes.pattern else values[2]]
+
+
+def refuse_count(sizes: Sizes, found: int, name: str) -> None:
+    if found != sizes.entries:
+        raise FileError(f"{name} promises {sizes.entries} entries and has {found}. Copy it or write it again.")
+
+
+def refuse_both_sides(row: NDArray[Any], column: NDArray[Any], sizes: Sizes, name: str) -> None:
+    """A symmetric matrix gives one triangle: the lower one, as the format has it, or all of it above the diagonal."""
+    if sizes.symmetry != "general" and (row < column).any() and (row > column).any():
+        raise FileError(f"{name} is {sizes.symmetry} and has entries on both sides of its diagonal. Write it again.")
+
+
+def mirrored(row: NDArray[Any], column: NDArray[Any], value: NDArray[Any], sizes: Sizes) -> list[NDArray[Any]]:
+    """The entries of the other triangle of a symmetric or skew-symmetric matrix."""
+    mirror = row != column
+    sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
+    return [column[mirror], row[mirror], sign * value[mirror]]
 
 
 def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
@@ -102,15 +135,16 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
     )
 
 
-def _refuse_line(data: bytes, sizes: Sizes, name: str) -> NoReturn:
+def _refuse_line(body: bytes, sizes: Sizes, name: str, line: int) -> NoReturn:
     """Go through the lines one by one to name the one that is no entry."""
-    records = Records(data, sizes.start, " ")
+    records = Records(body, 0, " ")
     form = ["row", "column", "value"][: sizes.words] if sizes.coordinate else ["value"]
     for record in range(len(records)):
         words = " ".join(records.cells(record)).split()
         if words and (len(words) != len(form) or not all(map(_is_entry, form, words))):
-            _refuse(name, records.line(record), f"{' '.join(words)[:60]!r} is not of the form {' '.join(form)!r}")
-    _refuse(name, records.line(0), "the entries could not be parsed")
+            wrong = f"{' '.join(words)[:60]!r} is not of the form {' '.join(form)!r}"
+            _refuse(name, records.line(record) + line - 1, wrong)
+    _refuse(name, line, "the entries could not be parsed")
 
 
 def _is_entry(kind: str, word: str) -> bool:
@@ -121,28 +155,16 @@ def _is_entry(kind: str, word: str) -> bool:
     return kind == "value" or abs(number) < 2**63
 
 
-def _sparse(data: bytes, entries: list[NDArray[Any]], sizes: Sizes, name: str) -> Any:
+def _sparse(entries: list[NDArray[Any]], sizes: Sizes, name: str) -> Any:
     from scipy import sparse
 
     from eckart.io.arrays.sparse import canonical
 
-    row, column = entries[0], entries[1]
-    value = np.ones(len(row)) if sizes.pattern else entries[2]
-    wrong = np.flatnonzero((row < 1) | (row > sizes.rows) | (column < 1) | (column > sizes.columns))
-    if wrong.size:
-        first = int(wrong[0])
-        line = Records(data, sizes.start, " ").line(first)
-        _refuse(name, line, f"the place ({row[first]}, {column[first]}) is outside {sizes.rows} x {sizes.columns}")
-    row, column = row - 1, column - 1
+    row, column, value = entries
+    refuse_both_sides(row, column, sizes, name)
     if sizes.symmetry != "general":
-        if (row < column).any() and (row > column).any():
-            raise FileError(
-                f"{name} is {sizes.symmetry} and has entries on both sides of its diagonal. Write it again."
-            )
-        mirror = row != column
-        sign = -1.0 if sizes.symmetry == "skew-symmetric" else 1.0
-        value = np.concatenate([value, sign * value[mirror]])
-        row, column = np.concatenate([row, column[mirror]]), np.concatenate([column, row[mirror]])
+        other = mirrored(row, column, value, sizes)
+        row, column, value = (np.concatenate(pair) for pair in zip((row, column, value), other, strict=True))
     return canonical(sparse.coo_array((value, (row, column)), shape=(sizes.rows, sizes.columns)))
 
 
@@ -204,7 +226,7 @@ def _size_line(data: bytes) -> tuple[int, int, str]:
     return line + 1, len(data), ""
 
 
-def _check_promise(sizes: Sizes, size: int, name: str) -> None:
+def check_promise(sizes: Sizes, size: int, name: str) -> None:
     """Each entry takes a few bytes at least, so the file size bounds what may be believed."""
     shortest = 2 if not sizes.coordinate else 4 if sizes.pattern else 6
     rest = max(size - sizes.start, 0) + 1
@@ -213,5 +235,3 @@ def _check_promise(sizes: Sizes, size: int, name: str) -> None:
             f"{name} promises {sizes.entries} entries and has room for {rest // shortest} at most: it is cut off, or "
             "its size line is wrong. Copy it again, or write it again."
         )
-    needed = (sizes.rows + sizes.entries * 3) * 8 if sizes.coordinate else sizes.rows * sizes.columns * 8
-    check_fits(needed, name, f"a matrix of {sizes.rows} x {sizes.columns}")

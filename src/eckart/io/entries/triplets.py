@@ -6,10 +6,8 @@ until they are sorted. The sorted matrix is an .npz as scipy.sparse.save_npz wri
 
 from __future__ import annotations
 
-import atexit
 import io
-import shutil
-import tempfile
+import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,14 +15,27 @@ from typing import Any
 
 import numpy as np
 
-from eckart.environment import MAX_EXPANSION
-from eckart.errors import FileError
+from eckart.environment import MAX_EXPANSION, check_fits
+from eckart.errors import FileError, NotFiniteError
 from eckart.files import new_file
-from eckart.io.bytes import open_path, reason
-from eckart.io.entries.matrix_market import Sizes, read_sizes
+from eckart.io.arrow.columns import kind_of, matrix_of
+from eckart.io.bytes import Opened, open_path, shown
+from eckart.io.entries.matrix_market import (
+    Sizes,
+    check_promise,
+    mirrored,
+    parse_entries,
+    read_sizes,
+    refuse_both_sides,
+    refuse_count,
+)
+from eckart.io.guard import reading
+from eckart.io.text.records import MAX_RECORD, refuse_long
+from eckart.spool import VARIABLE, Spool
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
-_LINES = 1 << 24
+_PIECE = 1 << 22
+_BATCH = 1 << 18
 _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "col", "columns", "item", "term"))
 
 
@@ -32,14 +43,16 @@ def write_csr(
     path: str | Path, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, overwrite: bool
 ) -> int:
     """Sort entries by rows into an .npz file; gives their number. `blocks` is called twice."""
+    check_fits((shape[0] + 1) * 8 * 4, Path(path).name, f"sorting the entries of {shape[0]:,} rows")
     counts = np.zeros(shape[0] + 1, np.int64)
     for rows, _, _ in blocks():
         counts[1:] += np.bincount(rows, minlength=shape[0])
     indptr = np.cumsum(counts)
     total = int(indptr[-1])
-    with tempfile.TemporaryDirectory(prefix="eckart-", dir=Path(path).resolve().parent) as folder:
-        data = np.memmap(Path(folder) / "data", np.float64, "w+", shape=(max(total, 1),))
-        indices = np.memmap(Path(folder) / "indices", np.int32, "w+", shape=(max(total, 1),))
+    wide = np.int32 if shape[1] <= 2**31 else np.int64  # column numbers are kept, whatever their size
+    with Spool(Path(path).resolve().parent) as folder:
+        data = _mapped(folder / "data", np.dtype(np.float64), total)
+        indices = _mapped(folder / "indices", np.dtype(wide), total)
         free = indptr[:-1].copy()
         for rows, columns, values in blocks():
             order = np.argsort(rows, kind="stable")
@@ -62,6 +75,22 @@ def write_csr(
     return total
 
 
+def _mapped(path: Path, dtype: np.dtype[Any], count: int) -> np.ndarray:
+    """An array in a file whose room is reserved first: a disk that fills up under a map kills the process (SIGBUS)."""
+    size = max(count, 1) * dtype.itemsize
+    try:
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        raise FileError(
+            f"Sorting the entries by rows takes {size:,} bytes in {path.parent.parent}: {error.strerror or error}. "
+            f"Make room, or set {VARIABLE} to a folder with room."
+        ) from error
+    mapped: np.ndarray = np.memmap(path, dtype, "w+" if not path.stat().st_size else "r+", shape=(max(count, 1),))
+    return mapped
+
+
 def _write_npy(stream: Any, array: np.ndarray) -> None:
     """In pieces: the array may be larger than memory."""
     head = io.BytesIO()
@@ -75,93 +104,108 @@ def _write_npy(stream: Any, array: np.ndarray) -> None:
 def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
     """The shape of a Matrix Market file and a way to go through its entries; None for a dense one."""
     opened = open_path(path, MAX_EXPANSION)
+    if opened.packed:
+        return None
     sizes = read_sizes(opened)
     if not sizes.coordinate:
         return None
-    return (sizes.rows, sizes.columns), lambda: _market_blocks(path, sizes, opened.name)
+    check_promise(sizes, opened.size, opened.name)
+    return (sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes)
 
 
-def _market_blocks(path: str, sizes: Sizes, name: str) -> Iterator[Entries]:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    names = ["row", "column", "value"][: sizes.words]
-    types = {"row": pa.int64(), "column": pa.int64(), "value": pa.float64()}
-    seen = 0
-    with Path(path).open("rb") as stream:
-        stream.seek(sizes.start)
-        try:
-            reader = csv.open_csv(
-                pa.PythonFile(stream, mode="r"),
-                read_options=csv.ReadOptions(column_names=names, block_size=_LINES),
-                parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-                convert_options=csv.ConvertOptions(column_types={k: types[k] for k in names}, null_values=[]),
-            )
-            for batch in reader:
-                row, column = (batch.column(i).to_numpy() - 1 for i in range(2))
-                value = np.ones(len(row)) if sizes.pattern else batch.column(2).to_numpy()
-                seen += len(row)
-                _check_places(row, column, (sizes.rows, sizes.columns), name, seen)
-                yield from _mirrored(row, column, value, sizes.symmetry)
-        except pa.ArrowInvalid as error:
-            raise FileError(f"{name}: an entry after the first {seen:,} cannot be read ({reason(error)}).") from error
-    if seen != sizes.entries:
-        raise FileError(f"{name} promises {sizes.entries} entries and has {seen}. Copy it or write it again.")
+def _market_blocks(opened: Opened, sizes: Sizes) -> Iterator[Entries]:
+    seen, below, above = 0, False, False
+    for body, line in _lines(opened, sizes.start):
+        row, column, value = parse_entries(body, sizes, opened.name, line)
+        seen += len(row)
+        if sizes.symmetry != "general":
+            below, above = below or bool((row > column).any()), above or bool((row < column).any())
+            if below and above:
+                refuse_both_sides(np.array([0, 1]), np.array([1, 0]), sizes, opened.name)
+            yield from ((row, column, value), tuple(mirrored(row, column, value, sizes)))  # type: ignore[misc]
+        elif len(row):
+            yield row, column, value
+    refuse_count(sizes, seen, opened.name)
 
 
-def _mirrored(row: np.ndarray, column: np.ndarray, value: np.ndarray, symmetry: str) -> Iterator[Entries]:
-    yield row, column, value
-    if symmetry != "general":
-        off = row != column
-        sign = -1.0 if symmetry == "skew-symmetric" else 1.0
-        yield column[off], row[off], sign * value[off]
-
-
-def _check_places(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], name: str, seen: int) -> None:
-    bad = np.flatnonzero((row < 0) | (row >= shape[0]) | (column < 0) | (column >= shape[1]))
-    if bad.size:
-        first = int(bad[0])
-        place = f"({int(row[first]) + 1}, {int(column[first]) + 1})"
-        raise FileError(
-            f"{name}: entry {seen - len(row) + first + 1:,} is at {place}, outside {shape[0]} x {shape[1]}."
-        )
+def _lines(opened: Opened, start: int) -> Iterator[tuple[bytes, int]]:
+    """The text from byte `start` on in pieces of whole lines, each with the number of its first line."""
+    with opened.stream() as stream:
+        line = stream.read(start).count(b"\n") + 1
+        rest = b""
+        while chunk := stream.read(_PIECE):
+            text = rest + chunk
+            end = text.rfind(b"\n") + 1
+            rest = text[end:]
+            if len(rest) > MAX_RECORD:
+                refuse_long(opened.name, line + text.count(b"\n"))
+            if end:
+                yield text[:end].replace(b"\r\n", b"\n"), line
+                line += text.count(b"\n", 0, end)
+        yield rest.replace(b"\r\n", b"\n"), line
 
 
 def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Entries]]] | None:
-    """The same for a Parquet table of (row, column, value), counted from 0; None for any other table."""
-    import pyarrow as pa
+    """The same for a Parquet table of (row, column, value), counted from 0; None for any other table.
+
+    The schema decides: three columns, the first two whole numbers called as in `_WORDS`, the third a number.
+    """
     from pyarrow import parquet, types
 
-    try:
-        file = parquet.ParquetFile(path)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        message = f"{Path(path).name} is a broken Parquet file ({reason(error)}). Copy it again."
-        raise FileError(message) from error
-    fields = list(file.schema_arrow)
+    name = shown(path)
+    with reading(name, kind="Parquet file"):
+        file = parquet.ParquetFile(path, buffer_size=1 << 20)
+        fields = list(file.schema_arrow)
     if len(fields) != 3 or not all(types.is_integer(field.type) for field in fields[:2]):
         return None
     if any(field.name.lower() not in words for field, words in zip(fields[:2], _WORDS, strict=True)):
         return None
+    if kind_of(fields[2].type) not in ("number", "truth"):
+        return None
 
     def blocks() -> Iterator[Entries]:
-        for group in range(file.metadata.num_row_groups):
-            table = file.read_row_group(group)
-            row, column, value = (table.column(i).to_numpy() for i in range(3))
-            if len(row):
-                yield row.astype(np.int64), column.astype(np.int64), value.astype(np.float64)
+        with reading(name, kind="Parquet file"):
+            seen = 0
+            for batch in file.iter_batches(_BATCH, use_threads=False):
+                if len(batch):
+                    yield _table_block(batch, name, seen)
+                seen += len(batch)
+            if seen != file.metadata.num_rows:
+                raise FileError(f"{name} promises {file.metadata.num_rows} rows and holds {seen}. Write it again.")
 
     rows = columns = 0
     for row, column, _ in blocks():
-        if min(int(row.min()), int(column.min())) < 0:
-            raise FileError(f"{Path(path).name}: a row or column number is negative; they are counted from 0.")
         rows, columns = max(rows, int(row.max()) + 1), max(columns, int(column.max()) + 1)
+    if rows == 0:
+        raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     return (rows, columns), blocks
 
 
-def spooled(path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]]) -> str:
-    """The sorted matrix in a folder of its own that goes away with the program."""
-    folder = tempfile.mkdtemp(prefix="eckart-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    target = str(Path(folder) / (Path(path).name + ".npz"))
-    write_csr(target, shape, blocks, overwrite=True)
-    return target
+def _table_block(batch: Any, name: str, seen: int) -> Entries:
+    import pyarrow as pa
+
+    batch.validate(full=True)
+    for index in range(2):
+        if batch.column(index).null_count:
+            raise FileError(f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing.")
+    row, column = (batch.column(index).to_numpy(zero_copy_only=False) for index in range(2))
+    for part in (row, column):
+        if int(part.min()) < 0 or int(part.max()) >= 2**62:
+            raise FileError(f"{name}: a row or column number is negative or beyond 2**62; they are counted from 0.")
+    value = matrix_of([pa.chunked_array([batch.column(2)])], len(batch), name)[:, 0].astype(np.float64)
+    infinite = np.flatnonzero(np.isinf(value))
+    if infinite.size:
+        where = f"{name}, row {seen + int(infinite[0]) + 1:,}"
+        raise NotFiniteError(f"{where}: the value is infinite, or too large for a double. Correct it.")
+    return row.astype(np.int64), column.astype(np.int64), value
+
+
+def read_entries(shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], name: str) -> Any:
+    """All entries as one csr_array in canonical form."""
+    from scipy import sparse
+
+    from eckart.io.arrays.sparse import canonical
+
+    check_fits((shape[0] + 1) * 8, name, f"a sparse matrix of {shape[0]:,} rows")
+    row, column, value = (np.concatenate(parts) for parts in zip(*blocks(), strict=True))
+    return canonical(sparse.coo_array((value, (row, column)), shape=shape))

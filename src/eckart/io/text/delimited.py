@@ -13,7 +13,7 @@ import numpy as np
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_fates
-from eckart.io.bytes import reason
+from eckart.io.guard import reason
 from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
 from eckart.io.text.cells import (
     AMOUNT,
@@ -32,6 +32,9 @@ from eckart.io.text.records import Records
 
 WIDE = 10_000
 """Beyond this many columns Arrow's cost per column outweighs its parser; rows are then read one by one."""
+
+
+EMPTY = "without any value: left out"
 
 
 class Page:
@@ -89,11 +92,8 @@ def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource
     """The whole file as one matrix with names."""
     text, notes = to_utf8(data, options.encoding, name)
     layout = sniff(text, options, name)
-    if (line := Records(layout.data, layout.body, layout.delimiter).stray_quote()) is not None:
-        raise FileError(
-            f"{name}, line {line}: a quote opens here that is not closed, or stands inside a cell. "
-            'Close it, or quote the whole cell and write the inner quote twice: "5"" pipe".'
-        )
+    refuse_stray_quote(layout.data, layout.body, layout.delimiter, name)
+    Records(layout.data, layout.body, layout.delimiter).refuse_long_record(name)
     page = Page(name, layout)
     refuse_empty(len(layout.sample), 1, name)
     check_row_names(options.row_names, page.columns, name)
@@ -103,6 +103,16 @@ def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource
     refuse_empty(len(parts.matrix), parts.matrix.shape[1], name)
     refuse_infinite(parts.matrix, parts.column_names, page.place)
     return assemble(parts, name, options.row_names)
+
+
+def refuse_stray_quote(data: bytes, body: int, delimiter: str, name: str, line: int = 1) -> None:
+    """Refuse a quote that is not closed or stands inside a cell; `data` begins on line `line` of the file."""
+    found = Records(data, body, delimiter).stray_quote()
+    if found is not None:
+        raise FileError(
+            f"{name}, line {found + line - 1}: a quote opens here that is not closed, or stands inside a cell. "
+            'Close it, or quote the whole cell and write the inner quote twice: "5"" pipe".'
+        )
 
 
 def _separated(layout: Layout, options: TextOptions) -> str:
@@ -157,7 +167,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     refuse_empty(table.num_rows, len(numbers), page.name)
     matrix = matrix_of(numbers, table.num_rows, page.name)
     notes = number_notes(names, numbers, matrix)
-    fates = truth_fates(names, numbers) | dict.fromkeys(empty, "without any value: left out")
+    fates = truth_fates(names, numbers) | dict.fromkeys(empty, EMPTY)
     if empty:
         notes.append(f"Without any value, and so left out: the column {listed(empty)}.")
     texts.sort(key=lambda text: text.name not in naming)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from eckart.errors import FileError, ParameterError
 from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
-from eckart.io.text.records import record_end, split
+from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 CANDIDATES = (",", ";", "\t", "|")
@@ -54,7 +54,7 @@ class Layout:
 
 def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
     start, mark, comments = _preamble(data)
-    records = sample_records(data, start)
+    records = sample_records(data, start, name)
     if not records:
         raise FileError(f"{name} has no rows: it holds nothing but blank lines and comments.")
     delimiter = options.mark or mark or best_delimiter(records, options.decimal)
@@ -62,7 +62,7 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
     if delimiter == " ":
         data, delimiter = align(data), "\t"
         start, _, comments = _preamble(data)
-        records = sample_records(data, start)
+        records = sample_records(data, start, name)
     rows = [split(record, delimiter) for record in records]
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
     notes = ["Numbers are written with a decimal comma."] if decimal == "," and options.decimal is None else []
@@ -77,12 +77,14 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
     return Layout(data, delimiter, decimal, header, start, rows, notes)
 
 
-def sample_records(data: bytes, start: int) -> list[str]:
+def sample_records(data: bytes, start: int, name: str) -> list[str]:
     """The first records, as text."""
     records: list[str] = []
     stop = start + SAMPLE_BYTES
     while start < len(data) and len(records) < SAMPLE_RECORDS and (start < stop or len(records) < 3):
         end = record_end(data, start)
+        if end - start > MAX_RECORD:
+            refuse_long(name, data.count(b"\n", 0, start) + 1)
         if end > start:
             records.append(data[start:end].decode("utf-8", "replace"))
         start = end + 1

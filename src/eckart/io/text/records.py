@@ -7,11 +7,24 @@ as long as every opening quote begins a cell and every closing quote ends one, w
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eckart.environment import say_bytes
+from eckart.errors import FileError
+
 NEWLINE, QUOTE = 10, 34
+MAX_RECORD = 1 << 25
+"""A record longer than this many bytes is no table: a quote was not closed, or lines do not end in a newline."""
+
+
+def refuse_long(name: str, line: int) -> NoReturn:
+    raise FileError(
+        f"{name}, line {line}: the record that begins here is longer than {say_bytes(MAX_RECORD)}. Either a quote is "
+        "not closed, or the lines do not end in a newline. Correct the file, or store wide tables as .npy."
+    )
 
 
 class Records:
@@ -30,9 +43,14 @@ class Records:
         return places[np.searchsorted(self._quotes, places) % 2 == 0] if self._quotes.size else places
 
     @cached_property
+    def ends_outside_quotes(self) -> NDArray[np.intp]:
+        """Newlines that end a record."""
+        return self._outside(NEWLINE)
+
+    @cached_property
     def bounds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """First byte and end of each record, counted from `body`."""
-        ends = np.append(self._outside(NEWLINE), self._bytes.size)
+        ends = np.append(self.ends_outside_quotes, self._bytes.size)
         starts = np.append(0, ends[:-1] + 1)
         kept = ends > starts
         return starts[kept], ends[kept]
@@ -52,6 +70,12 @@ class Records:
         starts, ends = self.bounds
         marks = self._outside(ord(self.delimiter))
         return np.searchsorted(marks, ends) - np.searchsorted(marks, starts) + 1
+
+    def refuse_long_record(self, name: str) -> None:
+        if len(self.data) - self.body > MAX_RECORD:
+            long = np.flatnonzero(self.bounds[1] - self.bounds[0] > MAX_RECORD)
+            if long.size:
+                refuse_long(name, self.line(int(long[0])))
 
     def cells(self, record: int) -> list[str]:
         starts, ends = self.bounds
@@ -98,11 +122,15 @@ def unquote(cell: str) -> str:
 
 
 def record_end(data: bytes, start: int) -> int:
-    """The end of the record that begins at `start`: the next newline outside quotes."""
-    end = data.find(b"\n", start)
-    quotes = data.count(b'"', start, end if end >= 0 else len(data))
-    while end >= 0 and quotes % 2:
-        following = data.find(b"\n", end + 1)
-        quotes += data.count(b'"', end, following if following >= 0 else len(data))
-        end = following
-    return len(data) if end < 0 else end
+    """The end of the record that begins at `start`: the next newline outside quotes, or where it gets too long."""
+    limit = min(len(data), start + MAX_RECORD + 1)
+    while True:
+        end = data.find(b"\n", start, limit)
+        end = limit if end < 0 else end
+        opening = data.find(b'"', start, end)
+        closing = data.find(b'"', opening + 1, limit) if opening >= 0 else -1
+        if opening < 0:
+            return end
+        if closing < 0:
+            return limit
+        start = closing + 1

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import bisect
 import gzip
-import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -18,15 +17,19 @@ import numpy as np
 
 from eckart.engine.blocks.source import About
 from eckart.errors import FileError, NotFiniteError
-from eckart.io.arrow.columns import matrix_of
-from eckart.io.bytes import GZIP_MAGIC, reason
-from eckart.io.rows import FileState
-from eckart.io.text.cells import MISSING
-from eckart.io.text.delimited import Page, read_delimited
-from eckart.io.text.layout import TextOptions, sniff
-from eckart.io.text.records import Records
+from eckart.fingerprint import fingerprint
+from eckart.io.arrow.columns import TRUTHS, matrix_of
+from eckart.io.bytes import Opened
+from eckart.io.guard import reads_rows, reason
+from eckart.io.rows import FileState, HeldRows
+from eckart.io.text.cells import MISSING, looks_numeric
+from eckart.io.text.delimited import EMPTY, Page, read_delimited, refuse_stray_quote
+from eckart.io.text.layout import Layout, TextOptions, sniff
+from eckart.io.text.records import MAX_RECORD, Records, refuse_long
 
-_HEAD = 1 << 20
+_HELD = 1 << 24
+"""Texts up to this many bytes, unpacked, are read whole."""
+_HEAD = 1 << 21
 _CHUNK = 1 << 22
 
 
@@ -43,6 +46,8 @@ class DelimitedRows:
     numbers: tuple[str, ...]
     delimiter: str
     decimal: str
+    truths: frozenset[str] = frozenset()
+    """Columns of true and false."""
     about: About = field(default_factory=About)
     sparse: bool = False
 
@@ -61,15 +66,19 @@ class DelimitedRows:
     def cuts(self) -> Sequence[int]:
         return self.edges
 
+    @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
         self.state.check(self.about.name, start, stop)
         first = bisect.bisect_right(self.edges, start) - 1
         last = bisect.bisect_left(self.edges, stop)
+        out = np.empty((stop - start, len(self.numbers)))
         with _opened(self.state.path, packed=self.packed) as stream:
             stream.seek(self.places[first])
-            blocks = [self._piece(stream.read(self.places[i + 1] - self.places[i]), i) for i in range(first, last)]
-        whole = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        return whole[start - self.edges[first] : stop - self.edges[first]]
+            for piece in range(first, last):
+                block = self._piece(stream.read(self.places[piece + 1] - self.places[piece]), piece)
+                begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
+                out[begin - start : end - start] = block[begin - self.edges[piece] : end - self.edges[piece]]
+        return out
 
     def _piece(self, text: bytes, piece: int) -> np.ndarray:
         import pyarrow as pa
@@ -79,7 +88,7 @@ class DelimitedRows:
             null_values=list(MISSING),
             decimal_point=self.decimal,
             include_columns=list(self.numbers),
-            column_types=dict.fromkeys(self.numbers, pa.float64()),
+            column_types={name: pa.bool_() if name in self.truths else pa.float64() for name in self.numbers},
         )
         parse = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
         read = csv.ReadOptions(column_names=list(self.columns), block_size=min(len(text) + 1, (1 << 31) - 1))
@@ -106,83 +115,165 @@ class DelimitedRows:
         return np.asarray(block, dtype=np.float64)
 
     def fingerprint(self) -> dict[str, Any]:
-        return self.state.as_dict()
+        # The layout belongs to it: the same bytes mean other numbers with another delimiter or decimal mark.
+        layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers)]
+        return fingerprint([self.state], shape=list(self.shape), layout=layout)
 
 
-def delimited_rows(path: str, options: TextOptions | None = None) -> DelimitedRows:
-    """Index a text: one pass over its bytes, nothing parsed but its beginning."""
-    name = Path(path).name
-    options = options or TextOptions(None, None, None, "auto", None)
-    with Path(path).open("rb") as stream:
-        packed = stream.read(2) == GZIP_MAGIC
-    with _opened(path, packed=packed) as stream:
-        head = stream.read(_HEAD)
-    if len(head) == _HEAD:
-        head = head[: _last_end(head, ",")] or head
-    head = head.removeprefix(b"\xef\xbb\xbf")
-    try:
-        head.decode("utf-8")
-    except UnicodeDecodeError as error:
+def text_rows(
+    opened: Opened, path: str, options: TextOptions, *, tab: bool = False, limit: int | None = None
+) -> HeldRows | DelimitedRows:
+    """Rows of a text: one of at most `limit` bytes is read whole, with all its names, any other is indexed."""
+    state = FileState.of(path)
+    content = opened.read_small(_HELD if limit is None else limit)
+    if content is None:
+        return delimited_rows(opened, state, options, tab=tab)
+    options = with_tabs(options, content) if tab else options
+    found = read_delimited(content, opened.name, options)
+    return HeldRows(found.matrix, replace(found.about, name=Path(path).name), state)
+
+
+def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
+    """A file called .tsv is separated by tabs, unless it has none or another delimiter was given."""
+    return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
+
+
+def delimited_rows(opened: Opened, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
+    """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
+
+    Whatever further down does not fit the beginning is refused, so the numbers are those of reading it whole.
+    """
+    name = Path(state.path).name
+    head = _head(opened, name)
+    mark = b"\xef\xbb\xbf" if head.startswith(b"\xef\xbb\xbf") else b""
+    head = head.removeprefix(mark)
+    options = with_tabs(options, head) if tab else options
+    if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
         raise FileError(
-            f"{name} is not UTF-8, and only UTF-8 texts are read in blocks. Convert it: iconv -t UTF-8."
-        ) from error
+            f"{name} is not UTF-8, and a text of this size is read in blocks, which must be UTF-8. "
+            "Convert it: iconv -t UTF-8."
+        )
     layout = sniff(head, options, name)
     if layout.data != head:
         raise FileError(f"{name} is separated by blanks, which is read whole only. Write it with tabs or commas.")
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.about.column_names or ())
-    with _opened(path, packed=packed) as stream:
-        offset = layout.body + (3 if stream.read(3) == b"\xef\xbb\xbf" else 0)
-    edges, places, lines = _index(path, packed, offset, layout.delimiter, head[: layout.body].count(b"\n") + 1)
+    empty = [column for column, fate in begun.about.fates.items() if fate == EMPTY]
+    truths = frozenset(column for column, fate in begun.about.fates.items() if fate == TRUTHS)
+    index = _Index(name, layout, tuple(page.columns), empty)
+    line = head[: layout.body].count(b"\n") + 1
+    edges, places, lines = index.pieces(opened, len(mark) + layout.body, line)
     others = [column for column in page.columns if column not in numbers]
     notes = [note for note in begun.about.notes if "row" not in note]
     if others:
         notes.append(f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
     about = About(name, column_names=numbers, notes=tuple(notes))
-    columns = tuple(page.columns)
+    columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
-        FileState.of(path), packed, edges, places, lines, columns, numbers, layout.delimiter, layout.decimal, about
+        state, opened.packed, edges, places, lines, columns, numbers, delimiter, layout.decimal, truths, about
     )
 
 
-def _index(path: str, packed: bool, offset: int, delimiter: str, line: int) -> tuple[tuple[int, ...], ...]:
-    """(rows, bytes, lines) where pieces of a few megabytes begin."""
-    rows, places, lines = [0], [offset], [line]
-    for piece in _whole_records(path, packed, offset, delimiter):
-        count = len(Records(piece, 0, delimiter))
-        if count:
-            rows.append(rows[-1] + count)
-            places.append(places[-1] + len(piece))
-            lines.append(lines[-1] + piece.count(b"\n"))
-        else:
-            places[-1] += len(piece)  # nothing but blank lines
-            lines[-1] += piece.count(b"\n")
-    return tuple(rows), tuple(places), tuple(lines)
+def _head(opened: Opened, name: str) -> bytes:
+    """The beginning of a text, as far as it consists of whole records."""
+    head, wanted = bytearray(), _HEAD
+    for piece in opened.unpacked(whole=False):
+        head += piece
+        if len(head) < wanted:
+            continue
+        end = last_end(bytes(head), ",")
+        if end > len(head) // 2:
+            return bytes(head[:end])
+        if len(head) - end > MAX_RECORD:
+            refuse_long(name, head.count(b"\n", 0, end) + 1)
+        wanted = 2 * len(head)
+    return bytes(head)
 
 
-def _whole_records(path: str, packed: bool, offset: int, delimiter: str) -> Iterator[bytes]:
-    """The text from `offset` on in pieces that end where a record ends."""
-    with _opened(path, packed=packed) as stream:
-        stream.seek(offset)
-        rest = b""
-        for chunk in itertools.chain(iter(lambda: stream.read(_CHUNK), b""), (None,)):
-            text = rest + (chunk or b"")
-            if chunk is None:
-                if text:
-                    yield text
-                return
-            end = _last_end(text, delimiter)
-            rest = text[end:]
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Index:
+    """Where pieces of a few megabytes begin, found in one pass that also refuses what no block could be read from."""
+
+    name: str
+    layout: Layout
+    columns: tuple[str, ...]
+    empty: list[str]
+    """Columns without a value in the beginning; they must have none further down."""
+
+    def pieces(self, opened: Opened, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
+        """(rows, bytes, lines) of the pieces."""
+        rows, places, lines = [0], [offset], [line]
+        for piece in self._whole_records(opened, offset, line):
+            self._check(piece, lines[-1])
+            count = len(Records(piece, 0, self.layout.delimiter))
+            if count:
+                rows.append(rows[-1] + count)
+                places.append(places[-1] + len(piece))
+                lines.append(lines[-1] + piece.count(b"\n"))
+            else:
+                places[-1] += len(piece)  # nothing but blank lines
+                lines[-1] += piece.count(b"\n")
+        return tuple(rows), tuple(places), tuple(lines)
+
+    def _whole_records(self, opened: Opened, offset: int, line: int) -> Iterator[bytes]:
+        """The text from `offset` on in pieces that end where a record ends."""
+        rest, skip, wanted = bytearray(), offset, _CHUNK
+        for chunk in opened.unpacked(whole=False):
+            rest += chunk[skip:]
+            skip = max(0, skip - len(chunk))
+            if len(rest) < wanted:
+                continue
+            text = bytes(rest)
+            end = last_end(text, self.layout.delimiter)
             if end:
                 yield text[:end]
+                line += text.count(b"\n", 0, end)
+                del rest[:end]
+            if len(rest) > MAX_RECORD:
+                refuse_long(self.name, line)
+            wanted = max(_CHUNK, 2 * len(rest))
+        if rest:
+            yield bytes(rest)
+
+    def _check(self, piece: bytes, line: int) -> None:
+        refuse_stray_quote(piece, 0, self.layout.delimiter, self.name, line)
+        if b"\0" in piece:
+            where = line + piece.count(b"\n", 0, piece.find(b"\0"))
+            raise FileError(f"{self.name}, line {where}: there is a NUL byte, so this is not a plain text file.")
+        if self.empty:
+            self._check_empty(piece, line)
+
+    def _check_empty(self, piece: bytes, line: int) -> None:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        convert = csv.ConvertOptions(include_columns=self.empty, column_types=dict.fromkeys(self.empty, pa.string()))
+        parse = csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=b'"' in piece)
+        read = csv.ReadOptions(column_names=list(self.columns), block_size=len(piece) + 1)
+        table = csv.read_csv(pa.BufferReader(piece), read_options=read, parse_options=parse, convert_options=convert)
+        for column in self.empty:
+            cells, _ = looks_numeric(table.column(column), self.layout.decimal)
+            if cells.null_count < len(cells):
+                raise FileError(
+                    f"{self.name}: the column {column!r} has no value in the beginning of the text and has some from "
+                    f"line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
+                )
 
 
-def _last_end(text: bytes, delimiter: str) -> int:
+def last_end(text: bytes, delimiter: str) -> int:
     """The byte after the last newline that is not inside quotes; 0 if there is none."""
     if b'"' not in text:
         return text.rfind(b"\n") + 1
-    ends = Records(text, 0, delimiter)._outside(10)
+    ends = Records(text, 0, delimiter).ends_outside_quotes
     return int(ends[-1]) + 1 if ends.size else 0
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from eckart.environment import check_fits
 from eckart.errors import FileError
-from eckart.io.bytes import reason
+from eckart.io.guard import reason
 from eckart.io.roles import Parts, Text
 from eckart.io.text.cells import MISSING, is_missing, is_number
 

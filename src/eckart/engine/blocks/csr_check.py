@@ -1,0 +1,82 @@
+"""Checks that a sparse matrix may be followed by compiled loops, which trust every index as an address.
+
+CSR stores row i in data[indptr[i]:indptr[i+1]] with columns indices[indptr[i]:indptr[i+1]]. A loop over it stays in
+memory exactly when indptr starts at 0, never falls and ends within `data` and `indices`, and 0 <= indices < columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.errors import InputError
+
+_INT32 = np.iinfo(np.int32).max
+
+
+def csr_fault(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> str | None:
+    """What makes these arrays unsafe as a CSR matrix of `shape`, or None."""
+    parts = {"data": data, "indices": indices, "indptr": indptr}
+    for name, part in parts.items():
+        if part.ndim != 1:
+            return f"{name} has {part.ndim} dimensions instead of 1"
+    for name in ("indices", "indptr"):
+        if parts[name].dtype.kind not in "iu":
+            return f"{name} holds {parts[name].dtype} values instead of integers"
+    if len(indptr) != shape[0] + 1:
+        return f"indptr has {len(indptr):,} entries, and {shape[0]:,} rows need {shape[0] + 1:,}"
+    if len(indices) != len(data):
+        return f"there are {len(indices):,} column indices for {len(data):,} values"
+    if int(indptr[0]) != 0 or int(indptr[-1]) > len(data):
+        return f"indptr runs from {int(indptr[0]):,} to {int(indptr[-1]):,}, and there are {len(data):,} values"
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        return f"indptr falls after row {int(falls.argmax()) + 1:,}"
+    return _range_fault(indices, shape[1])
+
+
+def _range_fault(indices: Any, bound: int) -> str | None:
+    if not len(indices):
+        return None
+    least, most = int(indices.min()), int(indices.max())
+    if least < 0 or most >= bound:
+        return f"a column index is {least if least < 0 else most}, outside 0 to {bound - 1}"
+    return None
+
+
+def csr_block(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
+    """A csr_array of checked arrays; indices of 32 bits where all of them fit, else of 64. Raises ValueError."""
+    from scipy import sparse
+
+    fault = csr_fault(data, indices, indptr, shape)
+    if fault is None and int(indptr[-1]) != len(data):
+        fault = f"indptr ends at {int(indptr[-1]):,}, and there are {len(data):,} values"
+    if fault:
+        raise ValueError(fault)
+    kind = np.int32 if max(shape[1] - 1, len(data)) <= _INT32 else np.int64
+    arrays = (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False))
+    return sparse.csr_array(arrays, shape=shape)
+
+
+def check_sparse(matrix: Any) -> None:
+    """Refuse a SciPy matrix with an index outside its shape, before any conversion follows it."""
+    fault = None
+    if matrix.format == "csr":
+        fault = csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+    elif matrix.format == "csc":
+        fault = csr_fault(matrix.data, matrix.indices, matrix.indptr, matrix.shape[::-1])
+    elif matrix.format == "bsr":
+        height, width = matrix.blocksize
+        blocks = (matrix.shape[0] // height, matrix.shape[1] // width)
+        fault = csr_fault(matrix.data[:, 0, 0], matrix.indices, matrix.indptr, blocks)
+    elif matrix.format == "coo":
+        sizes = [len(index) for index in matrix.coords]
+        faults = [_range_fault(index, size) for index, size in zip(matrix.coords, matrix.shape, strict=True)]
+        fault = next(filter(None, faults), None)
+        if {*sizes, len(matrix.data)} != {len(matrix.data)}:
+            fault = "there are not as many coordinates as values"
+    if fault:
+        raise InputError(
+            f"The sparse matrix is damaged: {fault}. Products with it would read outside memory. Build it again."
+        )

@@ -1,0 +1,216 @@
+"""HDF5 files and Zarr stores opened so that nothing is read but what was named, and nothing absent is read as zeros.
+
+An HDF5 file can point outside itself (external links, external storage, virtual datasets), and the chunks of a Zarr
+store can be symbolic links; all of these are refused. HDF5 and Zarr replace chunks that are not there by a fill value;
+here they are an error, so the declared shape never exceeds what is stored.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import struct
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from eckart.errors import FileError, require
+from eckart.io.rows import FileState
+
+_MOST_LINKS = 16
+
+
+class Container(Protocol):
+    """A tree of groups and arrays in a file or folder."""
+
+    root: Any
+
+    def names(self, group: Any) -> list[str]: ...
+
+    def get(self, group: Any, path: str) -> Any:
+        """The array or group at `path`, or None."""
+        ...
+
+    def check(self, array: Any, name: str) -> None:
+        """Refuse an array that is not stored completely, in this container and nowhere else."""
+        ...
+
+
+class Hdf5:
+    """An HDF5 file; links are looked at before they are followed."""
+
+    def __init__(self, path: str) -> None:
+        self.h5py = require("h5py", extra="hdf5", purpose="HDF5 and AnnData files")
+        self.root = self.h5py.File(path, "r")
+        self.name = Path(path).name
+
+    def names(self, group: Any) -> list[str]:
+        return [str(name) for name in group]
+
+    def get(self, group: Any, path: str, depth: int = 0) -> Any:
+        found = self.root if path.startswith("/") else group
+        for part in path.split("/"):
+            if part in ("", "."):
+                continue
+            found = self._member(found, part, depth) if isinstance(found, self.h5py.Group) else None
+            if found is None:
+                return None
+        return found
+
+    def _member(self, group: Any, part: str, depth: int) -> Any:
+        links, key = group.id.links, part.encode()
+        if not links.exists(key):
+            return None
+        kind = links.get_info(key).type
+        if kind == self.h5py.h5l.TYPE_HARD:
+            return group[part]
+        if kind != self.h5py.h5l.TYPE_SOFT:
+            raise FileError(
+                f"{self.name}: {group.name.rstrip('/')}/{part} is a link to another file, and only the file that was "
+                "named is read. Copy the data into it, for example with h5repack or h5copy."
+            )
+        if depth == _MOST_LINKS:
+            raise FileError(f"{self.name}: {part!r} is a link that leads back to itself. Write the file again.")
+        return self.get(group, links.get_val(key).decode(), depth + 1)
+
+    def check(self, array: Any, name: str) -> None:
+        if array.is_virtual or array.external:
+            kind = "a virtual dataset" if array.is_virtual else "a dataset with external storage"
+            raise FileError(
+                f"{self.name}, {name!r} is {kind}: its values are in other files, and only the file that was named is "
+                "read. Copy the values into one file, for example with h5repack."
+            )
+        if array.shape is None:
+            raise FileError(f"{self.name}, {name!r} is empty. Write it again.")
+        if array.chunks:
+            expected = _chunk_count(array.shape, array.chunks)
+            _refuse_gaps(self.name, name, array.shape, expected, array.id.get_num_chunks(), "chunks")
+        else:
+            size = math.prod(array.shape) * array.id.get_type().get_size()
+            _refuse_gaps(self.name, name, array.shape, size, array.id.get_storage_size(), "bytes")
+
+
+class Zarr:
+    """A Zarr store in a local folder."""
+
+    def __init__(self, path: str) -> None:
+        zarr = require("zarr", extra="zarr", purpose="Zarr stores")
+        self.path = Path(path)
+        self.name = self.path.name
+        for file in self._files(self.path):
+            if file.is_symlink():
+                raise FileError(
+                    f"{self.name}: {file.relative_to(self.path)} is a symbolic link, and only the store that was named "
+                    "is read. Copy the store with its links resolved: cp -rL."
+                )
+        self.root = zarr.open(zarr.storage.LocalStore(self.path, read_only=True), mode="r")
+
+    def _files(self, folder: Path) -> Iterator[Path]:
+        for place, folders, files in os.walk(folder):
+            yield from (Path(place) / name for name in (*folders, *files))
+
+    def names(self, group: Any) -> list[str]:
+        # From the folder: zarr would open every member, and report those that are damaged on its own.
+        folder = self.path / group.path
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _is_node(entry))
+
+    def get(self, group: Any, path: str) -> Any:
+        parts = [part for part in path.split("/") if part]
+        if not parts:
+            return group
+        if any(part in (".", "..") for part in parts):
+            raise FileError(f"{self.name}: the key {path!r} leads out of the store. Name an array inside it.")
+        inner = "/".join(parts)
+        return group.get(inner)
+
+    def check(self, array: Any, name: str) -> None:
+        self._check_codecs(array, name)
+        pieces = array.shards or array.chunks
+        expected = _chunk_count(array.shape, pieces)
+        folder = self.path / array.path
+        stored = sum(1 for file in self._files(folder) if file.is_file() and not _is_metadata(file))
+        if stored >= expected:  # so few that the expected names can be gone through
+            keys = [array.metadata.encode_chunk_key(key) for key in _indices(array.shape, pieces)]
+            stored = sum((folder / key).is_file() for key in keys)
+        _refuse_gaps(self.name, name, array.shape, expected, stored, "chunks")
+        if "blosc" in _codecs(array):
+            size = math.prod(array.chunks) * array.dtype.itemsize
+            for key in keys if not array.shards else ():
+                self._check_blosc(folder / key, size if len(_codecs(array)) <= 2 else None)
+
+    def _check_codecs(self, array: Any, name: str) -> None:
+        """Only codecs that turn bytes into numbers or strings; others (such as pickle) could run code."""
+        others = set(_codecs(array)) - _CODECS
+        if others:
+            raise FileError(
+                f"{self.name}, {name!r} is stored with the codec {', '.join(sorted(others))}, which is not read here. "
+                "Write it again with zstd, gzip or blosc."
+            )
+
+    def _check_blosc(self, file: Path, size: int | None) -> None:
+        """Blosc believes the lengths in the header of a chunk, so one that is cut off would be read past its end.
+
+        Header: 4 bytes of versions and flags, then the decoded, block and stored sizes as 32-bit integers [1].
+
+        [1] https://github.com/Blosc/c-blosc/blob/main/README_CHUNK_FORMAT.rst
+        """
+        with file.open("rb") as stream:
+            header = stream.read(16)
+        decoded, _, stored = struct.unpack("<III", header[4:]) if len(header) == 16 else (0, 0, 0)
+        if stored != file.stat().st_size or (size is not None and decoded != size):
+            raise FileError(
+                f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header promises {stored:,} "
+                f"stored and {decoded:,} decoded bytes, and it has {file.stat().st_size:,} stored. Copy it again."
+            )
+
+
+_CODECS = {
+    "blosc", "bz2", "crc32", "crc32c", "gzip", "lz4", "lzma", "zlib", "zstd", "shuffle", "delta", "bytes", "endian",
+    "transpose", "sharding_indexed", "vlen-utf8", "vlen-bytes",
+}  # fmt: skip
+
+
+def _codecs(array: Any) -> list[str]:
+    """The names of the filters and compressors of a Zarr array, of either version of the format."""
+    meta = array.metadata
+    if meta.zarr_format == 2:
+        return [codec.codec_id for codec in (*(meta.filters or ()), meta.compressor) if codec is not None]
+    names: list[str] = []
+    for codec in meta.codecs:
+        document = codec.to_dict()
+        inner = document.get("configuration", {}).get("codecs", ()) if isinstance(document, dict) else ()
+        names += [document["name"], *(part["name"] for part in inner)]
+    return names
+
+
+def _is_node(folder: Path) -> bool:
+    return any((folder / mark).is_file() for mark in ("zarr.json", ".zarray", ".zgroup"))
+
+
+def _is_metadata(file: Path) -> bool:
+    return file.name in ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
+
+
+def _chunk_count(shape: tuple[int, ...], chunks: tuple[int, ...]) -> int:
+    return math.prod(-(-size // max(step, 1)) for size, step in zip(shape, chunks, strict=True))
+
+
+def _indices(shape: tuple[int, ...], chunks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    return itertools.product(*(range(-(-size // step)) for size, step in zip(shape, chunks, strict=True)))
+
+
+def _refuse_gaps(file: str, name: str, shape: Any, expected: int, stored: int, unit: str) -> None:
+    if stored < expected:
+        raise FileError(
+            f"{file}, {name!r}: shape {tuple(shape)} takes {expected:,} {unit}, and {stored:,} are stored. Values that "
+            "are not there would be read as zeros. Copy it again, or write it completely (in Zarr with "
+            "write_empty_chunks=True)."
+        )
+
+
+@lru_cache(maxsize=4)
+def open_container(state: FileState, kind: str) -> Container:
+    """The container of a file as it was at `state`; kept open, because opening reads its whole directory."""
+    return Hdf5(state.path) if kind == "hdf5" else Zarr(state.path)

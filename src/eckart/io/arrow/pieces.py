@@ -1,0 +1,157 @@
+"""Rows from inside a row group or record batch, without decoding all of it where the format allows that.
+
+A Parquet row group is decoded page by page from its beginning; going back means beginning anew. An uncompressed Arrow
+batch lies in the file column by column, so any of its rows can be read directly. A compressed batch is decoded whole.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from eckart.errors import FileError
+from eckart.io.arrow.parquet import selection, taken
+from eckart.io.rows import FileState
+
+_BATCH_BYTES = 1 << 22
+
+
+class ParquetPieces:
+    """The columns `wanted` of a Parquet file, by row groups."""
+
+    def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
+        from pyarrow import parquet
+
+        # Buffered, so that a column of a row group is read page by page instead of whole.
+        self.file = parquet.ParquetFile(state.path, buffer_size=1 << 20, pre_buffer=False)
+        self.schema, self.wanted = self.file.schema_arrow, list(wanted)
+        self._batches: Iterator[Any] = iter(())
+        self._group, self._place = -1, 0
+        self._rest: Any = None
+
+    def counts(self) -> list[int]:
+        meta = self.file.metadata
+        return [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+
+    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
+        """Rows first..first+count of a row group, as batches of columns by position."""
+        if group != self._group or first < self._place:
+            self._begin(group)
+        while count:
+            batch = self._next()
+            skipped = min(first - self._place, len(batch))
+            used = min(count, len(batch) - skipped)
+            if skipped + used < len(batch):
+                self._rest = batch.slice(skipped + used)
+            self._place += skipped + used
+            if used:
+                yield taken(batch.slice(skipped, used), self.schema, self.wanted)
+            first, count = first + used, count - used
+
+    def _begin(self, group: int) -> None:
+        rows = max(1, _BATCH_BYTES // (8 * max(len(self.wanted), 1)))
+        names = selection(self.schema, self.wanted)
+        self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
+        self._group, self._place, self._rest = group, 0, None
+
+    def _next(self) -> Any:
+        import pyarrow as pa
+
+        if self._rest is not None:
+            batch, self._rest = self._rest, None
+            return batch
+        batch = next(self._batches, None)
+        if batch is None:
+            held, self._group = self._place, -1
+            raise FileError(f"row group {self._group + 1} ends after {held:,} rows. Write the file again.")
+        return pa.Table.from_batches([batch])
+
+
+class ArrowPieces:
+    """The columns `wanted` of an Arrow file, by record batches."""
+
+    def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
+        import pyarrow as pa
+        from pyarrow import ipc
+
+        self.path, self.wanted = state.path, list(wanted)
+        with Path(state.path).open("rb") as stream:
+            self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        self._buffer = pa.py_buffer(self._map)
+        self._whole = ipc.open_file(self._buffer)
+        self.schema = self._whole.schema
+        options = ipc.IpcReadOptions(included_fields=sorted(wanted), use_threads=False)
+        self.file = ipc.open_file(self._buffer, options=options) if wanted else self._whole
+        self._kept: tuple[int, Any] | None = None
+
+    def counts(self) -> list[int]:
+        from pyarrow import ipc
+
+        options = ipc.IpcReadOptions(included_fields=[0], use_threads=False)  # no other column is decompressed
+        file = ipc.open_file(self._buffer, options=options) if len(self.schema) else self._whole
+        found = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
+        self._release()
+        return found
+
+    def is_packed(self) -> bool:
+        """Whether batches are compressed, so that one can only be read whole."""
+        return self.file.num_record_batches > 0 and not all(map(self._in_file, self._columns(0).values()))
+
+    def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
+        columns = self._columns(group)
+        if all(map(self._in_file, columns.values())):
+            with Path(self.path).open("rb", buffering=0) as stream:
+                rows = {j: self._stored(stream, column, first, count) for j, column in columns.items()}
+        else:
+            rows = {j: column.slice(first, count) for j, column in columns.items()}
+        yield rows
+        self._release()
+
+    def _columns(self, group: int) -> dict[int, Any]:
+        if self._kept is None or self._kept[0] != group:
+            self._kept = None
+            batch = self.file.get_batch(group)
+            batch.validate()
+            self._kept = (group, batch)
+        batch = self._kept[1]
+        return dict(zip(sorted(self.wanted), batch.columns, strict=True))
+
+    def _in_file(self, array: Any) -> bool:
+        start = self._buffer.address
+        buffers = [buffer for buffer in array.buffers() if buffer is not None]
+        return _is_fixed(array.type) and all(
+            start <= buffer.address and buffer.address + buffer.size <= start + self._buffer.size for buffer in buffers
+        )
+
+    def _stored(self, stream: Any, array: Any, first: int, count: int) -> Any:
+        """Rows of one column, read from its place in the file: the pages of the map are not touched."""
+        import pyarrow as pa
+
+        place = array.offset + first
+        start = place - place % 8  # bits are packed by eight
+        buffers: list[Any] = []
+        for buffer, bits in zip(array.buffers(), (1, array.type.bit_width), strict=True):
+            if buffer is None:
+                buffers.append(None)
+                continue
+            begin, end = start * bits // 8, -(-(place + count) * bits // 8)
+            if end > buffer.size:
+                raise FileError("a column is shorter than its batch. Write the file again.")
+            content = os.pread(stream.fileno(), end - begin, buffer.address - self._buffer.address + begin)
+            if len(content) != end - begin:
+                raise FileError("the file ends early. Copy it again.")
+            buffers.append(pa.py_buffer(content))
+        return pa.Array.from_buffers(array.type, count, buffers, offset=place - start)
+
+    def _release(self) -> None:
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+
+def _is_fixed(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_primitive(kind) and not types.is_temporal(kind)

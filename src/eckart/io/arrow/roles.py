@@ -1,0 +1,105 @@
+"""What the columns of an Arrow schema are for: numbers to analyse, texts that name or label rows, the rest left out.
+
+The schema decides, so a table has one meaning whether it is read whole or in blocks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eckart.engine.blocks.source import MemorySource
+from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_fates
+from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Positions of columns by what they are for, and the names they are called by, in the order of the schema."""
+
+    schema: Any
+    names: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+    texts: tuple[int, ...] = ()
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+    row_names: str | None = "auto"
+
+    @property
+    def types(self) -> list[Any]:
+        return [self.schema.field(j).type for j in self.numbers]
+
+    @property
+    def single(self) -> bool:
+        """Whether the matrix is of float32: all its columns are."""
+        import pyarrow as pa
+
+        return all(kind == pa.float32() for kind in self.types)
+
+
+def roles_of(schema: Any, name: str, row_names: str | None = "auto") -> Roles:
+    """The index that pandas left in the metadata names the rows; it is never a measurement."""
+    names, notes = unique_names(schema.names)
+    check_row_names(row_names, names, name)
+    index = _pandas_index(schema)
+    numbers: list[int] = []
+    texts: list[int] = []
+    left_out: list[str] = []
+    for j, label in enumerate(names):
+        kind = kind_of(schema.field(j).type)
+        if label in (row_names, index) and kind not in ("other", "empty"):
+            texts.insert(0, j)
+        elif kind in ("number", "truth"):
+            numbers.append(j)
+        elif kind in ("text", "date"):
+            texts.append(j)
+        else:
+            left_out.append(f"{label} ({schema.field(j).type})")
+    return Roles(schema, tuple(names), tuple(numbers), tuple(texts), tuple(left_out), tuple(notes), row_names)
+
+
+def source_of(
+    roles: Roles, numbers: Sequence[Any], texts: Mapping[int, Any], matrix: NDArray[Any], name: str
+) -> MemorySource:
+    """The matrix with names, labels and notes. Without rows (`numbers` empty) nothing is said of single values."""
+    labels = [roles.names[j] for j in roles.numbers]
+    found: list[Text] = []
+    for j, column in texts.items():
+        kind = kind_of(column.type)
+        found.append(text_of(roles.names[j], column, kind if kind in ("text", "date") else "text"))
+    notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
+    if roles.left_out:
+        notes.append(f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
+    fates = truth_fates(labels, [_Typed(kind) for kind in roles.types])
+    fates |= dict.fromkeys(roles.left_out, "not numbers: left out")
+    order = [*roles.names, *roles.left_out]
+    return assemble(Parts(matrix, labels, found, notes, order=order, fates=fates), name, roles.row_names)
+
+
+def empty_matrix(roles: Roles) -> NDArray[Any]:
+    return np.empty((0, len(roles.numbers)))
+
+
+@dataclass(frozen=True)
+class _Typed:
+    type: Any
+
+
+def _truth_note(roles: Roles) -> list[str]:
+    names = [roles.names[j] for j in roles.numbers]
+    return number_notes(names, [_Typed(kind) for kind in roles.types], empty_matrix(roles))
+
+
+def _pandas_index(schema: Any) -> str | None:
+    """The one column that was the index of a pandas frame."""
+    try:
+        index = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    columns = [column for column in index if isinstance(column, str)] if isinstance(index, list) else []
+    return columns[0] if len(columns) == 1 else None

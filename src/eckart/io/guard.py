@@ -1,0 +1,66 @@
+"""One wrapper for every reading library: whatever it raises becomes a FileError that names file, place and remedy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from eckart.engine.blocks.source import Block
+from eckart.errors import EckartError, FileError, MemoryBudgetError, ReadError
+
+Source = TypeVar("Source")
+_REMEDY = "It is damaged, cut off, or of another kind than its name says. Copy it again, or write it again."
+
+
+@contextmanager
+def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
+    """Turn any exception of the libraries used inside into a FileError; errors of Eckart pass as they are.
+
+    `place` says which part of the file was read, or `kind` what the file should have been.
+
+    The libraries (zipfile, zlib, h5py, zarr, pyarrow, json, numpy) raise whatever comes up on damaged bytes, KeyError
+    and RecursionError included, so no list of exceptions is complete.
+    """
+    where = f"{name}, {place}" if place else name
+    try:
+        yield
+    except EckartError:
+        raise
+    except MemoryError as error:
+        raise MemoryBudgetError(
+            f"{where} needs more memory than can be had ({reason(error)}). If the file is smaller than that, its "
+            "header is damaged; else read it on a machine with more memory, or with memory=... in smaller blocks."
+        ) from error
+    except Exception as error:
+        what = f"is a broken {kind}" if kind else "cannot be read"
+        raise ReadError(f"{where} {what} ({reason(error)}). {_REMEDY}") from error
+
+
+def reason(error: Exception) -> str:
+    """Another library's complaint as it may stand in a message: one line, not too long."""
+    text = str(error).strip().partition("\n")[0] or type(error).__name__
+    if isinstance(error, KeyError):
+        text = f"there is no {text}"
+    text = text if text.isprintable() else repr(text)
+    return text.rstrip(".") if len(text) <= 200 else text[:200] + "..."
+
+
+def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, int, int], Block]:
+    """The `read` of a row source, guarded, and its block compared with the rows and columns promised."""
+
+    @functools.wraps(read)
+    def checked(self: Any, start: int, stop: int) -> Block:
+        name = self.about.name
+        with reading(name, f"rows {start + 1:,} to {stop:,}"):
+            block = read(self, start, stop)
+        expected = (stop - start, self.shape[1])
+        if block.shape != expected:
+            raise FileError(
+                f"{name}, rows {start + 1:,} to {stop:,}: the file promises a block of shape {expected} and holds "
+                f"{block.shape}. Copy it again, or write it again."
+            )
+        return block
+
+    return checked

@@ -1,0 +1,139 @@
+"""python -m tests.anomalies.fuzz --count 20000 --seed 1: mutations in processes of their own, and their faults."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import faulthandler
+import io
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+SECONDS, MEMORY = 10, 6 * 2**30
+_CLI_EVERY = 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="files whose name contains this")
+    parser.add_argument("--keep", default="", help="folder for the files that were read wrongly")
+    parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.worker:
+        _work(given)
+    else:
+        if given.keep:
+            Path(given.keep).mkdir(parents=True, exist_ok=True)
+        faults = run(given.count, given.seed, only=given.only, keep=given.keep)
+        for fault in faults:
+            print(json.dumps(fault))  # noqa: T201
+        kinds = Counter(f"{fault['file']}: {fault['fault'].strip().splitlines()[-1][:100]}" for fault in faults)
+        for kind, count in kinds.most_common():
+            print(count, kind)  # noqa: T201
+        print(f"{given.count} mutations with seed {given.seed}: {len(faults)} faults")  # noqa: T201
+        sys.exit(bool(faults))
+
+
+def run(count: int, seed: int, *, only: str = "", keep: str = "") -> list[dict[str, Any]]:
+    """The faults of `count` mutations; a process that dies is one, and the next goes on after it."""
+    faults: list[dict[str, Any]] = []
+    first = 0
+    while first < count:
+        command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first)]
+        command += ["--count", str(count), "--seed", str(seed), "--only", only, "--keep", keep]
+        ended = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[3])
+        lines = [json.loads(line) for line in ended.stdout.decode().splitlines() if line.startswith('{"')]
+        faults += [line for line in lines if line.get("fault")]
+        last = lines[-1] if lines else {"index": first, "file": "none"}
+        if ended.returncode == 0:
+            break
+        trace = ended.stderr.decode("utf-8", "replace")[-1500:]
+        faults.append({**last, "fault": f"{trace}\nthe process ended with {ended.returncode}"})
+        first = int(last["index"]) + 1
+    return faults
+
+
+def _work(given: argparse.Namespace) -> None:
+    import numpy as np
+
+    from tests.anomalies.fuzz.mutations import mutate
+    from tests.anomalies.fuzz.valid_files import FILES
+
+    faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    names = [name for name in FILES if given.only in name]
+    with tempfile.TemporaryDirectory(prefix="eckart-fuzz-") as folder:
+        valid = Path(folder) / "valid"
+        valid.mkdir()
+        for name in names:
+            FILES[name](valid / name)
+        for index in range(given.first, given.count):
+            rng = np.random.default_rng((given.seed, index))
+            name = names[index % len(names)]
+            place = Path(folder) / "now"
+            place.mkdir()
+            path = place / name
+            (shutil.copytree if (valid / name).is_dir() else shutil.copy)(valid / name, path)
+            mutate(path, rng)
+            _print(index=index, file=name)
+            _watch(SECONDS)
+            fault = _judged(path, index)
+            _watch(0)
+            if fault:
+                _print(index=index, file=name, fault=fault)
+                if given.keep:
+                    kept = Path(given.keep) / f"{given.seed}-{index}-{name}"
+                    (shutil.copytree if path.is_dir() else shutil.copy)(path, kept)
+            shutil.rmtree(place)
+
+
+def _watch(seconds: int) -> None:
+    """Processor time, and more of the clock's for a machine with other work; the default action ends the process."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 12 * seconds)
+
+
+def _judged(path: Path, index: int) -> str:
+    from tests.anomalies.fuzz.outcomes import judge
+
+    fault = judge(path)
+    return fault or (_commanded(path) if index // 31 % _CLI_EVERY == 0 else "")
+
+
+def _commanded(path: Path) -> str:
+    """The command line: exit 0, 2, or 1 for want of memory, and never a word on the unforeseen."""
+    from eckart.cli import main as command
+
+    target = path.parent / ("out.npy" if path.suffix not in (".mtx", ".npz") else "out.npz")
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        try:
+            command(["convert", str(path), str(target)])
+            code: Any = 0
+        except SystemExit as stopped:
+            code = stopped.code
+    words = said.getvalue()
+    wrong = "unforeseen" in words or "Traceback" in words or "standard output" in words
+    if wrong or code not in (0, 1, 2, None) or (code == 1 and "memory" not in words):
+        return f"the command line ended with {code}: {words}"
+    return ""
+
+
+def _print(**line: Any) -> None:
+    print(json.dumps(line), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -30,7 +30,9 @@ _WRONG = 3
 @click.option("--key/--no-key", default=True, help="With the solution, or the question alone.  [default: with]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
 @click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N", help="How many of each.  [default: 1]")
-@click.option("--sheet", metavar="FILE", help="Write questions to FILE (.html, .tex, .md, .txt), the key next to it.")
+@click.option(
+    "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
+)
 @click.option("--class", "names", metavar="FILE", help="A sheet for every name in FILE, one name per line.")
 @form
 @lang
@@ -120,9 +122,10 @@ def _write(talk: Talk, made: Sheet, file: Path, style: str, force: bool) -> None
     from eckart.cli import outputs
     from eckart.files import new_file
 
-    for path, text in ((file, made.questions), (file.with_name(f"{file.stem}-key{file.suffix}"), made.key)):
+    paths = (file, file.with_name(f"{file.stem}-key{file.suffix}"))
+    for path, content in zip(paths, made.files(style), strict=True):
         with outputs.writing(), new_file(str(path), overwrite=force) as opened:
-            opened.write(text(style).encode())
+            opened.write(content)
         talk.say(f"Written to {path}.")
 
 

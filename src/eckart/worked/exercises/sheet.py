@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from eckart.errors import ParameterError
 from eckart.worked.exercises.exercise import Exercise, exercise
 from eckart.worked.messages import current, language, tr
+from eckart.worked.notation import latex_prose
 from eckart.worked.solution import Solution, Step
 
-FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text"}
+FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".txt": "text"}
 _MOST = 200
 _STRIDE = 1_000_003
 """Seeds of different students lie this far apart."""
@@ -25,31 +26,40 @@ class Sheet:
     language: str = "en"
 
     def questions(self, form: str) -> str:
-        """The sheet without solutions."""
-        return self._written([made.question() for made in self.exercises], form, self._title(tr("Exercises")))
+        """The sheet without solutions: "markdown", "latex", "html" or "text"."""
+        with language(self.language):
+            return self._written([made.question() for made in self.exercises], form, self._title(tr("Exercises")))
 
     def key(self, form: str) -> str:
         """The solutions."""
-        return self._written(list(self.exercises), form, self._title(tr("Key")))
+        with language(self.language):
+            return self._written(list(self.exercises), form, self._title(tr("Key")))
+
+    def files(self, form: str) -> tuple[bytes, bytes]:
+        """Questions and key as the contents of files; "pdf" needs a LaTeX engine."""
+        if form == "pdf":
+            from eckart.worked.as_pdf import pdf
+
+            return pdf(self.questions("latex")), pdf(self.key("latex"))
+        return self.questions(form).encode(), self.key(form).encode()
 
     def _title(self, name: str) -> str:
         return f"{name}: {self.student}" if self.student else name
 
     def _written(self, parts: Sequence[Solution], form: str, title: str) -> str:
-        with language(self.language):
-            if form == "latex":
-                from eckart.worked.as_latex import body, opening
+        if form == "latex":
+            from eckart.worked.as_latex import body, opening
 
-                lines = [line for part in parts for line in body(part)]
-                return "\n".join([opening(), rf"\begin{{center}}\Large {title}\end{{center}}", *lines,
-                                  r"\end{document}", ""])  # fmt: skip
-            if form == "html":
-                from eckart.worked.as_html import page
+            lines = [line for part in parts for line in body(part)]
+            heading = rf"\begin{{center}}\Large {latex_prose(title)}\end{{center}}"
+            return "\n".join([opening(), heading, *lines, r"\end{document}", ""])
+        if form == "html":
+            from eckart.worked.as_html import page
 
-                return page(parts, title)
-            if form == "markdown":
-                return "\n".join([f"# {title}\n", *[part.markdown() for part in parts]])
-            return "\n".join([title, "=" * len(title), "", *[part.text() for part in parts]])
+            return page(parts, title)
+        if form == "markdown":
+            return "\n".join([f"# {title}\n", *[part.markdown() for part in parts]])
+        return "\n".join([title, "=" * len(title), "", *[part.text() for part in parts]])
 
 
 def sheet(

@@ -59,7 +59,7 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
             "B = -1/2 J D^2 J,  J = I - 1 1^T / n",
             (Equation("D^2", squares), Equation("B", b)),
         ),
-        *spectral_steps(b, found, "B"),
+        *spectral_steps(b, found, "B", zero=False),
         Step(
             tr("Coordinates: unit eigenvectors times the square roots of their eigenvalues, largest first."),
             "y = sqrt(λ) v",

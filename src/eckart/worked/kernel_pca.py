@@ -62,7 +62,7 @@ def kernel_pca(
             "" if is_exact(gram) else tr("These values are not fractions, so the rest is computed with 40 digits."),
         ),
         _centring_step(terms),
-        *spectral_steps(centred, found, "K~"),
+        *spectral_steps(centred, found, "K~", zero=False),
         _scale_step(weights, scores),
     ]
     values = sp.Matrix([axis.value for axis in axes])

@@ -17,8 +17,10 @@ from eckart.worked.solution import Equation, Step
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum
 
 
-def spectral_steps(m: Any, found: Spectrum, name: str = "M", *, vectors: bool = True) -> tuple[Step, ...]:
-    """From M to its eigenpairs."""
+def spectral_steps(
+    m: Any, found: Spectrum, name: str = "M", *, vectors: bool = True, zero: bool = True
+) -> tuple[Step, ...]:
+    """From M to its eigenpairs; without the vectors, or without those of the eigenvalue 0, if they are not needed."""
     exact_polynomial = not found.polynomial.as_expr().has(sp.Float)
     if not exact_polynomial:
         remark = tr(
@@ -34,7 +36,9 @@ def spectral_steps(m: Any, found: Spectrum, name: str = "M", *, vectors: bool = 
         )
     else:
         steps = (_polynomial_step(m, found, name), _roots_step(found))
-    return steps + (tuple(_vector_step(m, root, found, name) for root in found.roots) if vectors else ())
+    return steps + (
+        tuple(_vector_step(m, root, found, name) for root in found.roots if zero or root.value != 0) if vectors else ()
+    )
 
 
 def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:

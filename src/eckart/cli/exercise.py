@@ -113,8 +113,11 @@ def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: b
         _write(talk, sheet(kinds, **wanted), file, style, force)
         return
     students = Path(names).read_text(encoding="utf-8-sig").splitlines()
-    for made in series(students, kinds, **wanted):
-        word = re.sub(r"[^\w]+", "-", made.student).strip("-")
+    seen: set[str] = set()
+    for place, made in enumerate(series(students, kinds, **wanted), 1):
+        word = re.sub(r"[^\w]+", "-", made.student).strip("-") or str(place)
+        word = f"{word}-{place}" if word in seen else word
+        seen.add(word)
         _write(talk, made, file.with_name(f"{file.stem}-{word}{file.suffix}"), style, force)
 
 

@@ -17,7 +17,8 @@ _PACKAGES = {
     "en": _LATIN,
     "it": _LATIN,
     "es": _LATIN,
-    "ru": r"\ifPDFTeX\usepackage[T2A]{fontenc}\else\usepackage{fontspec}\setmainfont{DejaVu Serif}\fi",
+    "ru": r"\ifPDFTeX\usepackage[T2A]{fontenc}\else\usepackage{fontspec}"
+    r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi",
 }
 # \fit shrinks a line that is wider than the page; the packages are in every TeX distribution.
 _OPENING = r"""\documentclass[11pt]{article}

@@ -83,6 +83,7 @@ def test_the_numbers_are_the_same(case: str) -> None:
     with worked.language(name):
         other = CASES[case]()
     assert other.parts == plain.parts
+    assert max(map(len, other.at("full").text(80).splitlines())) <= 80
     assert [len(step.numbers) for step in other.steps] == [len(step.numbers) for step in plain.steps]
     ours, theirs = numbers(plain), numbers(other)
     # Sentences may name a count that English writes as a word, such as "1 component".

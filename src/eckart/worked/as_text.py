@@ -1,4 +1,4 @@
-"""A solution as plain text: sentences wrapped, matrices drawn with brackets, the decimal beside the exact value."""
+"""A solution as plain text: sentences wrapped, matrices drawn with brackets, the decimal after the exact value."""
 
 from __future__ import annotations
 

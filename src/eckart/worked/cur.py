@@ -51,16 +51,7 @@ def cur(
     error = sp.expand(sum(entry * entry for entry in a - product))
     steps = (
         Step(tr("The matrix and its squared norm."), numbers=(Equation("A", a), Equation("‖A‖_F^2", total))),
-        Step(
-            tr("The probability of each column: its squared norm divided by that of the matrix."),
-            "q_j = ‖A e_j‖^2 / ‖A‖_F^2",
-            (Equation("q", sp.Matrix([q])),),
-        ),
-        Step(
-            tr("The probability of each row: its squared norm divided by that of the matrix."),
-            "p_i = ‖e_i^T A‖^2 / ‖A‖_F^2",
-            (Equation("p", sp.Matrix([p])),),
-        ),
+        *_probability_steps(q, p),
         *draw_steps(taken, kept, seed),
         _scale_step(c, bottom),
         _core_step(w, taken, kept, middle, core),
@@ -87,6 +78,21 @@ def cur(
         Equation("‖A - C U R‖_F", tidy_root(error)),
     )
     return Solution(tr("CUR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts)
+
+
+def _probability_steps(q: list[Any], p: list[Any]) -> tuple[Step, Step]:
+    return (
+        Step(
+            tr("The probability of each column: its squared norm divided by that of the matrix."),
+            "q_j = ‖A e_j‖^2 / ‖A‖_F^2",
+            (Equation("q", sp.Matrix([q])),),
+        ),
+        Step(
+            tr("The probability of each row: its squared norm divided by that of the matrix."),
+            "p_i = ‖e_i^T A‖^2 / ‖A‖_F^2",
+            (Equation("p", sp.Matrix([p])),),
+        ),
+    )
 
 
 def cores(a: Any, w: Any, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:

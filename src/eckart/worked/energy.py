@@ -15,7 +15,7 @@ from eckart.worked.svd import factors, settled
 
 
 def energy(given: Any, share: float = 0.9) -> Solution:
-    """The k that carries a share of the energy, by the squares and, beside it, by the plain sum that some notes print.
+    """The k that holds a share of the energy: by the squares and, for comparison, by the plain sum of some notes.
 
     >>> found = energy("1 1 1 0 0; 3 3 3 0 0; 4 4 4 0 0; 5 5 5 0 0; 0 0 0 4 4; 0 0 0 5 5; 0 0 0 2 2", 0.6)
     >>> found["k"], found["k_by_sum"]

@@ -56,12 +56,7 @@ def nmf(
     first, second = _start(a, k, seed, w, h)
     exact_w, exact_h = step(_objects(a), _objects(first), _objects(second), loss)
     history, left, right = _run(a, first, second, loss, iterations)
-    shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
-    table = Table((tr("round"), "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
     wide, final = sp.Matrix(left.tolist()), sp.Matrix(right.tolist())
-    remark = tr(
-        "The objective never rises, but the limit need not be a global optimum, nor even a local one: try other starts."
-    )
     steps = (
         Step(
             tr("The matrix and the start."),
@@ -78,15 +73,7 @@ def nmf(
             UPDATES[loss],
             (Equation("W", sp.Matrix(exact_w.tolist())), Equation("H", sp.Matrix(exact_h.tolist()))),
         ),
-        Step(
-            trn(
-                "Continue, {n} round in all; the objective after each round.",
-                "Continue, {n} rounds in all; the objective after each round.",
-                iterations,
-            ),
-            numbers=(table,),
-            remark=remark,
-        ),
+        _history_step(history),
         Step(
             tr("The factors and their product."),
             numbers=(Equation("W", wide), Equation("H", final), Equation("W H", wide * final)),
@@ -105,6 +92,21 @@ def nmf(
     return Solution(
         tr("Non-negative factors of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts
     )
+
+
+def _history_step(history: list[float]) -> Step:
+    iterations = len(history) - 1
+    shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
+    table = Table((tr("round"), "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
+    statement = trn(
+        "Continue, {n} round in all; the objective after each round.",
+        "Continue, {n} rounds in all; the objective after each round.",
+        iterations,
+    )
+    remark = tr(
+        "The objective never rises, but the limit need not be a global optimum, nor even a local one: try other starts."
+    )
+    return Step(statement, numbers=(table,), remark=remark)
 
 
 def step(a: Array, w: Array, h: Array, loss: str) -> tuple[Array, Array]:

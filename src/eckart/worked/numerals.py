@@ -1,4 +1,4 @@
-"""Exact numbers in print: as text, as LaTeX, and the decimal beside them."""
+"""Exact numbers in print: as text, as LaTeX, and as decimals."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_exact(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """An integer, or a matrix of them: no decimal need stand beside it."""
+    """An integer, or a matrix of them: no decimal is needed."""
     if isinstance(value, sp.MatrixBase):
         return all(is_plain(entry) for entry in value)
     real, imaginary = sp.sympify(value).as_real_imag()
@@ -105,7 +105,7 @@ def _order(value: Any) -> str | None:
 
 
 def without_dust(matrix: Any) -> Any:
-    """Decimals that are rounding beside the largest entry are shown as 0."""
+    """Decimals at the level of rounding errors of the largest entry are shown as 0."""
     if is_exact(matrix):
         return matrix
     limit = max(abs(complex(sp.N(entry))) for entry in matrix) * 1e-12

@@ -171,7 +171,7 @@ def graph(given: Any, edges: tuple[tuple[int, int], ...]) -> Figure:
 
 
 def unfolded(given: Any, scores: Any) -> Figure:
-    """Points of a two-column table beside their first two scores."""
+    """Points of a two-column table and their first two scores, in two panels."""
     figure = _figure(8, 3.8)
     panels = ((tr("the points"), _numbers(given), "column"), (tr("scores"), np.array(scores.tolist(), float), "score"))
     for place, (title, x, kind) in enumerate(panels, 1):

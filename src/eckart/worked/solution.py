@@ -21,7 +21,7 @@ Value = Any
 
 @dataclass(frozen=True)
 class Equation:
-    """`name = value`, with the decimal beside it where the value is not a whole number."""
+    """`name = value`, followed by a decimal where the value is not a whole number."""
 
     name: str
     value: Value

@@ -104,10 +104,10 @@ def mixed_second() -> list[Evidence]:
     vt = np.array([[0.56, 0.59, 0.56, 0.09, 0.09], [0.12, -0.02, 0.12, 0.69, 0.69]])
     printed = round(float((u[5] * [12.4, 9.5] * vt[:, 3]).sum()), 2)
     vt[1] *= -1
-    mended = round(float((u[5] * [12.4, 9.5] * vt[:, 3]).sum()), 2)
+    corrected = round(float((u[5] * [12.4, 9.5] * vt[:, 3]).sum()), 2)
     return [
         Evidence("entry (6, 4) of the printed product, where M has 5", printed, abs(printed + 4.71) < 0.01),
-        Evidence("the same with the second row of V^T turned", mended, abs(mended - 5) < 0.2),
+        Evidence("the same with the sign of the second row of V^T changed", corrected, abs(corrected - 5) < 0.2),
     ]  # fmt: skip
 
 

@@ -62,7 +62,7 @@ _ROWS = (
     ("second ratings SVD", "First entry of V^T .58.", "It is .56.", a.mixed_first),
     (
         "second ratings SVD, sign",
-        "Second row of V^T (.12, -.02, .12, .69, .69) with the U printed beside it.",
+        "Second row of V^T (.12, -.02, .12, .69, .69) with the U printed next to it.",
         "Its sign is wrong for that U: the printed product gives -4.71 where the matrix has 5.",
         a.mixed_second,
     ),

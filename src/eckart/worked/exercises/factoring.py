@@ -32,7 +32,7 @@ def _svd(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
 
 
 def _is_good_table(problem: Problem) -> bool:
-    """Cross-products with no zero beside the diagonal, different singular values, small entries."""
+    """Cross-products without off-diagonal zeros, different singular values, small entries."""
     a = problem.matrix
     values = np.linalg.svd(floats(a), compute_uv=False)
     return (

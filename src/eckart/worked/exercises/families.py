@@ -128,5 +128,5 @@ def no_equal_rows(matrix: Any) -> bool:
 
 
 def off_diagonal(matrix: Any) -> bool:
-    """No entry beside the diagonal of a symmetric matrix is zero."""
+    """No off-diagonal entry of a symmetric matrix is zero."""
     return all(matrix[i, j] != 0 for i in range(matrix.rows) for j in range(i))

@@ -17,6 +17,10 @@ from eckart.errors import InputError
 from eckart.worked.grammar import number
 
 _LONGEST = 4000
+_FORMS = (
+    "Write numbers (3, 1), vectors ((1, 2)/sqrt(2)) and matrices ([1 2; 3 4]), separated by ';', "
+    "with names if you like (lambda = 3, 1)."
+)
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -77,7 +81,8 @@ def readings(text: str) -> list[list[Part]]:
             errors.append(error)
     found = [parts for parts in found if parts]
     if not found:
-        raise errors[0] if errors else InputError("The answer is empty. Write numbers, such as 3, 1.")
+        seen = f"The answer could not be read: {errors[0]}" if errors else "The answer is empty."
+        raise InputError(f"{seen.split(' Entries may be')[0]} {_FORMS}")
     return found
 
 

@@ -203,7 +203,8 @@ def _numbers(part: Part, target: Target) -> Verdict:
 
 def _slip_of_many(wrong: list[tuple[Any, int | None]], left: list[Any], count: int) -> str:
     slips = {number_slip(given, digits, left[min(i, len(left) - 1)]) for i, (given, digits) in enumerate(wrong)}
-    if len(wrong) < count:
+    slips.discard(tr("This is not the right number."))
+    if len(wrong) < count and len(left) < count:
         first = tr("{right} of {count} numbers are right.", right=count - len(left), count=count)
         return f"{first} {slips.pop()}" if len(slips) == 1 else first
     return slips.pop() if len(slips) == 1 else tr("None of the numbers is right.")

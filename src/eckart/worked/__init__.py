@@ -6,7 +6,8 @@
 Eigenvalues and eigenvectors of a 2 x 2 matrix
 
 Each function takes a matrix as text ("1 2; 2 1"), lists, an array or a SymPy matrix and returns a `Solution`, which has
-`.show()`, `.text()`, `.markdown()` and `.latex()`.
+`.show()`, `.text()`, `.markdown()`, `.latex()`, `.html()` and `.pdf()`. `.at("full")` works out every determinant and
+system. Inside `with language("it"):` solutions are written in Italian; "es" and "ru" are Spanish and Russian.
 """
 
 from __future__ import annotations

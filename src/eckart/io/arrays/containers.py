@@ -162,7 +162,7 @@ class Zarr:
         if stored != file.stat().st_size or (size is not None and decoded != size):
             raise FileError(
                 f"{self.name}: the chunk {file.relative_to(self.path)} is damaged: its header promises {stored:,} "
-                f"stored and {decoded:,} decoded bytes, and it has {file.stat().st_size:,} stored. Copy the store again."
+                f"stored and {decoded:,} decoded bytes, and it has {file.stat().st_size:,} stored. Copy it again."
             )
 
 

@@ -164,7 +164,11 @@ def _mtx(path: Path, _found: Outcome) -> Any:
 
 
 def _parquet(path: Path, found: Outcome) -> Any:
-    return _frame(parquet.ParquetFile(path).read(), found)
+    file = parquet.ParquetFile(path)
+    names = file.schema_arrow.names
+    plain = found.columns and set(found.columns) <= set(names) and len(set(names)) == len(names)
+    # Columns that are left out need not be readable; a name with a dot would select others as well.
+    return _frame(file.read(list(found.columns) if plain and "." not in "".join(names) else None), found)
 
 
 def _arrow(path: Path, found: Outcome) -> Any:

@@ -48,7 +48,7 @@ BROKEN = {
 def test_every_fault_is_found(change: str) -> None:
     arrays = parts(**BROKEN[change])
     assert csr_fault(*arrays, MATRIX.shape) is not None
-    with pytest.raises(ValueError, match="ind|values|instead"):
+    with pytest.raises(ValueError, match=r"ind|values|instead"):
         csr_block(*arrays, MATRIX.shape)
 
 
@@ -85,7 +85,7 @@ for shape, density in (((400, 30), .1), ((60, 300), .03), ((50, 4), .4)):
     a = sp.random_array(shape, density=density, rng=rng, format="csr")
     exact = np.linalg.svd(a.toarray(), compute_uv=False)[:2]
     for stream in (False, True):
-        for solver in ("gram", "lanczos"):
+        for solver in ("gram", "lanczos") if shape[0] > shape[1] else ("lanczos",):
             found = ek.decompose(a, "svd", k=2, solver=solver, stream=stream).values
             np.testing.assert_allclose(found, exact, rtol=1e-8)
     ek.decompose(abs(a), "nmf", k=2)

@@ -41,7 +41,8 @@ def canonical(matrix: Any) -> Any:
     rows = sparse.csr_array(matrix)
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
-    rows = rows if rows.indices.flags.writeable and rows.data.flags.writeable else rows.copy()
+    if not all(part.flags.writeable for part in (rows.data, rows.indices, rows.indptr)):
+        rows = rows.copy()
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eckart.errors import FileError
+from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
 
@@ -81,24 +82,19 @@ class ArrowPieces:
         with Path(state.path).open("rb") as stream:
             self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)
-        self._whole = ipc.open_file(self._buffer)
+        self._whole = ipc.open_file(self._buffer)  # what is not compressed is not copied
         self.schema = self._whole.schema
         options = ipc.IpcReadOptions(included_fields=sorted(wanted), use_threads=False)
-        self.file = ipc.open_file(self._buffer, options=options) if wanted else self._whole
-        self._kept: tuple[int, Any] | None = None
+        self._some = ipc.open_file(self._buffer, options=options)  # of what is compressed, only `wanted` is decoded
+        self._heads = batch_heads(self._map)
+        self._kept: tuple[int, dict[int, Any]] | None = None
 
     def counts(self) -> list[int]:
-        from pyarrow import ipc
-
-        options = ipc.IpcReadOptions(included_fields=[0], use_threads=False)  # no other column is decompressed
-        file = ipc.open_file(self._buffer, options=options) if len(self.schema) else self._whole
-        found = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
-        self._release()
-        return found
+        return [head.rows for head in self._heads]
 
     def is_packed(self) -> bool:
         """Whether batches are compressed, so that one can only be read whole."""
-        return self.file.num_record_batches > 0 and not all(map(self._in_file, self._columns(0).values()))
+        return any(head.packed for head in self._heads)
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
         columns = self._columns(group)
@@ -113,11 +109,15 @@ class ArrowPieces:
     def _columns(self, group: int) -> dict[int, Any]:
         if self._kept is None or self._kept[0] != group:
             self._kept = None
-            batch = self.file.get_batch(group)
-            batch.validate()
-            self._kept = (group, batch)
-        batch = self._kept[1]
-        return dict(zip(sorted(self.wanted), batch.columns, strict=True))
+            if self._heads[group].packed:
+                found = dict(zip(sorted(self.wanted), self._some.get_batch(group).columns, strict=True))
+            else:
+                batch = self._whole.get_batch(group)
+                found = {j: batch.column(j) for j in self.wanted}
+            for column in found.values():
+                column.validate()
+            self._kept = (group, found)
+        return self._kept[1]
 
     def _in_file(self, array: Any) -> bool:
         start = self._buffer.address

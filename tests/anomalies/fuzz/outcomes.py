@@ -194,8 +194,8 @@ def _stored(root: Any, found: Outcome) -> Any:
     if place is None:
         return None
     if hasattr(place, "keys"):
-        arrays = tuple(np.asarray(place[part][...]) for part in ("data", "indices", "indptr"))
-        return sparse.csr_array(arrays, shape=tuple(place.attrs["shape"]))
+        data, indices, indptr = (np.asarray(place[part][...]) for part in ("data", "indices", "indptr"))
+        return sparse.csr_array((_doubles(data), indices, indptr), shape=tuple(place.attrs["shape"]))
     return np.asarray(place[...]).astype(found.matrix.dtype)
 
 

@@ -52,12 +52,21 @@ def read_arrow(opened: Opened, row_names: str | None = "auto") -> MemorySource:
     with opened.stream() as head:
         magic = head.read(6)
     with reading(opened.name, kind="Arrow file"), _input(opened) as stream:
-        if magic[:4] == b"FEA1":
-            table = feather.read_table(stream)
+        if magic == b"ARROW1":
+            schema = ipc.open_file(stream).schema
+            roles = roles_of(schema, opened.name, row_names)
+            wanted = sorted((*roles.numbers, *roles.texts))
+            stream.seek(0)
+            options = ipc.IpcReadOptions(included_fields=wanted)
+            table = ipc.open_file(stream, options=options).read_all() if wanted else schema.empty_table()
+            columns = dict(zip(wanted, table.columns, strict=True)) if wanted else {}
         else:
-            table = (ipc.open_file if magic == b"ARROW1" else ipc.open_stream)(stream).read_all()
-        table.validate(full=True)
-    return arrow_source(table, opened.name, row_names)
+            table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
+            roles = roles_of(table.schema, opened.name, row_names)
+            columns = dict(enumerate(table.columns))
+        for j in (*roles.numbers, *roles.texts):
+            columns[j].validate(full=True)
+    return _source(columns, table.num_rows, roles, opened.name)
 
 
 def _input(opened: Opened) -> Any:
@@ -82,12 +91,6 @@ def taken(table: Any, schema: Any, wanted: Sequence[int]) -> dict[int, Any]:
     for column in columns.values():
         column.validate(full=True)
     return columns
-
-
-def arrow_source(table: Any, name: str, row_names: str | None = "auto") -> MemorySource:
-    """An Arrow table as a source."""
-    roles = roles_of(table.schema, name, row_names)
-    return _source(dict(enumerate(table.columns)), table.num_rows, roles, name)
 
 
 def _source(columns: dict[int, Any], rows: int, roles: Roles, name: str) -> MemorySource:

@@ -109,15 +109,35 @@ class ArrowPieces:
     def _columns(self, group: int) -> dict[int, Any]:
         if self._kept is None or self._kept[0] != group:
             self._kept = None
-            if self._heads[group].packed:
-                found = dict(zip(sorted(self.wanted), self._some.get_batch(group).columns, strict=True))
-            else:
-                batch = self._whole.get_batch(group)
-                found = {j: batch.column(j) for j in self.wanted}
+            found = self._decoded(group) if self._heads[group].packed else self._mapped(group)
             for column in found.values():
-                column.validate()
+                self._validate(column)
             self._kept = (group, found)
         return self._kept[1]
+
+    def _decoded(self, group: int) -> dict[int, Any]:
+        return dict(zip(sorted(self.wanted), self._some.get_batch(group).columns, strict=True))
+
+    def _mapped(self, group: int) -> dict[int, Any]:
+        import pyarrow as pa
+
+        try:
+            batch = self._whole.get_batch(group)
+        except pa.ArrowException:  # a column that is not wanted may be damaged
+            return self._decoded(group)
+        return {j: batch.column(j) for j in self.wanted}
+
+    def _validate(self, column: Any) -> None:
+        """What validate(full=True) checks; of a mapped column the numbers need not be touched for that."""
+        import pyarrow as pa
+
+        mapped = self._in_file(column)
+        column.validate(full=not mapped)
+        bitmap = column.buffers()[0] if mapped else None
+        if bitmap is not None:
+            bits = pa.Array.from_buffers(pa.bool_(), len(column), [None, bitmap], offset=column.offset)
+            if len(column) - bits.true_count != column.null_count:
+                raise ValueError(f"{column.null_count} missing values are promised, and other than that many are there")
 
     def _in_file(self, array: Any) -> bool:
         start = self._buffer.address

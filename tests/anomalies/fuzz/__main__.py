@@ -108,7 +108,7 @@ def _work(given: argparse.Namespace) -> None:
 def _watch(seconds: int) -> None:
     """Processor time, and more of the clock's for a machine with other work; the default action ends the process."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 12 * seconds)
+    signal.setitimer(signal.ITIMER_REAL, 30 * seconds)
 
 
 def _judged(path: Path, index: int) -> str:

@@ -22,7 +22,8 @@ def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
     from scipy import sparse
 
     shape = shape_of(arrays, name)
-    check_fits((shape[0] + shape[1] + 2) * 8, name, f"a sparse matrix of shape {shape}")
+    pointers = shape[0] + 1 if kind == "csr" else shape[0] + shape[1] + 2
+    check_fits(pointers * 8, name, f"a sparse matrix of shape {shape}")
     data = _numbers(_take(arrays, "data", name))
     if kind == "coo":
         matrix: Any = sparse.coo_array((data, _coordinates(arrays, data, shape, name)), shape=shape)

@@ -90,6 +90,10 @@ class ArrowPieces:
         self._kept: tuple[int, dict[int, Any]] | None = None
 
     def counts(self) -> list[int]:
+        """The rows of the batches, as the metadata have them; every other read compares them with the batch."""
+        for group, head in enumerate(self._heads):
+            if not head.rows and self._some.get_batch(group).num_rows:  # or it raises: the metadata are damaged
+                raise ValueError(f"batch {group + 1} has rows that its metadata do not count")
         return [head.rows for head in self._heads]
 
     def is_packed(self) -> bool:
@@ -112,6 +116,8 @@ class ArrowPieces:
             found = self._decoded(group) if self._heads[group].packed else self._mapped(group)
             for column in found.values():
                 self._validate(column)
+                if len(column) != self._heads[group].rows:
+                    raise ValueError(f"{self._heads[group].rows} rows are promised, and a column has {len(column)}")
             self._kept = (group, found)
         return self._kept[1]
 

@@ -1,11 +1,13 @@
-"""python -m benchmarks.kills [count]: a run is killed (SIGKILL) at random moments and gone on with, again and again.
+"""python -m benchmarks.kills [count]: kill runs (SIGKILL) at random moments and resume them, for every kind of file.
 
-Every answer is compared, bit for bit, with that of a run that nobody disturbed. Kills strike anywhere: while a block is
-read or multiplied, while a checkpoint is written, between the two.
+Every result is compared, bit for bit, with that of a run that was not interrupted. Kills strike anywhere: while a block
+is read or multiplied, while a checkpoint is written, while entries are sorted into a temporary file. Afterwards neither
+a checkpoint nor a temporary folder may be left.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
@@ -18,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS, COLUMNS = 60_000, 120
+ROWS, COLUMNS = 30_000, 120
 _WORK = """
     import sys
-    import eckart.engine.blocks.checkpoint as journal
-    journal._EVERY_SECONDS = 0.0
+    import eckart.engine.blocks.checkpoint as checkpoint
+    checkpoint._EVERY_SECONDS = 0.0
     import eckart as ek
     print("begun", flush=True)
     path, target, method, *folder = sys.argv[1:]
@@ -35,6 +37,31 @@ _WORK = """
 """
 
 
+def write(path: Path, data: np.ndarray) -> None:
+    """The table as a file of the kind that `path` names."""
+    if path.suffix == ".npy":
+        np.save(path, data)
+    elif path.suffix == ".parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        table = pa.table({f"c{i}": column for i, column in enumerate(data.T)})
+        parquet.write_table(table, path, row_group_size=2000, compression="none", use_dictionary=False)
+    elif path.suffix == ".mtx":
+        from scipy import io, sparse
+
+        io.mmwrite(path, sparse.coo_array(np.where(data > np.quantile(data, 0.9), data, 0)))
+    elif path.suffix == ".h5ad":
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file.create_dataset("X", data=data, chunks=(1000, data.shape[1]))
+    else:
+        import zarr
+
+        zarr.create_array(str(path), data=data, chunks=(1000, data.shape[1]), compressors=None)
+
+
 def start(*arguments: object) -> subprocess.Popen[str]:
     """The work, once it has begun: a process that is killed while it imports proves nothing."""
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(_WORK), *map(str, arguments)]
@@ -45,9 +72,10 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 
 
 def trial(method: str, data: Path, folder: Path, draw: random.Random, wanted: int) -> tuple[int, int, bool]:
-    """(kills, kills that left a checkpoint to go on from, whether the answer has the same bits)."""
+    """(kills, kills that left a checkpoint to resume, whether every result has the same bits)."""
+    process = start(data, folder / "straight.eckart", method)
     began = time.perf_counter()
-    assert start(data, folder / "straight.eckart", method).wait() == 0
+    assert process.wait() == 0
     whole = time.perf_counter() - began
     kills = resumed = runs = 0
     same = True
@@ -55,11 +83,11 @@ def trial(method: str, data: Path, folder: Path, draw: random.Random, wanted: in
         checkpoint, target = folder / f"checkpoint-{runs}", folder / "killed.eckart"
         target.unlink(missing_ok=True)
         runs += 1
-        for _ in range(5):
+        for _ in range(min(5, wanted - kills)):
             process = start(data, target, method, checkpoint)
             try:
-                process.wait(draw.uniform(0.0, 0.6) * whole)
-                break  # it was done before
+                process.wait(draw.uniform(0.1, 0.8) * whole)
+                break  # it ended before
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
@@ -73,16 +101,26 @@ def trial(method: str, data: Path, folder: Path, draw: random.Random, wanted: in
 
 def main() -> None:
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    folder = Path(tempfile.mkdtemp(prefix="eckart-kills-"))
+    folder = Path(tempfile.mkdtemp(prefix="kills-"))
+    os.environ["ECKART_SPOOL"] = str(folder / "spool")
+    (folder / "spool").mkdir()
     try:
         rng = np.random.default_rng(0)
-        data = folder / "data.npy"
-        np.save(data, np.abs(rng.standard_normal((ROWS, COLUMNS)) * np.linspace(3, 0.1, COLUMNS)).astype("f4"))
+        table = np.abs(rng.standard_normal((ROWS, COLUMNS)) * np.linspace(3, 0.1, COLUMNS)).astype("f4")
         draw = random.Random(0)
-        for method, share in (("pca", 0.7), ("nmf", 0.3)):
-            kills, resumed, same = trial(method, data, folder, draw, round(share * wanted))
+        runs = [("npy", "pca"), ("npy", "nmf"), ("parquet", "pca"), ("mtx", "svd"), ("h5ad", "pca"), ("zarr", "pca")]
+        for number, (kind, method) in enumerate(runs):
+            data = folder / f"data.{kind}"
+            if not data.exists():
+                write(data, table)
+            share = wanted * (number + 1) // len(runs) - wanted * number // len(runs)
+            kills, resumed, same = trial(method, data, folder, draw, share)
+            left = len(list((folder / "spool").iterdir()))
             verdict = "bit-identical every time" if same else "NOT THE SAME"
-            print(f"| {method} | {kills} kills | {resumed} of them left a checkpoint behind | {verdict} |", flush=True)
+            print(
+                f"| {kind} | {method} | {kills} kills | {resumed} left a checkpoint | {verdict} | {left} folders left |"
+            )
+            sys.stdout.flush()
     finally:
         shutil.rmtree(folder)
 

@@ -201,8 +201,8 @@ def test_scheduler(numbers: np.ndarray) -> None:
     path = stored("npy", numbers)
     done("fit", path, "-k", "3", "-o", "here.eckart", "--checkpoint", "c")
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None,
-        silence_logs=50,
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        dashboard_address="127.0.0.1:0", silence_logs=50,
     )  # fmt: skip
     with cluster:
         done("fit", path, "-k", "3", "-o", "there.eckart", "--scheduler", cluster.scheduler_address)
@@ -233,7 +233,7 @@ class TestProgress:
         watcher = Watcher(checkpoint="run1")
         assert "before the first block" in watcher.where()
         watcher(self.progress)
-        assert watcher.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint run1 holds it")
+        assert watcher.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint is in run1")
         watcher.stop = True
         with pytest.raises(KeyboardInterrupt):
             watcher(self.progress)
@@ -288,7 +288,7 @@ def test_interrupted_and_gone_on(numbers: np.ndarray) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Stopped in read 1, after block" in said
-    assert "The checkpoint c holds it" in said
+    assert "The checkpoint is in c" in said
     assert "Traceback" not in said
     assert Path("c/partial").exists()
     assert not Path("m.eckart").exists()

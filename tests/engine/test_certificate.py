@@ -8,10 +8,6 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
-from eckart.engine import certificate
-from eckart.engine.certificate import Compression, Probe, complement_bound
-from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
-from eckart.engine.lanczos.terms import Matrix, Target
 from eckart.errors import AccuracyWarning
 from eckart.testing import orthonormal
 
@@ -159,7 +155,7 @@ def test_certificates_say_something(solver):
     assert c.explained[1] - c.explained[0] <= 1e-9
     assert np.all(c.upper**2 - c.lower**2 <= 2e-9 * c.lower[-1] ** 2)
     assert c.angle < 1e-3
-    assert c.failure_probability == (1e-6 if solver == "lanczos" else 0.0)
+    assert (0.0 < c.failure_probability <= 1e-9) == (solver == "lanczos")
 
 
 def sparse_table(seed, rows=300, columns=200):
@@ -250,123 +246,6 @@ def test_reads_that_do_not_suffice_are_said_aloud():
         d = ek.decompose(matrix, "svd", k=20, solver="lanczos", max_reads=3)
     assert not d.certificate.proved
     assert_true(d, Truth(matrix, False, 20))
-
-
-# Below the public door: block Lanczos on diagonal matrices, and the word of the probes
-
-
-def diagonal_run(squares, target, seed, block=8):
-    rng = np.random.default_rng(seed)
-    size = len(squares)
-    matrix = Matrix(size, lambda q: squares[:, None] * q, np.empty(0), lambda: (float(np.sum(squares)), 0.0))
-    start = np.linalg.qr(rng.standard_normal((size, block)))[0]
-    image = matrix.apply(start)
-    return block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, min(size, 160)))
-
-
-HARD = {
-    "one far": lambda i: np.where(i == 1, 1.0, 1e-3),
-    "pairs": lambda i: 0.8 ** ((i + 1) // 2),
-    "near ties": lambda i: 1.0 / ((i + 2) // 3) * (1.0 + 1e-9 * (i % 3)),
-    "graded": lambda i: 10.0 ** (-i / 10),
-    "root": lambda i: i**-0.5,
-    "hidden": lambda i: np.where(i <= 3, 1.0 - 1e-4 * i, 0.99 - 0.5 * i / len(i)),
-}
-
-
-@pytest.mark.parametrize("name", HARD)
-@pytest.mark.parametrize("k", [1, 5])
-def test_block_lanczos_on_hard_diagonals(name, k):
-    squares = np.sort(HARD[name](np.arange(1, 301)))[::-1]
-    for seed in range(12):
-        pairs = diagonal_run(squares, Target(k, max_reads=40), seed)
-        slack = 64 * EPS * squares[0]
-        assert np.all(pairs.values <= squares[:k] + 8 * (pairs.noise + pairs.drift) + slack), (
-            f"seed {seed}: Ritz values overshoot"
-        )
-        assert np.all(squares[:k] <= pairs.upper[:k] + slack), f"seed {seed}: above the upper bound"
-        residuals = squares[:, None] * pairs.vectors - pairs.vectors * pairs.values
-        assert np.all(np.linalg.norm(residuals, axis=0) <= pairs.residuals + slack), f"seed {seed}: residuals"
-        departure = np.linalg.norm(pairs.vectors.T @ pairs.vectors - np.eye(k))
-        assert departure <= 1e-13, f"seed {seed}: vectors are orthonormal to {departure:.1g} only"
-
-
-def probed_bound(squares, start, width, steps, probability, seed):
-    """complement_bound from a plain block Lanczos run with the probes as its first block; M_1 = e_1 ... e_start."""
-    rng = np.random.default_rng(seed)
-    size = len(squares)
-    omega = np.vstack([np.zeros((start, width)), rng.standard_normal((size - start, width))])
-    blocks = [np.linalg.qr(omega)[0]]
-    coordinates = blocks[0].T @ omega
-    for _ in range(steps):
-        basis = np.hstack([np.eye(size, start), *blocks])
-        image = squares[:, None] * blocks[-1]
-        for _ in range(3):
-            image = image - basis @ (basis.T @ image)
-        if len(blocks) < steps:
-            blocks.append(np.linalg.qr(image)[0])
-    compression = Compression(basis.T @ (squares[:, None] * basis), image.T @ image)
-    return complement_bound(compression, Probe(start, coordinates, probability))
-
-
-@pytest.mark.parametrize("start", [0, 5])
-@pytest.mark.parametrize(("width", "steps"), [(1, 4), (1, 10), (4, 5)])
-def test_probes_fail_no_more_often_than_stated(start, width, steps):
-    """400 trials at a stated probability of 0.05; at most 0.0175 of them fail, because the bound is not sharp."""
-    squares = np.r_[np.full(start, 2.0), 1.0, np.linspace(0.9, 0.1, 149)]
-    bounds = np.array([probed_bound(squares, start, width, steps, 0.05, seed) for seed in range(400)])
-    assert np.mean(bounds[:, 0] < 1.0) <= 0.05
-    assert np.all(bounds[:, 1] <= 1.0 + 64 * EPS), "a Ritz value of the complement is above its largest eigenvalue"
-    assert np.median(bounds[:, 0]) < np.sum(squares[start:]) / 10, "the bound says nothing"
-
-
-def test_a_raised_failure_probability_is_kept():
-    squares = np.r_[1.0, 0.98, 0.97, np.linspace(0.96, 0.2, 197)]
-    target = Target(3, tolerance=1e-3, failure_probability=0.05, max_reads=30)
-    runs = [diagonal_run(squares, target, seed, block=4) for seed in range(200)]
-    wrong = [bool(np.any(pairs.upper[:3] < squares[:3] * (1 - 64 * EPS))) for pairs in runs]
-    assert all(pairs.failure_probability in (0.0, 0.05) for pairs in runs)
-    assert any(pairs.failure_probability == 0.05 for pairs in runs)
-    assert np.mean(wrong) <= 0.05
-
-
-def krylov_compression(matrix, block, steps, rng):
-    """(T and R^T R of a Krylov basis, the largest eigenvalue of the complement)."""
-    columns = np.linalg.qr(rng.standard_normal((len(matrix), block)))[0]
-    for _ in range(steps - 1):
-        rest = matrix @ columns[:, -block:]
-        for _ in range(2):
-            rest = rest - columns @ (columns.T @ rest)
-        columns = np.hstack([columns, np.linalg.qr(rest)[0]])
-    small = columns.T @ matrix @ columns
-    residual = (matrix @ columns - columns @ small)[:, -block:]
-    outside = np.linalg.qr(columns, mode="complete")[0][:, columns.shape[1] :]
-    complement = np.linalg.eigvalsh(outside.T @ matrix @ outside)[-1]
-    return Compression((small + small.T) / 2, residual.T @ residual), float(complement)
-
-
-def test_bounds_by_the_leading_ritz_vectors():
-    """Where the smaller eigenproblem gives bounds they hold, not much further off than the large one's."""
-    used = 0
-    for seed in range(400):
-        rng = np.random.default_rng(seed)
-        size, k = int(rng.integers(100, 160)), int(rng.integers(1, 14))
-        values = np.sort(rng.uniform(size=size) ** rng.uniform(0.5, 8))[::-1]
-        turn = orthonormal(size, size, seed=seed)
-        steps = int(rng.integers(2, 6))
-        compression, complement = krylov_compression((turn * values) @ turn.T, 16, steps, rng)
-        ritz, vectors = (part[..., ::-1] for part in np.linalg.eigh(compression.matrix))
-        wanted = ritz[: k + 1]
-        split = certificate._split_bounds(compression, complement, wanted, (ritz, vectors))
-        if split is None:
-            continue
-        used += 1
-        assert np.all(split >= values[: k + 1] - 1e-13), seed
-        off = np.sum(certificate.upper_bounds(compression, complement, wanted, np.inf) - wanted)
-        if off < 1e-3 * np.sum(wanted):  # nearly there, as when a run ends
-            assert np.sum(split - wanted) <= 3.0 * off + 1e-12, seed
-        assert np.all(certificate.upper_bounds(compression, complement, wanted, np.inf, (ritz, vectors)) == split)
-    assert used > 100
 
 
 def test_what_blocks_leave_out_may_point_one_way():

@@ -155,7 +155,7 @@ def test_tensors_take_the_same_pivots(precision):
 
 
 def test_squares_are_taken_off_in_every_library():
-    from eckart.engine.backends.written import subtract_squares
+    from eckart.kernel_pca.elementwise import subtract_squares
 
     torch = pytest.importorskip("torch")
     rows = np.random.default_rng(0).standard_normal((70, 9)).astype(np.float32)

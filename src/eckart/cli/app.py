@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -14,7 +17,7 @@ from click.exceptions import Abort, Exit
 
 from eckart.cli.talk import Talk, one_line
 
-FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
 class Failed(click.ClickException):
@@ -29,6 +32,24 @@ class Refused(click.ClickException):
     exit_code = REFUSED
 
 
+@contextlib.contextmanager
+def _terminated_in_order() -> Iterator[None]:
+    """SIGTERM ends the command like any other error: drafts and temporary folders are removed on the way out."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def end(_number: int, _frame: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
+        raise SystemExit(TERMINATED)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 class Application(click.Group):
     """The group of all commands. Every way out of it goes through `main`."""
 
@@ -37,7 +58,9 @@ class Application(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
-        sys.exit(self._run(talk, *args, **extra))
+        with _terminated_in_order():
+            code = self._run(talk, *args, **extra)
+        sys.exit(code)
 
     def _run(self, talk: Talk, *args: Any, **extra: Any) -> int:
         try:

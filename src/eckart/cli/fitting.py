@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eckart.cli.large import Large, large
-from eckart.cli.options import METHODS, Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.options import METHODS, MISSING, Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
 
@@ -112,7 +112,7 @@ def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large
         try:
             d = decompose(source, wanted.method, left=left, rng=wanted.seed, **asked, **more)  # type: ignore[arg-type]
         except MissingValuesError as error:
-            raise gaps(source, error) from error
+            raise gaps(source, error, MISSING.get(wanted.method, ())) from error
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
 
 

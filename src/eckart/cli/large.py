@@ -49,7 +49,7 @@ class Large:
 
 def large(f: Command) -> Command:
     """--checkpoint and --scheduler."""
-    checkpoint = "Keep the work here on the way; the same command again goes on where it stood."
+    checkpoint = "Save the work here on the way; the same command resumes an interrupted run."
     scheduler = "A Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read and multiply the blocks."
     return gathered("large", Large, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),

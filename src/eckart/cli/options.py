@@ -44,6 +44,8 @@ METHODS = {
     "isomap": {"memory"},
 }
 """Which options beside -k and --seed have a meaning for a method."""
+MISSING = {"pca": ("em", "mean"), "svd": ("em", "mean"), "nmf": ("mask",)}
+"""What --missing offers for a method, besides refusing."""
 
 
 _MEMORY = "Memory that the work may take, such as 2GB; tables of more than a quarter of it are read in blocks."
@@ -80,6 +82,15 @@ class Wanted:
         for name in sorted(given):
             if getattr(self, name) != getattr(type(self), name):
                 raise click.UsageError(f"--{name} has no meaning for --method {self.method}: leave it out.")
+        ways = ("error", *MISSING.get(self.method, ()))
+        if self.missing not in ways:
+            use = " or ".join(f"--missing {way}" for way in ways[1:])
+            reason = (
+                "NMF leaves missing values out of its loss" if self.method == "nmf" else "Missing values are imputed"
+            )
+            raise click.UsageError(
+                f"--missing {self.missing} does not apply to --method {self.method}. {reason}: use {use}."
+            )
 
 
 @dataclass(frozen=True)
@@ -124,8 +135,8 @@ def wanted(f: Command) -> Command:
                help="Axes of most, or of least variance."),
         option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
         memory,
-        option("--missing", type=choice(["error", "mean", "em"]), default="error", show_default=True,
-               help="Missing values: refuse, fill with column means, or foretell by the axes themselves."),
+        option("--missing", type=choice(["error", "mean", "em", "mask"]), default="error", show_default=True,
+               help="Missing values: refuse, impute by column means or by components; mask (NMF): leave out."),
     ])(f)  # fmt: skip
 
 

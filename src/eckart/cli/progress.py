@@ -40,8 +40,8 @@ class Watcher:
         if self.last is not None:
             place = f"Stopped in read {self.last.read}, after block {self.last.block:,} of {self.last.blocks:,}."
         if self._checkpoint is None:
-            return f"{place} No file was left half-written; with --checkpoint FOLDER the next run can be gone on with."
-        return f"{place} The checkpoint {self._checkpoint} holds it: give the same command again to go on from there."
+            return f"{place} No file was left half-written; with --checkpoint FOLDER an interrupted run can be resumed."
+        return f"{place} The checkpoint is in {self._checkpoint}: repeat the command to resume."
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ _RULES = "'all', 'quick' (without the rules that draw tables), or names of rules
 @click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, where it is known.")
 @click.option("--most", type=numbers.axes, metavar="N", help="Consider no more axes than this.  [default: 40]")
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: refuse, fill with column means, or foretell by the axes themselves.")  # fmt: skip
+              help="Missing values: refuse, or impute by column means or by components.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what is drawn.")
 @memory
 @reading

@@ -158,7 +158,7 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
     matrix = source.matrix
     values = matrix.data if source.sparse else np.asarray(matrix)
     if np.isnan(values).any():
-        raise gaps(source, MissingValuesError("Values are missing."))
+        raise gaps(source, MissingValuesError("Values are missing."), ways=())
     selector = _selector(classes=classes, sparse=source.sparse, asked=asked)
     try:
         return selector.fit(matrix, goal)

@@ -172,14 +172,16 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
     return message
 
 
-def gaps(source: Source, error: MissingValuesError) -> Refused:
-    """Missing values in the words of the table: how many, where the first is, what to do."""
+def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em", "mean")) -> Refused:
+    """Missing values in the words of the table: how many, where the first is, what to do.
+
+    `ways` are the values of --missing that the command offers.
+    """
     from eckart.io.roles import Parts, missing_notes
 
-    remedy = (
-        "Axes need every value: fit with --missing em or --missing mean, leave columns out with --drop, "
-        "or remove the rows first."
-    )
+    option = " or ".join(f"--missing {way}" for way in ways)
+    first = f"use {option}" if option else "impute them first with eckart.fill_missing in Python"
+    remedy = f"Every value is needed: {first}, leave columns out with --drop, or remove the rows."
     names = column_names(source)
     if not hasattr(source, "matrix"):
         return Refused(f"{error}")

@@ -4,7 +4,8 @@ Additive: ||A - C U R|| <= ||A - A_k|| + eps ||A|| with probability 1 - delta, f
 norms (Drineas, Kannan, Mahoney 2006): with d = delta / 2 and h = 1 + sqrt(8 log(1/d)),
 eps = (4 k h^2 / c)^(1/4) + (k / (d^2 r))^(1/2).
 Relative: ||A - C U R|| <= (2 + eps) ||A - A_k|| with probability .98, for k log(k) / eps^2 columns and rows drawn by
-leverage; the constant is not stated where it is taught, and 1 is taken here.
+leverage with replacement. The constant is not stated where it is taught; 1 is taken here, and columns are drawn without
+replacement, so this one is a guide and nothing that is proved.
 Volume: E ||A - C U R||^2 <= 2 (k + 1) ||A - A_k||^2 (Cortinovis, Kressner 2024), k columns and k rows, best core.
 Pivot: ||A - C U R|| <= (||V_J^-1||^2 + ||U_I^-1||^2)^(1/2) ||A - A_k||, known once the pivots are (Sorensen, Embree
 2016).
@@ -32,6 +33,7 @@ def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn
         "eps": eps,
         "delta": DELTA,
         "applies": drawn,
+        "proved": drawn,
         "expected_eps": expected,
         "word": f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
         + ("" if eps < 1.0 else " (eps of 1 or more says nothing: so few columns and rows are below what it asks for)"),
@@ -46,7 +48,9 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> di
         "eps": eps,
         "delta": 1.0 - TAUGHT,
         "applies": drawn,
-        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} (constant taken as 1)",
+        "proved": False,
+        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the theorem "
+        "is 1 (a guide, not proved)",
     }
 
 
@@ -54,7 +58,7 @@ def volume(k: int, best: float) -> dict[str, Any]:
     """sqrt(2 (k + 1)) ||A - A_k||, for the root of the mean squared error over all draws."""
     factor = float(np.sqrt(2.0 * (k + 1)))
     word = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
-    return {"bound": factor * best, "factor": factor, "applies": True, "word": word}
+    return {"bound": factor * best, "factor": factor, "applies": True, "proved": True, "word": word}
 
 
 def pivot(right: np.ndarray, left: np.ndarray, best: float) -> dict[str, Any]:
@@ -65,5 +69,6 @@ def pivot(right: np.ndarray, left: np.ndarray, best: float) -> dict[str, Any]:
         "bound": factor * best,
         "factor": factor,
         "applies": True,
+        "proved": True,
         "word": f"{factor:.3g} ||A - A_k||, no chance involved",
     }

@@ -144,14 +144,21 @@ class Seen:
         return replace(self, count=len(kept), triangle=triangle, missed=self.missed + missed)
 
 
-def look(part: Looked, scales: np.ndarray) -> Seen:
+def scaled_as_returned(array: Array, scales: Array, dtype: str) -> Array:
+    """Entries times their scales in float64, each rounded as it is when C and R are returned in `dtype`."""
+    product = array * scales
+    return product if dtype == "float64" else astype(astype(product, namespace(product).float32), product.dtype)
+
+
+def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> Seen:
     """One slice of rows; rows without an entry in C have nothing to be factored, and on the host they are left out."""
     chosen, image, missed = part.chosen, part.image, 0.0
     if is_numpy(chosen):
         used = chosen.any(axis=1)
         missed = _squares(image[~used])
         chosen, image = chosen[used], image[used]
-    rows = namespace(chosen).concat([chosen * from_numpy(scales, chosen), image], axis=1)
+    chosen = scaled_as_returned(chosen, from_numpy(scales, chosen), dtype)
+    rows = namespace(chosen).concat([chosen, image], axis=1)
     triangle, rest = _factor(rows, len(scales))
     return Seen(len(scales), triangle, rest + missed, part.squares, part.outside, (part.stored,))
 
@@ -173,7 +180,7 @@ def row_space(rows: Array, cutoff: float) -> RowSpace:
         basis, device_triangle = namespace(rows).linalg.qr(rows.T)
     triangle = to_numpy(device_triangle)
     left, values, right = np.linalg.svd(triangle, full_matrices=False)
-    kept = _rank(values, cutoff)
+    kept = numerical_rank(values, cutoff)
     turned = from_numpy(left[:, :kept], basis)
     return RowSpace(basis @ turned, values[:kept], right[:kept].T, independent(triangle, kept))
 
@@ -189,14 +196,14 @@ def independent(triangle: np.ndarray, rank: int) -> np.ndarray:
 def column_rank(seen: Seen, cutoff: float) -> tuple[int, np.ndarray]:
     """(rank of C, columns of C that are independent)."""
     triangle = seen.triangle[:, : seen.count]
-    rank = _rank(np.linalg.svd(triangle, compute_uv=False), cutoff)
+    rank = numerical_rank(np.linalg.svd(triangle, compute_uv=False), cutoff)
     return rank, independent(triangle, rank)
 
 
 def best_core(seen: Seen, space: RowSpace, cutoff: float) -> tuple[Core, float]:
     """(C^+ A R^+, ||A Q_R - C U R Q_R||^2): no other core for this C and R leaves less."""
     left, values, right = np.linalg.svd(seen.triangle[:, : seen.count], full_matrices=False)
-    rank = _rank(values, cutoff)
+    rank = numerical_rank(values, cutoff)
     rotated = left.T @ seen.triangle[:, seen.count :]
     core = Core(right[:rank].T, values[:rank], rotated[:rank], space.values, space.right)
     return core, seen.missed + _squares(rotated[rank:])
@@ -205,7 +212,7 @@ def best_core(seen: Seen, space: RowSpace, cutoff: float) -> tuple[Core, float]:
 def intersection_core(seen: Seen, space: RowSpace, crossing: np.ndarray, cutoff: float) -> tuple[Core, float]:
     """(W^+ for W = R where it meets C, ||A Q_R - C U R Q_R||^2); zeros among the singular values of W stay zeros."""
     left, values, right = np.linalg.svd(crossing, full_matrices=False)
-    rank = _rank(values, cutoff)
+    rank = numerical_rank(values, cutoff)
     core = Core(right[:rank].T, values[:rank], np.eye(rank), np.ones(rank), left[:, :rank])
     made = seen.triangle[:, : seen.count] @ core.before(space.right * space.values)
     return core, seen.missed + _squares(seen.triangle[:, seen.count :] - made)
@@ -219,6 +226,21 @@ def rounding(total: float, error_squared: float, *, direct: bool) -> float:
     return min(math.sqrt(allowance), allowance / math.sqrt(max(error_squared, 1e-300)))
 
 
+def core_rounding(core: Core, columns: float, rows: float, *, best: bool) -> float:
+    """How far C U R may be off because the factors of U are float64 numbers, for ||C|| <= columns and ||R|| <= rows.
+
+    With X = C left / left_values and Y = right^T R / right_values, column j of X errs by u ||C|| / left_values_j (times
+    the root of its length), row i of Y likewise. For the best core X and Y are orthonormal; for the intersection
+    ||X_j|| <= ||C|| / left_values_j and ||Y|| <= ||R||.
+    """
+    lefts, rights, middle = (to_numpy(part) for part in (core.left_values, core.right_values, core.middle))
+    unit = 8.0 * _UNIT * math.sqrt(max(core.shape))
+    if not best:
+        return 2.0 * unit * columns * rows * float(np.sum(1.0 / lefts))
+    along, across = np.linalg.norm(middle, axis=1), np.linalg.norm(middle, axis=0)
+    return unit * float(columns * np.sum(along / lefts) + rows * np.sum(across / rights))
+
+
 def times_rows(core: Core, space: RowSpace, *, best: bool, rows: Array) -> Array:
     """U R (c x columns); for the best core through the orthonormal basis of R, which costs no digits."""
     if best:
@@ -227,7 +249,8 @@ def times_rows(core: Core, space: RowSpace, *, best: bool, rows: Array) -> Array
     return core.before(rows)
 
 
-def _rank(values: np.ndarray, cutoff: float) -> int:
+def numerical_rank(values: np.ndarray, cutoff: float) -> int:
+    """How many values exceed `cutoff` times the largest."""
     return int(np.sum(values > cutoff * values.max(initial=0.0)))
 
 

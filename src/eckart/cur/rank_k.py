@@ -160,10 +160,8 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
     _check_memory(opened, wanted, k)
     cutoff = _cutoff(opened, wanted, k)
     columns, rows = _chosen(opened, axes, k, wanted, squares)
-    stored, space, rows, row_rank = _rows(
-        opened, rows, cutoff, keep_all=wanted.select == "norm" or wanted.core == "intersection"
-    )
-    look = partial(cur_core.look, scales=columns.scales)
+    stored, space, rows, row_rank = _rows(opened, rows, cutoff, wanted)
+    look = partial(cur_core.look, scales=columns.scales, dtype=_precision(opened))
     seen: Seen = fold_slices(opened.matrix, columns.places, space.basis, look, Seen.joined)
     count = len(columns.places)
     rank, kept = cur_core.column_rank(seen, cutoff)
@@ -178,6 +176,10 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
         crossing = crossing * rows.scales[:, None] * columns.scales
         core, missed = cur_core.intersection_core(seen, space, crossing, cutoff)
     error, rounding = _error(opened, seen, missed, space)
+    if seen.total > 0.0:
+        wide = float(np.linalg.norm(seen.triangle[:, : seen.count]))
+        high = float(np.linalg.norm(space.values))
+        rounding += cur_core.core_rounding(core, wide, high, best=wanted.core == "best") / seen.total**0.5
     asked = wanted.counts(k, opened.matrix.shape)
     return Found(k, columns, rows, core, space, seen, stored, kept, error, rounding, asked, (rank, row_rank))
 
@@ -229,8 +231,12 @@ def _cutoff(opened: Opened, wanted: Wanted, k: int) -> float:
     """Singular values of C, R and W below this share of the largest are rounding."""
     if wanted.cutoff is not None:
         return wanted.cutoff
-    precision = "float32" if "float32" in str(opened.matrix.dtype) else "float64"
-    return 16.0 * float(np.finfo(precision).eps) * math.sqrt(k)
+    return 16.0 * float(np.finfo(_precision(opened)).eps) * math.sqrt(k)
+
+
+def _precision(opened: Opened) -> str:
+    """dtype of C and R."""
+    return "float32" if "float32" in str(opened.matrix.dtype) else "float64"
 
 
 def _chosen(
@@ -254,13 +260,20 @@ def _chosen(
     return first, second
 
 
-def _rows(opened: Opened, rows: Chosen, cutoff: float, *, keep_all: bool) -> tuple[Any, RowSpace, Chosen, int]:
+def _rows(
+    opened: Opened, rows: Chosen, cutoff: float, wanted: Wanted
+) -> tuple[Any, RowSpace, Chosen, int]:  # fmt: skip
     """(R as stored, its space, the rows, how many are independent); dependent rows are left out unless all are kept."""
     stored = rows_as_stored(opened, rows.places)
     whole = _scaled(opened, stored)
-    space = cur_core.row_space(whole * from_numpy(rows.scales, whole)[:, None], cutoff)
+    whole = cur_core.scaled_as_returned(whole, from_numpy(rows.scales, whole)[:, None], _precision(opened))
+    if wanted.core == "intersection":
+        # W^+ multiplies all of R, small directions included: they belong to the error.
+        space = cur_core.row_space(whole, 4.0 * float(np.finfo(np.float64).eps))
+        return stored, space, rows, cur_core.numerical_rank(space.values, cutoff)
+    space = cur_core.row_space(whole, cutoff)
     rank = len(space.values)
-    if keep_all or rank == len(rows.places):
+    if wanted.select == "norm" or rank == len(rows.places):
         return stored, space, rows, rank
     rows = rows.only(space.independent)
     stored = rows_as_stored(opened, rows.places)

@@ -14,7 +14,7 @@ from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import TOLERANCE, Settings
 from eckart.engine.solution import Solution
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
@@ -23,7 +23,7 @@ from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 def assemble(
     opened: Opened,
-    problem: Standardized,
+    problem: Problem,
     solution: Solution,
     settings: Settings,
     choice: Choice,
@@ -33,7 +33,8 @@ def assemble(
 ) -> Decomposition:
     """The decomposition in the units, the dtype and the library of the data."""
     values = np.sqrt(solution.values)
-    right, left = both_sides(problem, solution, values, keep_left=keep_left)
+    sides = both_sides(problem, solution, values, keep_left=keep_left)
+    right, left = sides.right, sides.left
     signs = signs_beside(right)
     dtype, moments = opened.matrix.dtype, problem.moments
     kind = "float32" if "float32" in str(dtype) else "float64"
@@ -64,7 +65,7 @@ def assemble(
         row_names=opened.about.row_names,
         column_names=opened.about.column_names,
         rank=numerical_rank(solution, sum(problem.shape)),
-        certificate=certify(solution, problem, settings, unit, dtype),
+        certificate=certify(solution, problem, settings, unit, dtype, sides.moved),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.about.notes, *notes_on(problem, settings, opened)),
@@ -73,7 +74,7 @@ def assemble(
     )
 
 
-def norms(problem: Standardized, *, rows: bool) -> dict[str, np.ndarray]:
+def norms(problem: Problem, *, rows: bool) -> dict[str, np.ndarray]:
     """Lengths of the columns of B, and of its rows (each times the root of its weight) where those are known."""
     moments = problem.moments
     columns = np.sqrt(moments.squares)
@@ -95,21 +96,21 @@ def _check_range(values: np.ndarray, dtype: object) -> None:
 
 def certify(
     solution: Solution,
-    problem: Standardized,
+    problem: Problem,
     settings: Settings,
     unit: Callable[[np.ndarray], np.ndarray],
     dtype: object,
+    moved: np.ndarray,
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.total
-    largest = float(solution.values.max(initial=0.0))
     low, high = explained(solution, total, problem.total_error())
     return Certificate(
         explained=(low, high),
         lower=unit(np.sqrt(solution.lower[:k])),
         upper=unit(np.sqrt(solution.upper[:k])),
-        residuals=solution.residuals / largest if largest else np.zeros(k),
-        angle=angle_bound(solution, settings, _unit_of(dtype)),
+        residuals=_residuals(solution, problem, moved, _unit_of(dtype)),
+        angle=angle_bound(solution, settings, _unit_of(dtype), moved, turned=problem.turned),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
@@ -118,6 +119,27 @@ def certify(
         reads=problem.reads,
         word=word(solution, low, high),
     )
+
+
+def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: float) -> np.ndarray:
+    """Bounds for ||A^T A v - s^2 v|| / s_1^2 of the right vectors and values as they are returned.
+
+    A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, and is moved by
+    rounding. A vector rounded to its dtype is moved by `unit` / 2, which G - s^2 multiplies by s_1^2 at most; s itself
+    is rounded as well.
+    """
+    largest = float(solution.upper.max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros(len(solution.values))
+    found = solution.residuals / largest
+    if problem.turned and solution.long_vectors is None:
+        found = found * np.sqrt(largest / np.maximum(solution.values, 1e-300))
+    return np.asarray(np.minimum(found + moved + 2.0 * unit, 1.0)) * _ratio(largest, solution)
+
+
+def _ratio(largest: float, solution: Solution) -> float:
+    """Residuals are stated relative to the largest computed value."""
+    return largest / max(float(solution.values.max(initial=0.0)), 1e-300)
 
 
 def _unit_of(dtype: object) -> float:
@@ -129,31 +151,43 @@ def explained(solution: Solution, total: float, error: float) -> tuple[float, fl
     if total <= 0.0:
         return 0.0, 0.0
     k = len(solution.values)
-    captured = float(np.sum(solution.values)) - solution.rounding * k**0.5 - solution.crowding
-    low = min(1.0, max(0.0, captured / (total + error)))
-    high = (float(np.sum(solution.upper[:k])) - solution.cancelling) / max(total - error, 0.5 * total)
+    low = min(1.0, max(0.0, float(np.sum(solution.lower[:k])) / (total + error)))
+    high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
     return low, min(1.0, max(low, high))
 
 
-def angle_bound(solution: Solution, settings: Settings, unit: float) -> float:
-    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and the rounding of the vectors to their dtype.
+def angle_bound(
+    solution: Solution, settings: Settings, unit: float, moved: np.ndarray | None = None, *, turned: bool = False
+) -> float:
+    """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and how far rounding has moved the vectors.
 
-    1 without a gap, 0 when all axes are kept.
+    1 without a gap; 0 where the components span the whole space. Right vectors of a wide matrix span its row space even
+    if all are kept, with nothing but zeros beyond: l_k+1 = 0.
     """
     k = len(solution.values)
-    if solution.spectrum is not None and k == len(solution.spectrum):
+    every = solution.spectrum is not None and k == len(solution.spectrum)
+    if every and not turned:
         return 0.0
-    if settings.which == "smallest":
+    if settings.which == "smallest" and not every:
         return 1.0
-    if len(solution.upper) > k:
+    if every:
+        beyond = 0.0
+    elif len(solution.upper) > k:
         beyond = float(solution.upper[k])
     elif solution.spectrum is not None:
         beyond = float(solution.spectrum[k]) + solution.rounding
     else:
         return 1.0
-    gap = float(solution.values[-1]) - solution.rounding - beyond
-    residual = float(np.sqrt(np.sum(solution.residuals**2)))
-    return min(1.0, residual / gap + float(unit * np.sqrt(k))) if gap > 0.0 else 1.0
+    gap = float(solution.values.min()) - solution.rounding - beyond
+    if gap <= 0.0:
+        return 1.0
+    residuals = solution.residuals
+    if turned and solution.long_vectors is None:
+        residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
+    residual = float(np.sqrt(np.sum(residuals**2)))
+    return min(
+        1.0, residual / gap + float(unit * np.sqrt(k)) + (0.0 if moved is None else float(np.linalg.norm(moved)))
+    )
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
@@ -200,10 +234,11 @@ def numerical_rank(solution: Solution, sides: int) -> int | None:
     return int(np.sum(values > values.max(initial=0.0) * sides * np.finfo(np.float64).eps))
 
 
-def notes_on(problem: Standardized, settings: Settings, opened: Opened) -> tuple[str, ...]:
+def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[str, ...]:
     """What a reader must know of the columns: those that do not vary, and units that differ."""
     notes = []
-    moments, constant = problem.moments, problem.moments.constant
+    moments = problem.moments
+    constant = moments.unscaled if settings.scale else moments.constant
     if settings.center and len(constant) == opened.matrix.shape[1]:
         notes.append("No column varies: there is no variance to explain.")
     elif settings.center and len(constant):
@@ -235,7 +270,7 @@ def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
     )
 
 
-def as_info(solution: Solution, problem: Standardized, seed: int | None) -> SolveInfo:
+def as_info(solution: Solution, problem: Problem, seed: int | None) -> SolveInfo:
     return SolveInfo(
         solver=solution.solver,
         reads=problem.reads,

@@ -1,4 +1,4 @@
-"""Small matrices: centre them exactly and let LAPACK do the rest. B = U S V^T."""
+"""Small matrices: centre and scale them as a whole and let LAPACK do the rest. B = U S V^T."""
 
 from __future__ import annotations
 
@@ -7,32 +7,40 @@ from scipy import linalg
 
 from eckart.arrays import from_numpy
 from eckart.engine.solution import Request, Solution, count_for, pick
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem
+from eckart.engine.standardize.rounding import lapack_svd_error
+from eckart.engine.threads import one_blas_thread
 
-_UNIT = float(np.finfo(np.float64).eps)
 
+def solve_direct(problem: Problem, request: Request) -> Solution:
+    """All singular triplets, the wanted ones kept.
 
-def solve_direct(problem: Standardized, request: Request) -> Solution:
-    """All singular triplets, the wanted ones kept. Errors are a few units of rounding times the largest value."""
-    matrix = problem.materialize()
+    LAPACK's triplets are exact for B^ + F, where B^ = B + E + u delta^T is the matrix in memory (`small`), so each
+    value is off by ||E|| + ||F|| at most, and W ||delta||^2 may have been added to its square. The Gram matrices of B
+    and of B^ + F differ by 2 s_1 (||E|| + ||F||) to first order; the vectors are rounded as well.
+    """
+    found = problem.materialize()
+    matrix = found.matrix
     check_finite(problem.total)
-    left, values, right = singular_triplets(matrix)
+    with one_blas_thread():  # more threads would add up in another order
+        left, values, right = singular_triplets(matrix)
     spectrum = values**2
-    k = count_for(spectrum, problem.total, request)
-    chosen = pick(spectrum, k, smallest=request.smallest)
     largest = float(values[0]) if len(values) else 0.0
-    slack = 4 * _UNIT * max(matrix.shape) ** 0.5 * largest
+    slack = lapack_svd_error(max(matrix.shape), largest) + found.entry_error
+    rounding = 2.0 * slack * largest + slack**2 + found.mean_error
+    k = count_for(spectrum, problem.total, request, error=problem.total_error())
+    chosen = pick(spectrum, k, smallest=request.smallest)
     like = problem.like
     return Solution(
         solver="direct",
         values=spectrum[chosen],
         vectors=from_numpy(np.ascontiguousarray(right[chosen].T), like),
         long_vectors=from_numpy(np.ascontiguousarray(left[:, chosen]), like),
-        lower=np.maximum(values[chosen] - slack, 0.0) ** 2,
+        lower=np.maximum(np.maximum(values[chosen] - slack, 0.0) ** 2 - found.mean_error, 0.0),
         upper=(values[chosen] + slack) ** 2,
-        residuals=np.full(k, slack * largest),
+        residuals=np.full(k, 2.0 * rounding + 2.0 * slack * largest),
         spectrum=spectrum,
-        rounding=2 * slack * largest,
+        rounding=rounding,
     )
 
 

@@ -1,63 +1,78 @@
-"""Exact: G = B^T B on the short side in one read, shifted and added up in float64; then LAPACK.
+"""G = B^T B on the short side in one pass over the data, then LAPACK.
 
-An eigenvalue l of G carries an error of about u l_1, so a singular value s one of u (s_1 / s)^2 / 2, relatively. Where
-that is too much, a second read mends it: with G = V L V^T, the matrix B V L^-1/2 is nearly orthonormal, its Gram matrix
-H is well conditioned, and B = (B V L^-1/2) L^1/2 V^T has the singular values of H^1/2 L^1/2 V^T.
+In float64, ||G^ - G|| <= `problem.gram_error()` whatever the data. An eigenvalue l of G carries that error, so a
+singular value s one of it over 2 s. Where that is too much, `refine` takes a second pass.
+
+Large float32 data are multiplied in float32 first. The error of that is not modelled but measured, in one float64
+pass with the leading eigenvectors Q of G^ and random columns Z, drawn after G^ is known from a seed that depends on
+every number of the data:
+
+    eta = ||(G - G^) Z||_2 / c >= ||G - G^||_2 with probability 1 - p, c^2 the p-quantile of chi-square (one degree of
+    freedom for each column of Z): with the leading triplet (s, x, y) of G - G^, ||(G - G^) Z|| >= s ||y^T Z||, and
+    y^T Z is standard normal.
+
+Outside of Q, G^ is at most l_{q+1}, hence G at most l_{q+1} + eta, and `solution.residual_bounds` turns that and
+the residual of Q in float64 into bounds for the wanted values.
 """
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from eckart.arrays import Array, astype, fast_float64, from_numpy, is_host, namespace, to_numpy
-from eckart.engine.backends.symmetric import ONE_THREAD, leading_pairs
+from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
+from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets
-from eckart.engine.parallel import together
-from eckart.engine.solution import Request, Solution, count_for, pick
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.solution import Request, Solution, count_for, pick, residual_bounds
+from eckart.engine.standardize.problem import Problem
+from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
 
-_UNIT = float(np.finfo(np.float64).eps)
 _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
-_SAMPLED = 16
-"""Columns of a block on which the error of float32 products is measured."""
+_RANDOM = 16
+"""Columns of Z."""
+_EXTRA = 8
+"""Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
 
 
-def solve_gram(problem: Standardized, request: Request, *, full: bool = False) -> Solution:
+def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Solution:
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
     rows, size = problem.shape
-    # Products of stored entries cost the same in float64, and no dense block of them could be measured.
+    # Products of stored entries cost the same in float64.
     cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.workbench)
-    if problem.precision != "float64" and (full or cheap):
+    few = request.k is None or 4 * (request.k + _EXTRA + _RANDOM) <= size
+    if problem.precision != "float64" and (full or cheap or request.smallest or not few):
         problem.sharpen()
     gram = problem.first(gram=True)
+    assert gram is not None
     check_finite(float(namespace(gram).sum(gram)))
-    solution = _solve(problem, gram, request)
-    if problem.precision != "float64" and not _good(solution, request):
+    if problem.precision != "float64":
+        measured = _solve_measured(problem, gram, request)
+        if measured is not None:
+            return measured
         problem.sharpen()
         gram = problem.first(gram=True)
-        solution = _solve(problem, gram, request)
+        assert gram is not None
+    solution = _solve(problem, gram, request)
     if not _good(solution, request) and problem.total > 0.0:
         return refine(problem, to_numpy(gram), request)
     return solution
 
 
-def _solve(problem: Standardized, gram: Array, request: Request) -> Solution:
+def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     size = gram.shape[0]
     whole = request.k is None or 4 * request.k >= size or size <= 128
     count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
     smallest = request.smallest and not whole
-    # Two threads' work where BLAS would not use a second one.
-    (values, vectors), error = together(
-        lambda: leading_pairs(gram, count, smallest=smallest, like=problem.workbench),
-        lambda: _rounding(problem, gram),
-        workers=None if size <= ONE_THREAD and is_host(problem.workbench) else 1,
-    )
+    values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
+    norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
+    error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
-    k = count_for(values, problem.total, request)
+    k = count_for(values, problem.total, request, error=problem.total_error() + error)
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
     beyond = np.arange(min(k + 1, len(values))) if not request.smallest else chosen
     return Solution(
@@ -66,7 +81,7 @@ def _solve(problem: Standardized, gram: Array, request: Request) -> Solution:
         vectors=from_numpy(np.ascontiguousarray(vectors[:, chosen]), problem.like),
         lower=np.maximum(values[beyond] - error, 0.0),
         upper=values[beyond] + error,
-        residuals=np.full(k, error),
+        residuals=np.full(k, 2.0 * error),
         spectrum=values if whole else None,
         rounding=error,
         precision=problem.precision,
@@ -79,59 +94,130 @@ def _good(solution: Solution, request: Request) -> bool:
     return solution.rounding <= max(request.tolerance, 1e-14) * least
 
 
-def _rounding(problem: Standardized, gram: Array) -> float:
-    """Bound of ||G - B^T B||: a few units of float64; for products in float32, measured on one block."""
-    raw = problem.raw_trace(float(namespace(gram).linalg.trace(gram)))
-    error = problem.sum_error(raw)
-    if problem.precision != "float64":
-        error += _measured(problem) * raw
-    return error
+# Products in float32, measured in float64
 
 
-def _measured(problem: Standardized) -> float:
-    """Error of the float32 Gram matrix relative to its trace, from the difference to float64 on two blocks.
+def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution | None:
+    """Rayleigh-Ritz in float64 on the leading eigenvectors of a float32 Gram matrix.
 
-    Errors of N blocks that have nothing in common add up to sqrt(N) times one; what they have in common, to N times.
+    None where so many are wanted that a Gram matrix in float64 costs less, and where the bounds are too far apart.
     """
-    blocks, count = problem.sample_blocks()
-    differences = []
+    size = gram.shape[0]
+    rough = to_numpy(gram)
+    rough = (rough + rough.T) / 2.0
+    if request.k is None:
+        values, vectors = leading_pairs(rough, size, like=problem.workbench)
+        k = count_for(np.maximum(values, 0.0), problem.total, request)
+    else:
+        k = request.k
+        values, vectors = leading_pairs(rough, min(size, k + _EXTRA + 1), like=problem.workbench)
+    width = k + _EXTRA
+    if 4 * (width + _RANDOM) > size:
+        return None
     with one_blas_thread():
-        for block in blocks:
-            columns = block[:, :: max(1, block.shape[1] // _SAMPLED)]
-            xp = namespace(block)
-            exact = to_numpy(astype(block, xp.float64).T @ astype(columns, xp.float64))
-            difference = to_numpy(block.T @ columns) - exact
-            trace = float(xp.sum(block * block))
-            part = columns.shape[1] / block.shape[1]
-            differences.append(difference.ravel() / max(trace * part**0.5, 1e-300))
-    own = max(float(d @ d) for d in differences)
-    common = max((abs(float(a @ b)) for a, b in itertools.combinations(differences, 2)), default=own)
-    return 2.0 * float(np.sqrt(own / count + common))
+        basis = np.linalg.qr(vectors[:, :width])[0]
+    probability = 0.5 * request.failure_probability
+    random = generator(request.seed, problem.data, "gram").standard_normal((size, _RANDOM))
+    factor = from_numpy(np.concatenate([basis, random], axis=1), problem.like)
+    product = to_numpy(problem.exact().normal(factor))
+    each = problem.product_error() + gamma(size + 4) * float(values[0])
+    with one_blas_thread():
+        apart = product[:, width:] - rough @ random
+        lengths = np.sqrt(np.sum(random**2, axis=0))
+        slip = (each + gamma(2 * size) * float(np.linalg.norm(rough))) * float(np.linalg.norm(lengths))
+        shortest = float(np.sqrt(2.0 * special.gammaincinv(_RANDOM / 2, probability)))
+        eta = (float(np.linalg.norm(apart, 2)) + slip) / shortest
+    outside = max(float(values[width]), 0.0) + eta + lapack_eigenvalue_error(size, float(values[0]))
+    with one_blas_thread():
+        found = residual_bounds(basis, product[:, :width], outside, error=each)
+    if request.k is None:
+        k = min(count_for(found.values, problem.total, request, error=problem.total_error()), width)
+    if np.max(found.upper[:k] - found.lower[:k], initial=0.0) > max(request.tolerance, 1e-14) * found.values[k - 1]:
+        return None
+    return Solution(
+        solver="gram",
+        values=np.maximum(found.values[:k], 0.0),
+        vectors=from_numpy(np.ascontiguousarray(found.vectors[:, :k]), problem.like),
+        lower=np.maximum(found.lower[: k + 1], 0.0),
+        upper=found.upper[: k + 1],
+        residuals=found.residuals[:k],
+        failure_probability=probability,
+        rounding=found.error,
+        precision=problem.precision,
+    )
 
 
-def refine(problem: Standardized, gram: np.ndarray, request: Request) -> Solution:
-    """A second read gives all singular values to a few units of rounding times the largest."""
-    values, vectors = leading_pairs(gram, gram.shape[0])
-    largest = float(values[0])
-    roots = np.sqrt(np.maximum(values, _UNIT * gram.shape[0] * largest))
-    right = vectors / roots
-    operator, centring = problem.recentred()
-    middle = to_numpy(operator.gram(from_numpy(np.ascontiguousarray(right), problem.like)))
-    inner, rotation = np.linalg.eigh((middle + middle.T) / 2.0)
-    half = np.sqrt(np.maximum(inner, 0.0))[:, None] * rotation.T
-    _, singular, turn = singular_triplets(half * roots)
+# A second pass
+
+
+@dataclass(frozen=True)
+class _Refined:
+    singular: np.ndarray
+    rotation: np.ndarray
+    relative: float
+    """Bound for the relative error of each value."""
+    absolute: float
+    """Bound for the absolute error of each value, in addition."""
+    squared: float
+    """Bound for the absolute error of each squared value, in addition."""
+
+
+def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
+    """A second pass gives all singular values to some units of rounding times the largest."""
+    with one_blas_thread():
+        values, vectors = leading_pairs((gram + gram.T) / 2.0, gram.shape[0])
+        found = _refined(problem, values, vectors)
+    singular, largest = found.singular, float(found.singular[0])
     spectrum = singular**2
-    k = count_for(spectrum, problem.total, request)
+    slack = found.absolute + found.relative * singular
+    rounding = float(np.max(2.0 * slack * singular + slack**2)) + found.squared
+    k = count_for(spectrum, problem.total, request, error=problem.total_error())
     chosen = pick(spectrum, k, smallest=request.smallest)
-    slack = 16 * _UNIT * gram.shape[0] ** 0.5 * float(singular[0])
-    basis: Array = from_numpy(np.ascontiguousarray(vectors @ turn[chosen].T), problem.like)
+    basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.like)
+    near = slack[chosen]
     return Solution(
         solver="gram",
         values=spectrum[chosen],
         vectors=basis,
-        lower=np.maximum(np.maximum(singular[chosen] - slack, 0.0) ** 2 - centring, 0.0),
-        upper=(singular[chosen] + slack) ** 2 + centring,
-        residuals=np.full(k, slack * float(singular[0]) + centring),
+        lower=np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0),
+        upper=(singular[chosen] + near) ** 2 + found.squared,
+        residuals=np.full(k, 2.0 * rounding + 2.0 * float(slack[0]) * largest),
         spectrum=spectrum,
-        rounding=2 * slack * float(singular[0]) + centring,
+        rounding=rounding,
+    )
+
+
+def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refined:
+    """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
+
+    Errors, all bounded for the numbers in use:
+    - X^ = X + E: column j of E is at most gamma(n) ||D||_F / l_j^1/2, so B is off by E L^1/2 V^T, of norm at most
+      sqrt(n) gamma(n) ||D||_F.
+    - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
+      between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
+      under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f.
+    - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
+    """
+    size, largest = len(values), float(values[0])
+    floor = 2.0 * UNIT * size * largest
+    roots = np.sqrt(np.maximum(values, floor))
+    right = vectors / roots
+    middle, centring = problem.recentred_gram(from_numpy(np.ascontiguousarray(right), problem.like))
+    middle = to_numpy(middle)
+    middle = (middle + middle.T) / 2.0
+    inner_values, turn = np.linalg.eigh(middle)
+    half = np.sqrt(np.maximum(inner_values, 0.0))[:, None] * turn.T
+    _, singular, rotation = singular_triplets(half * roots)
+    first_error = problem.gram_error()
+    additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # about 4 gamma
+    trace = float(np.trace(middle))
+    spread = additions * trace + lapack_eigenvalue_error(size, float(inner_values[-1])) + UNIT * size
+    lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(size))) + gamma(size)
+    norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
+    return _Refined(
+        singular,
+        rotation,
+        relative=0.5 * spread + lost + problem.moments.scale_error,
+        absolute=np.sqrt(size) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(size, float(singular[0])),
+        squared=spread * (first_error + floor + centring) + centring,
     )

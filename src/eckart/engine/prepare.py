@@ -6,12 +6,14 @@ that a solver sees, without a second copy of the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.engine.constancy import differing
 from eckart.engine.exponent import times_power_of_two
 
 
@@ -94,7 +96,7 @@ class ScaleColumns:
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Each row as it is; its mean and its sum of squares are written down."""
+    """Each row as it is; its mean and its sum of squares are recorded, in float64."""
 
     means: np.ndarray
     squares: np.ndarray
@@ -102,8 +104,9 @@ class RecordRows:
     def apply(self, start: int, block: Array) -> Array:
         xp = namespace(block)
         stop = start + block.shape[0]
-        self.means[start:stop] = to_numpy(block @ xp.ones_like(block[0, :])) / block.shape[1]
-        self.squares[start:stop] = row_squares(block)
+        whole = astype(block, xp.float64)
+        self.means[start:stop] = to_numpy(whole @ xp.ones_like(whole[0, :])) / block.shape[1]
+        self.squares[start:stop] = row_squares(whole)
         return block
 
     def transposed(self) -> Step:
@@ -111,64 +114,65 @@ class RecordRows:
 
 
 def row_squares(block: Array) -> np.ndarray:
-    """Sum of squares of each row, in float64; those of float32 numbers over 64 columns at a time.
-
-    In a long sum in float32 all that is small beside it is lost, and always to the same side.
-    """
-    xp = namespace(block)
-    if xp is not np:
-        return to_numpy(xp.sum(block * block, axis=1, dtype=xp.float64))
-    step = block.shape[1] if block.dtype == np.float64 else TOGETHER
-    total = np.zeros(block.shape[0])
-    for start in range(0, block.shape[1], step):
-        part = block[:, start : start + step].T
-        total += np.einsum("ji,ji->i", part, part)
-    return total
+    """Sum of squares of each row of a float64 block."""
+    if isinstance(block, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", block, block))
+    return to_numpy(namespace(block).sum(block * block, axis=1))
 
 
 @dataclass(frozen=True)
 class StandardizeRows:
-    """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are written down.
+    """Each row minus its (weighted) mean, divided by its deviation; means and sums of squares are recorded.
 
     Rows are whole in a block, so the mean is taken twice: the second one removes what rounding left of the first.
+    Entries are not weighted yet: a weighted entry is rounded, and a large mean would bring that to light.
     """
 
-    roots: Array | None
+    weights: Array | None
     weight: float
     center: bool
     scale: bool
-    means: np.ndarray
+    scales: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
+    """Scales from sums of squares, means and the sum of the weights."""
+    shift: np.ndarray
+    rest: np.ndarray
+    """The mean is the sum of both, each as it was subtracted."""
     squares: np.ndarray
 
     def apply(self, start: int, block: Array) -> Array:
-        stop = start + block.shape[0]
-        means = np.zeros(block.shape[0])
-        squares = None if self.center else row_squares(block)
-        for _ in range(2 if self.center else 0):
-            mean = astype(self._mean(block), block.dtype)
-            block = block - self._offset(mean, block)
-            means += to_numpy(mean).astype(np.float64)  # what was subtracted, not what was meant
-            squares = row_squares(block)
-            if np.all(self.weight * means**2 <= squares):
-                break  # the rounding of a mean within the spread is rounding of the entries
-        self.means[start:stop] = means
-        assert squares is not None
-        self.squares[start:stop] = squares
+        rows = slice(start, start + block.shape[0])
+        same = np.zeros(block.shape[0], bool)
+        if self.center:
+            same = ~self._varying(block)
+            block, self.shift[rows] = self._without_mean(block)
+        squares = np.where(same, 0.0, self._squares(block))
+        # The rounding of a mean within the spread is rounding of the entries.
+        if self.center and not np.all(self.weight * self.shift[rows] ** 2 <= squares):
+            block, self.rest[rows] = self._without_mean(block)
+            squares = np.where(same, 0.0, self._squares(block))
+        self.squares[rows] = squares
         if self.scale:
-            deviation = np.sqrt(squares / max(self.weight - 1.0, 1.0))
-            factors = 1.0 / np.where(deviation > np.finfo(np.float64).eps * np.abs(means), deviation, 1.0)
+            factors = 1.0 / self.scales(squares, self.shift[rows] + self.rest[rows], self.weight)
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
 
-    def _mean(self, block: Array) -> Array:
-        """u^T row / u^T u: the entries are weighted by u already. A second one mends the rounding of the first."""
-        xp = namespace(block)
-        roots = xp.ones_like(block[0, :]) if self.roots is None else astype(self.roots, block.dtype)
-        return astype(block @ roots, xp.float64) / self.weight
+    def _varying(self, block: Array) -> np.ndarray:
+        """Whether the entries of each row differ: rounding leaves a constant row a variance that must not be scaled."""
+        if isinstance(block, np.ndarray):
+            return differing(block.T)
+        return to_numpy(namespace(block).any(block != block[:, :1], axis=1))
 
-    def _offset(self, mean: Array, block: Array) -> Array:
-        column = mean[:, None]
-        return column if self.roots is None else column * astype(self.roots, block.dtype)
+    def _without_mean(self, block: Array) -> tuple[Array, np.ndarray]:
+        """(rows minus their means, those means in the dtype of the block)."""
+        xp = namespace(block)
+        whole = astype(block, xp.float64)
+        factors = xp.ones_like(whole[0, :]) if self.weights is None else self.weights
+        mean = astype((whole @ factors) / self.weight, block.dtype)
+        return block - mean[:, None], to_numpy(mean).astype(np.float64)
+
+    def _squares(self, block: Array) -> np.ndarray:
+        whole = astype(block, namespace(block).float64)
+        return row_squares(whole) if self.weights is None else to_numpy((whole * whole) @ self.weights)
 
     def transposed(self) -> Step:
         raise TypeError("Rows are standardised last.")

@@ -21,11 +21,15 @@ from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.device_dense import MOST_COLUMNS, SkinnyProducts, skinny_products
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.memory import Counter, within_memory
+from eckart.engine.constancy import varying_among
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.parallel import each, fold
-from eckart.engine.prepare import TOGETHER, Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
+from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
 _SEGMENTS = 8
+_MOST_SEGMENTS = 32
+_GRAM_ROWS = 2048
+"""Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
 _BLOCK_BYTES = 2**20
 _SERIAL_WORK = 1_000_000
 _ACCUMULATOR_BYTES = 2**28
@@ -42,6 +46,8 @@ class RowBlocks:
     """u, the square roots of the row weights; None means ones."""
     workers: int | None = None
     counter: Counter = field(default_factory=Counter, compare=False)
+    stored: Any = None
+    """Sparse rows as they were given, where `matrix` holds weighted ones; None where it holds those."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -104,9 +110,18 @@ class RowBlocks:
         roots = np.sqrt(weights)
         if self.sparse:
             matrix = self.stored_rows.scale_rows(self.matrix, roots)
-            return replace(self, matrix=matrix, weight_roots=from_numpy(roots, self.like))
+            return replace(self, matrix=matrix, weight_roots=from_numpy(roots, self.like), stored=self.matrix)
         device_roots = from_numpy(roots, self.like)
         return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
+
+    def unweighted(self) -> RowBlocks:
+        """A as it was before `weighted`, without shifts and scales."""
+        steps = tuple(s for s in self.steps if isinstance(s, Convert))
+        return replace(self, matrix=self.matrix if self.stored is None else self.stored, steps=steps, weight_roots=None)
+
+    def prepared(self, *steps: Step) -> RowBlocks:
+        """The same with more steps, done after the conversion and before the weights."""
+        return replace(self, steps=(*self.steps[:1], *steps, *self.steps[1:]))
 
     def scaled_columns(self, factors: np.ndarray) -> RowBlocks:
         """A diag(f); the pattern of sparse rows is shared."""
@@ -143,6 +158,26 @@ class RowBlocks:
             block = step.apply(0, block)
         return np.array(to_numpy(block), dtype=np.float64, order="C")
 
+    def constant_columns(self, candidates: np.ndarray) -> np.ndarray:
+        """Those of the columns in which every entry equals the first, exactly."""
+        if not candidates.size:
+            return candidates
+        stored = self.matrix if self.stored is None else self.stored
+        return np.asarray(candidates[~varying_among(stored, candidates)])
+
+    def additions(self, *, gram: bool, turned: bool = False) -> int:
+        """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice.
+
+        The sums of blocks are added up in segments, and those of the segments in turn.
+        """
+        if self.sparse:
+            longest = self.stored_rows.longest_sums(self.matrix)
+            return int(longest[0 if turned else 1] if gram else sum(longest)) + _MOST_SEGMENTS
+        base = replace(self, matrix=self.matrix.T, steps=()) if turned else replace(self, steps=())
+        rows, columns = base.shape
+        size = base.rows_per_gram if gram else base.rows_per_block
+        return min(size, rows) + -(-rows // size) + _SEGMENTS + (0 if gram else columns)
+
     def rows(self, index: Any) -> Any:
         return self.matrix[index]
 
@@ -153,7 +188,7 @@ class RowBlocks:
 
     @within_memory
     def matmat(self, right: Array) -> Array:
-        """A Q in the dtype of the answer."""
+        """A Q in the precision of the products."""
         self.counter.reads += 1
         if self.sparse:
             return self.stored_rows.matmat(self, right)
@@ -163,14 +198,14 @@ class RowBlocks:
         factor = self._operand(right)
         xp = namespace(factor)
         result = (
-            np.empty((self.shape[0], factor.shape[1]), self.dtype)
+            np.empty((self.shape[0], factor.shape[1]), factor.dtype)
             if xp is np
-            else xp.empty((self.shape[0], factor.shape[1]), dtype=self.dtype, device=factor.device)
+            else xp.empty((self.shape[0], factor.shape[1]), dtype=factor.dtype, device=factor.device)
         )
 
         def step(segment: tuple[int, int]) -> None:
             for start, block in self.blocks(*segment):
-                result[start : start + block.shape[0], :] = astype(block @ factor, self.dtype)
+                result[start : start + block.shape[0], :] = block @ factor
 
         each(step, self._segments(factor.shape[1], 0), workers=self._workers(factor.shape[1]))
         return result
@@ -242,20 +277,21 @@ class RowBlocks:
             return skinny.survey(right)
         factor = None if right is None else self._operand(right)
         xp = namespace(self.like)
-        roots = self.weight_roots
+        roots, single = self.weight_roots, self.precision == "float32"
+        # Sums are taken in float64: means are subtracted from everything, and shares are relative to squares.
+        precise, size = self.precise(), self.rows_per_gram if gram else self.rows_per_block
 
         def step(segment: tuple[int, int]) -> list[Array]:
             parts: list[Array] = []
-            for start, block in self.blocks(*segment, self.rows_per_gram if gram else None):
-                count = block.shape[0]
-                weighted = None if roots is None else astype(roots[start : start + count], block.dtype)
-                sums = _column_sums(block) if weighted is None else weighted @ block
-                product = _product(block, factor, gram=gram)
-                if gram:
+            for start, block in precise.blocks(*segment, size):
+                ones = _ones_like(block)
+                sums = (ones if roots is None else roots[start : start + block.shape[0]]) @ block
+                product = _product(astype(block, xp.float32) if single else block, factor, gram=gram)
+                if gram and not single:
                     parts = _accumulate(parts, [sums, product])
                     continue
                 squared = block * block
-                new = [sums, _column_sums(squared), _longest_power(squared)]
+                new = [sums, ones @ squared, _longest_power(squared)]
                 parts = _accumulate(parts, new if product is None else [*new, product])
             return parts
 
@@ -263,7 +299,7 @@ class RowBlocks:
         segments = self._segments(width, 8 * self.shape[1] * width)
         sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
         weight = float(self.shape[0]) if roots is None else float(xp.sum(roots * roots))
-        if gram:
+        if gram and not single:
             return Survey(sums, _diagonal(squares), weight, squares)
         return Survey(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
 
@@ -311,7 +347,9 @@ class RowBlocks:
     @property
     def rows_per_gram(self) -> int:
         """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little beside."""
-        return max(self.rows_per_block, min(6 * self.shape[1], 8192)) if is_host(self.like) else self.rows_per_block
+        if not is_host(self.like):
+            return self.rows_per_block
+        return min(max(self.rows_per_block, 6 * self.shape[1]), _GRAM_ROWS)
 
     @property
     def rows_per_block(self) -> int:
@@ -362,24 +400,6 @@ def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
             np.add(sum_, part, out=sum_)
         return total
     return [sum_ + astype(part, sum_.dtype) for sum_, part in zip(total, parts, strict=True)]
-
-
-def _column_sums(block: Array) -> Array:
-    """Sums down the columns: float32 numbers by BLAS over 64 rows at a time, those sums in float64.
-
-    Means are taken off everything, and squares are what shares are relative to: neither may round like a long sum.
-    """
-    xp, rows = namespace(block), block.shape[0]
-    ones = _ones_like(block)
-    if block.dtype == xp.float64:
-        return ones @ block
-    whole = rows // TOGETHER * TOGETHER
-    total = astype(ones[whole:] @ block[whole:, :], xp.float64)
-    if whole:
-        groups = xp.reshape(block[:whole, :], (whole // TOGETHER, TOGETHER, block.shape[1]))
-        sums = xp.matmul(xp.reshape(ones[:TOGETHER], (1, TOGETHER)), groups)
-        total = total + xp.sum(astype(sums[:, 0, :], xp.float64), axis=0)
-    return total
 
 
 def _longest_power(squared: Array) -> Array:

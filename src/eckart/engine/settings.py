@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -116,8 +117,18 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     return replace(opened, matrix=matrix, about=about), weights[kept]
 
 
+def probe_seed(seed: int | None, rng: np.random.Generator) -> int:
+    """The user's part of the seed of probes: the seed itself, or a number drawn from the generator that was given."""
+    return int(rng.integers(2**62)) if seed is None else seed
+
+
 def generator(rng: Any) -> tuple[int | None, np.random.Generator]:
-    """A counter-based generator: the same numbers on every machine, whatever the number of workers."""
+    """A counter-based generator: the same numbers on every machine, whatever the number of workers.
+
+    rng="entropy" takes a seed from the operating system, which nobody can know beforehand.
+    """
+    if isinstance(rng, str) and rng == "entropy":
+        rng = secrets.randbits(62)
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
         seed = 0 if rng is None else int(rng)
         if seed < 0:

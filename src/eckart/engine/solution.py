@@ -18,8 +18,10 @@ class Request:
     smallest: bool = False
     tolerance: float = 1e-9
     """Accuracy of each wanted squared singular value, relative to the last of them."""
-    failure_probability: float = 1e-6
+    failure_probability: float = 1e-9
     max_reads: int = 200
+    seed: int = 0
+    """The user's part of the seed of random probes (`eckart.engine.digest.generator`)."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,6 @@ class Solution:
     failure_probability: float = 0.0
     rounding: float = 0.0
     """Allowance for rounding in one squared singular value, contained in the bounds."""
-    crowding: float = 0.0
-    """The same for the sum of them, where near neighbours are all moved one way."""
-    cancelling: float = 0.0
-    """What the sum of the upper bounds allows for too much, because errors of many values cancel."""
     steps: int = 0
     block: int = 0
     basis: int = 0
@@ -53,15 +51,69 @@ class Solution:
     history: tuple[tuple[int, float, float], ...] = field(default=())
 
 
-def count_for(spectrum: np.ndarray, total: float, request: Request) -> int:
-    """k as asked, or the smallest k that holds the share of the total."""
+SHARE_SLACK = 2.0**-44
+"""A share that is missed by less than this (6e-14) counts as met: sums of squares are rounded by about as much."""
+
+
+def count_for(spectrum: np.ndarray, total: float, request: Request, *, error: float = 0.0) -> int:
+    """k as requested, or the smallest k that explains the requested share of the total (all, where none does)."""
     if request.k is not None:
         return request.k
     if total <= 0.0:
         return 1
-    held = np.cumsum(spectrum) / total
-    share = min(request.share or 1.0, float(held[-1]))
-    return int(np.searchsorted(held, share * (1.0 - 4 * np.finfo(float).eps), side="left")) + 1
+    found = smallest_count(spectrum, total, request.share or 1.0, error)
+    return len(spectrum) if found is None else found
+
+
+def smallest_count(spectrum: np.ndarray, total: float, share: float, error: float = 0.0) -> int | None:
+    """The smallest k with l_1 + ... + l_k >= share x total, up to rounding; None where no k has it.
+
+    Without slack, a share that k values explain exactly would need k + 1 of them whenever the sum is rounded down.
+    The slack is `SHARE_SLACK`, or the known uncertainty `error` of the sums, if that is more; but at most 1e-6.
+    """
+    held = np.cumsum(np.maximum(spectrum, 0.0)) / total
+    slack = min(max(SHARE_SLACK, error / total), 1e-6)
+    enough = np.flatnonzero(held >= share - slack)
+    return int(enough[0]) + 1 if enough.size else None
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Ritz pairs of G with bounds for its leading eigenvalues; `error` is the rounding contained in them."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    residuals: np.ndarray
+    error: float
+
+
+def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, error: float) -> Bounded:
+    """Rayleigh-Ritz with an orthonormal basis Q, given G Q and s >= the largest eigenvalue of G outside of Q.
+
+    With T = Q^T G Q and R = G Q - Q T, of Gram matrix R^T R = C^T C: eig(T) are lower bounds, and
+
+        lambda_i(G) <= max(s, lambda_i([[T, C^T], [C, s I]])),
+
+    because G is at most [[T, R^T], [R, s I]] in a basis that begins with Q. Each column of `product` is off by `error`
+    at most, so T and R by sqrt(q) times that in norm, and each eigenvalue by twice as much.
+    """
+    count = basis.shape[1]
+    table = basis.T @ product
+    table = (table + table.T) / 2.0
+    rest = product - basis @ table
+    triangle: np.ndarray = np.linalg.qr(rest)[1]
+    values, turn = np.linalg.eigh(table)
+    values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
+    whole = np.block([[table, triangle.T], [triangle, outside * np.eye(len(triangle))]])
+    upper = np.maximum(np.linalg.eigvalsh(whole)[::-1][:count], outside)
+    largest = max(float(upper[0]), outside)
+    unit = np.finfo(np.float64).eps
+    lost = float(np.linalg.norm(basis.T @ basis - np.eye(count))) + unit * len(basis)
+    slack = 2.0 * np.sqrt(count) * error + (4.0 * lost + 8.0 * unit * np.sqrt(len(whole))) * largest
+    residuals = np.sqrt(np.sum((rest @ turn) ** 2, axis=0)) + slack
+    return Bounded(values, basis @ turn, values - slack, upper + slack, residuals, float(slack))
 
 
 def pick(spectrum: np.ndarray, k: int, *, smallest: bool) -> np.ndarray:

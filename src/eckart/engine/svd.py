@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -26,11 +27,19 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.matrix import Opened, open_matrix, open_on_device
-from eckart.engine.settings import TOLERANCE, Settings, check_settings, check_weights, generator, without_zero_weights
+from eckart.engine.settings import (
+    TOLERANCE,
+    Settings,
+    check_settings,
+    check_weights,
+    generator,
+    probe_seed,
+    without_zero_weights,
+)
 from eckart.engine.solution import Request, Solution
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem, standardize
 from eckart.errors import AccuracyWarning, DataWarning, InputError
-from eckart.missing.fill import WAYS, Filled, How, as_parts, fill, fill_as_fitted, unmasked, with_matrix
+from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, memory_bytes, near_match
 from eckart.places import place_of, refuse_other_place
 from eckart.result import Decomposition, Plan, Which
@@ -75,20 +84,19 @@ def find_axes(
         settings = settings.at_most(min(opened.matrix.shape))
     request, choice = _prepare(opened, settings)
     seed, random = generator(rng)
+    request = replace(request, seed=probe_seed(seed, random))
     filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
     if filled is not None:
         opened = with_matrix(opened, filled.table)
     run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
     journal = _start_reading(opened, choice, watch, checkpoint, run)
-    _find_workers(opened, executor)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+    with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        _find_workers(opened, executor)
         problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
-    if journal is not None:
-        journal.close()
     _speak_up(result, solution)
-    result = result if filled is None else _remembering(result, filled)
+    result = result if filled is None else with_imputation(result, filled, weights)
     return result if device is None else result.on_host()
 
 
@@ -193,7 +201,6 @@ def _describe_run(
 ) -> dict[str, Any]:
     """All that the result depends on."""
     return {
-        "data": opened.matrix.source.fingerprint(),
         "settings": asdict(settings),
         "solver": asdict(replace(choice, why="", peak_bytes=0)),
         "blocks": key_of("edges", np.asarray(opened.matrix.edges)),
@@ -210,7 +217,7 @@ def _start_reading(
     reading = opened.matrix.reading
     reading.watch, reading.expected = watch, choice.reads
     if run is not None:
-        reading.journal = Journal.open(checkpoint, run)
+        reading.journal = Journal.open(checkpoint, run, opened.matrix)
     journal: Journal | None = reading.journal
     return journal
 
@@ -244,12 +251,12 @@ def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     return request, choose(shape, request, solver=solver, memory=settings.memory)
 
 
-def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Standardized:
+def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Problem:
     matrix = opened.matrix if weights is None else opened.matrix.weighted(weights)
     shift = None
     if settings.center and not matrix.sparse:
         shift = _near_mean(opened, scale=settings.scale)
-    return Standardized(matrix, center=settings.center, scale=settings.scale, shift=shift)
+    return standardize(matrix, center=settings.center, scale=settings.scale, shift=shift)
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
@@ -269,9 +276,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     return mean if needed and np.isfinite(np.sum(squares)) else None
 
 
-def _solve(
-    problem: Standardized, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened
-) -> Solution:
+def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator, opened: Opened) -> Solution:
     try:
         if choice.solver == "direct":
             solution = solve_direct(problem, request)
@@ -295,10 +300,6 @@ def _stored(opened: Opened) -> Any:
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix
 
 
-def _remembering(result: Decomposition, filled: Filled) -> Decomposition:
-    return replace(result, notes=(*result.notes, *filled.notes), parts={**result.parts, "missing": as_parts(filled)})
-
-
 def _total(opened: Opened) -> float:
     if not opened.matrix.resident:
         return sum(_sum(block) for _, block in opened.matrix.read_all())
@@ -311,11 +312,16 @@ def _sum(matrix: Any) -> float:
 
 
 def _speak_up(result: Decomposition, solution: Solution) -> None:
-    if not solution.proved and not solution.settled:
+    if not solution.proved:
         assert result.certificate is not None
+        remedy = (
+            "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
+            if solution.settled
+            else "Allow more passes with max_reads, raise tol, or use solver='gram'."
+        )
         warnings.warn(
-            f"The asked accuracy was not reached in {result.certificate.reads} reads: {result.certificate.word} "
-            "Allow more reads with max_reads, or ask for less with tol.",
+            f"The requested accuracy is not proved after {result.certificate.reads} passes over the data: "
+            f"{result.certificate.word} {remedy}",
             AccuracyWarning,
             stacklevel=3,
         )

@@ -1,51 +1,81 @@
-"""The vectors of the long side, from those of the short side: B v / s, in one more read."""
+"""The vectors of the long side, from those of the short side: B v / s, in one more pass."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import inner, times
 from eckart.engine.solution import Solution
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem
+from eckart.engine.standardize.rounding import ENTRY, gamma
+from eckart.engine.threads import one_blas_thread
 
 _SMALL = 0.1
 """Singular values below this share of the largest have long vectors that need another orthogonalisation."""
 
 
-def both_sides(
-    problem: Standardized, solution: Solution, values: np.ndarray, *, keep_left: bool
-) -> tuple[Array, Array | None]:
-    """Right and left vectors from those of the short side: the long ones are B v / s, in one more read."""
+@dataclass(frozen=True)
+class Sides:
+    """Right vectors, left ones where they were asked for, and how far rounding may have moved each right vector."""
+
+    right: Array
+    left: Array | None
+    moved: np.ndarray
+
+
+def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep_left: bool) -> Sides:
+    """Right and left vectors from those of the short side: the long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
+    still = np.zeros(len(values))
     if problem.turned:
+        moved = still
         if long is None:
-            long = _long_vectors(problem, short, values, measure=keep_left)
-        return long, short if keep_left else None
+            long, moved = _long_vectors(problem, short, values, measure=keep_left)
+        return Sides(long, short if keep_left else None, moved)
     if keep_left and long is None:
-        long = _long_vectors(problem, short, values, measure=True)
-    return short, long if keep_left else None
+        long, _ = _long_vectors(problem, short, values, measure=True)
+    return Sides(short, long if keep_left else None, still)
 
 
-def _long_vectors(problem: Standardized, short: Array, values: np.ndarray, *, measure: bool) -> Array:
-    """B v / ||B v||. Where s is small, B v carries rounding along the leading vectors: QR takes it out."""
-    xp = namespace(short)
-    image = astype(problem.image(short, measure=measure), xp.float64)
+def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure: bool) -> tuple[Array, np.ndarray]:
+    """B v / ||B v||, and how far each may be from that.
+
+    Where s is small, B v carries rounding along the leading vectors: QR removes it.
+    """
+    image = astype(problem.image(short, measure=measure), namespace(short).float64)
+    # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
+    rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
+    moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
+    with one_blas_thread():
+        vectors, turned = _normalized(image, values)
+    return vectors, moved + turned
+
+
+def _normalized(image: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
+    """Orthonormal columns from the products B v, and by how much each was turned."""
+    xp = namespace(image)
     squares = np.einsum("ij,ij->j", image, image) if is_numpy(image) else xp.sum(image * image, axis=0)
     lengths = xp.sqrt(squares)
     largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest
     image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
     if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
-        return image
-    if good.all() and float(values.min(initial=largest)) > 1e-6 * largest:
-        # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
-        order = np.argsort(-values, kind="stable")
-        triangle = np.linalg.cholesky(to_numpy(inner(image, image))[np.ix_(order, order)])
+        return image, np.zeros(len(values))
+    order = np.argsort(-values, kind="stable")
+    gram = to_numpy(inner(image, image))[np.ix_(order, order)]
+    # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
+    if good.all() and float(np.linalg.norm(gram - np.eye(len(gram)))) < 0.5:
+        triangle = np.linalg.cholesky(gram)
         mend = np.empty_like(triangle)
         mend[np.ix_(order, order)] = np.linalg.inv(triangle).T
-        return times(image, from_numpy(mend, image))
-    return from_numpy(_orthonormal(to_numpy(image), values, good), image)
+        turned = 2.0 * np.sqrt(np.sum((mend - np.eye(len(mend))) ** 2, axis=0))
+        return times(image, from_numpy(mend, image)), turned
+    before = to_numpy(image)
+    after = _orthonormal(before, values, good)
+    return from_numpy(after, image), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 0.0)
 
 
 def _orthonormal(vectors: np.ndarray, values: np.ndarray, good: np.ndarray) -> np.ndarray:

@@ -44,4 +44,5 @@ class ChosenColumns:
         return block if self.sparse else np.ascontiguousarray(block)
 
     def fingerprint(self) -> dict[str, Any]:
-        return {**self.source.fingerprint(), "columns": list(self.places)}
+        found = self.source.fingerprint()
+        return {**found, "content": {**found["content"], "columns": list(self.places)}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -18,7 +17,8 @@ from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
 from eckart.io.bytes import Opened, open_path, shown
-from eckart.io.entries.triplets import market_entries, spooled, table_entries
+from eckart.io.entries.spooled import spooled_rows
+from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_source import open_source
 from eckart.io.rows import FileState, NpyRows
@@ -135,11 +135,11 @@ def _npz(opened: Opened, path: str, _name: str, memory: int | None, _names: str 
 
 
 def _market(_opened: Opened, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource | None:
-    return _sorted_rows(path, name, market_entries(path))
+    return _sorted_rows(path, market_entries(path))
 
 
 def _parquet(_opened: Opened, path: str, name: str, _memory: int | None, row_names: str | None) -> RowSource:
-    entries = _sorted_rows(path, name, table_entries(path), (ENTRIES_NOTE,))
+    entries = _sorted_rows(path, table_entries(path), (ENTRIES_NOTE,))
     return entries or parquet_rows([path], name, row_names)
 
 
@@ -147,15 +147,12 @@ def _arrow(_opened: Opened, path: str, name: str, memory: int | None, row_names:
     return arrow_rows(path, name, memory, row_names)
 
 
-def _sorted_rows(path: str, name: str, found: Any, notes: tuple[str, ...] = ()) -> RowSource | None:
+def _sorted_rows(path: str, found: Any, notes: tuple[str, ...] = ()) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None
-    spool = spooled(path, *found)
-    rows = npz_rows(open_path(spool, MAX_EXPANSION), spool)
-    assert rows is not None
-    note = "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all."
-    return replace(rows, about=About(name, notes=notes, decided=(*notes, note)))
+    shape, blocks = found
+    return spooled_rows(path, shape, blocks, notes=notes)
 
 
 def _matching(pattern: str) -> list[str]:

@@ -14,6 +14,8 @@ import numpy as np
 
 from eckart.engine.blocks.source import About, Block, RowSource
 from eckart.errors import FileError
+from eckart.fingerprint import FileState as FileState
+from eckart.fingerprint import fingerprint
 from eckart.io.guard import reads_rows
 
 
@@ -39,37 +41,6 @@ def rows_per_block(source: RowSource, block_bytes: int) -> int:
     itemsize = np.dtype(source.dtype).itemsize
     row_bytes = source.entries / max(rows, 1) * (itemsize + 4) + 8 if source.sparse else columns * itemsize
     return max(1, min(rows, int(block_bytes / max(row_bytes, 1))))
-
-
-@dataclass(frozen=True)
-class FileState:
-    """A file as it was when it was opened; a change while it is being read is an error, not a wrong answer."""
-
-    path: str
-    size: int
-    changed: int
-
-    @staticmethod
-    def of(path: str) -> FileState:
-        found = Path(path).stat()
-        return FileState(path, found.st_size, found.st_mtime_ns)
-
-    def check(self, name: str, start: int, stop: int) -> None:
-        try:
-            now = FileState.of(self.path)
-        except OSError as error:
-            raise FileError(
-                f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
-            ) from error
-        if now != self:
-            grown = "shrank" if now.size < self.size else "changed"
-            raise FileError(
-                f"{name} {grown} while it was being read (rows {start:,} to {stop:,}; {self.size:,} bytes before, "
-                f"{now.size:,} now). Wait until it is written completely, then start again."
-            )
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"path": str(Path(self.path).resolve()), "size": self.size, "changed": self.changed}
 
 
 @dataclass(frozen=True)
@@ -130,7 +101,7 @@ class NpyRows:
         return block.T
 
     def fingerprint(self) -> dict[str, Any]:
-        return self.state.as_dict()
+        return fingerprint([self.state], shape=list(self.shape))
 
 
 @dataclass(frozen=True)
@@ -169,7 +140,7 @@ class MemoryRows:
         arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr) if self.sparse else (self.matrix,)
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
-        return {"shape": list(self.shape), "sha256": digest.hexdigest()}
+        return {"content": {"shape": list(self.shape), "sha256": digest.hexdigest()}, "state": ""}
 
 
 @dataclass(frozen=True)
@@ -182,6 +153,3 @@ class HeldRows(MemoryRows):
         if self.state is not None:
             self.state.check(self.about.name, start, stop)
         return super().read(start, stop)
-
-    def fingerprint(self) -> dict[str, Any]:
-        return super().fingerprint() if self.state is None else self.state.as_dict()

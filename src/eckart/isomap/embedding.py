@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.backends.orthogonal import flip_signs
+from eckart.engine.byte_digest import Digest
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
@@ -53,15 +54,20 @@ class Embedding:
 
 
 def embed_all(
-    graph: Graph, k: int, *, solver: str, tolerance: float, memory: int | None, rng: np.random.Generator
+    graph: Graph, k: int, *, solver: str, tolerance: float, memory: int | None, seed: int, returned: str
 ) -> Embedding:
-    """Coordinates of all rows from all their distances, which are kept while the work lasts, in float32 if many."""
+    """Coordinates of all rows from all their distances, which are kept while the work lasts, in float32 if many.
+
+    `returned` is the dtype that the coordinates will be rounded to.
+    """
     rows = graph.rows
     dense = solver == "direct" or (solver == "auto" and (rows <= scaling.DENSE or 10 * k >= rows))
     dtype = np.float64 if dense or rows <= scaling.DOUBLE else np.float32
     peak = (4 if dense else 1) * np.dtype(dtype).itemsize * rows**2 + 8 * rows * (64 * threads() + 256)
     _check_memory(peak, memory, rows)
     squares = _all_squares(graph, dtype)
+    # Whoever makes the data must not know the probes: they depend on every edge.
+    rng = Digest().add(graph.first).add(graph.index).add(graph.weight).generator(seed, "Isomap")
     solution = scaling.scale(squares, k, dense=dense, tolerance=tolerance, rng=rng)
     positive = _positive(solution)
     signs = flip_signs(solution.vectors)
@@ -71,13 +77,18 @@ def embed_all(
     negative = scaling.negative_share(squares, solution)
     squared = squares.squared_norm()
     sample = scaling.evenly(rows, scaling.SAMPLE)
+    coordinates = left.astype(returned).astype(np.float64) * values.astype(returned)
     variance = scaling.residual_variance(
-        lambda i: np.sqrt(squares.matrix[sample[i]].astype(np.float64)), sample, left * values
+        lambda i: np.sqrt(squares.matrix[sample[i]].astype(np.float64)), sample, coordinates
     )
+    if solution.spectrum is None:
+        beyond, norm = float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))), squared**0.5
+    else:
+        beyond, norm = float(np.linalg.norm(solution.spectrum[k:])), float(np.abs(solution.spectrum).max(initial=0.0))
     figures = {
         "negative_share": negative,
         "residual_variance": variance,
-        "reconstruction_error": float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / rows,
+        "reconstruction_error": beyond / rows,
         "eigenvalues": np.asarray(solution.values),
     }
     why = (
@@ -88,7 +99,7 @@ def embed_all(
     return Embedding(
         left, values, squares.trace**0.5, np.arange(rows), weights,
         squares.means, np.zeros(k), figures, solution.solver, why, peak, _info(solution),
-        Bounds(_certificate(solution, squares.trace, tolerance)),
+        Bounds(_certificate(solution, squares.trace, tolerance, returned, norm)),
     )  # fmt: skip
 
 
@@ -164,15 +175,20 @@ def _positive(solution: Solution) -> np.ndarray:
     return np.asarray(solution.values > 1e-12 * float(np.abs(solution.values).max(initial=0.0)))
 
 
-def _certificate(solution: Solution, trace: float, tolerance: float) -> Certificate:
+def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str, norm: float) -> Certificate:
     """Bounds of the eigenvalues, and their share of the trace: sum |y_i - y_j|^2 / sum d_ij^2 over all pairs.
+
+    Values and vectors round to `dtype`: (B - l) v moves by 4 u |B|, the subspace by u sqrt(k); `norm` bounds |B|.
 
     With negative eigenvalues the share can pass 1, where the coordinates reach farther than the graph; 1 is reported.
     """
     k = len(solution.values)
     lower, upper = np.maximum(solution.lower[:k], 0.0), np.maximum(solution.upper[:k], 0.0)
-    low = min(1.0, float(np.sum(lower)) / trace) if trace > 0 else 0.0
-    high = min(1.0, float(np.sum(upper)) / trace) if trace > 0 else 0.0
+    # The trace is a sum of squared distances, each accurate to a few units: n^2 of them, row by row.
+    spread = 2.0 * solution.vectors.shape[0] * float(np.finfo(np.float64).eps)
+    low = min(1.0, float(np.sum(lower)) / trace * (1.0 - spread)) if trace > 0 else 0.0
+    high = min(1.0, float(np.sum(upper)) / trace * (1.0 + spread)) if trace > 0 else 0.0
+    unit = float(np.finfo(dtype).eps)
     largest = float(np.abs(solution.values).max(initial=0.0))
     beyond = float(solution.upper[k]) if len(solution.upper) > k else None
     gap = float(solution.lower[k - 1]) - (beyond if beyond is not None else float(solution.lower[k - 1]))
@@ -182,8 +198,8 @@ def _certificate(solution: Solution, trace: float, tolerance: float) -> Certific
         explained=(low, max(low, high)),
         lower=np.sqrt(lower),
         upper=np.sqrt(upper),
-        residuals=solution.residuals / largest if largest else np.zeros(k),
-        angle=min(1.0, residual / gap) if gap > 0 else 1.0,
+        residuals=(solution.residuals + solution.rounding + 2.0 * unit * norm) / largest if largest else np.zeros(k),
+        angle=min(1.0, residual / gap + unit * k**0.5) if gap > 0 else 1.0,
         undetermined=undetermined_groups(np.append(lower, known[k:]), known, 0.0),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / largest if largest else 0.0,

@@ -162,18 +162,26 @@ def say_pieces(count: int) -> None:
 
 def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], like: Opened | None) -> Decomposition:
     """The decomposition of a connected graph."""
-    _, rng = generator(wish.rng)
+    seed, random = generator(wish.rng)
     if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
-        found = embed_all(graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory, rng=rng)
+        found = embed_all(
+            graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
+            seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(like),
+        )  # fmt: skip
     else:
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
     return _assembled(graph, found, columns, parts, like)
 
 
+def _precision(like: Opened | None) -> str:
+    """dtype of the result."""
+    return "float32" if like is not None and like.matrix.precision == "float32" else "float64"
+
+
 def _assembled(
     graph: Graph, found: Embedding, columns: int, parts: dict[str, Any], like: Opened | None
 ) -> Decomposition:
-    dtype = np.float32 if like is not None and like.matrix.precision == "float32" else np.float64
+    dtype = np.dtype(_precision(like))
     exponent = int(parts.get("exponent", 0))
     host = np.empty(0) if like is None else like.matrix.like
     with np.errstate(over="ignore", under="ignore"):

@@ -13,8 +13,8 @@ import numpy as np
 
 from eckart.engine.backends import orthogonal
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
-from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
-from eckart.engine.lanczos.terms import Matrix, Target
+from eckart.engine.lanczos.block_lanczos import block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Start, Target
 from eckart.engine.parallel import each, fold
 from eckart.engine.solution import Solution
 
@@ -50,10 +50,19 @@ class Squares:
 
     @property
     def rounding(self) -> float:
-        """Bound on what rounding S to its dtype does to an eigenvalue of B: ||E||_F / 2, |E_ij| <= u S_ij."""
-        unit = float(np.finfo(self.matrix.dtype).eps) / 2
+        """Bound on what rounding does to an eigenvalue of B: ||E||_F / 2, |E_ij| <= e S_ij.
+
+        A distance along the graph is a sum of fewer than n weights, off by n u at most, its square by twice as much;
+        then come its dtype, and four subtractions that centre it.
+        """
+        unit = float(np.finfo(self.matrix.dtype).eps) / 2 + (2 * self.size + 8) * _UNIT / 2
+        return unit * self.half_norm
+
+    @property
+    def half_norm(self) -> float:
+        """Bound of ||S||_F / 2: no entry exceeds the largest row sum."""
         largest = float(self.means.max(initial=0.0)) * self.size
-        return 0.5 * unit * float(np.sqrt(np.sum(self.means) * self.size * largest))
+        return 0.5 * float(np.sqrt(np.sum(self.means) * self.size * largest))
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """B Q, in one read of S."""
@@ -99,16 +108,18 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     block = min(size, max(6, k + 2))
     start = orthogonal.orthonormalize(orthogonal.gaussian(rng, size, block, squares.means))
     # B has negative eigenvalues, so what the trace leaves bounds nothing: the probes alone tell.
-    matrix = Matrix(size, squares.apply, squares.means, lambda: (np.inf, _UNIT * squares.trace))
-    target = Target(k, tolerance=tolerance)
+    # Products with B in float64: sums of n terms, and two means, in any order.
+    product_error = (3 * size + 8) * 0.5 * _UNIT * squares.half_norm
+    matrix = Matrix(size, squares.apply, squares.means, lambda: (np.inf, product_error))
     capacity = min(size, max(6 * k, 2 * k + 12 * block, 256))
-    image = squares.apply(start)
-    pairs = block_lanczos(matrix, target, block=block, rng=rng, start=begun(start, image, capacity))
-    slack = 8.0 * (pairs.noise + pairs.drift) + squares.rounding + pairs.dropped
+    first = Start(start, squares.apply(start), capacity)
+    pairs = block_lanczos(matrix, Target(k, tolerance=tolerance), block=block, rng=lambda: rng, start=first)
+    slack = pairs.error + squares.rounding
     return Solution(
-        "lanczos", pairs.values, pairs.vectors, pairs.values - slack - pairs.crowding, pairs.upper + squares.rounding,
-        pairs.residuals, proved=pairs.proved, settled=pairs.settled, failure_probability=pairs.failure_probability,
-        rounding=slack, steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts,
+        "lanczos", pairs.values, pairs.vectors, pairs.lower - squares.rounding, pairs.upper + squares.rounding,
+        pairs.residuals + squares.rounding, proved=pairs.proved, settled=pairs.converged,
+        failure_probability=pairs.failure_probability, rounding=slack, steps=pairs.steps, block=block,
+        basis=pairs.basis, restarts=pairs.restarts,
     )  # fmt: skip
 
 

@@ -11,13 +11,23 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from eckart.arrays import Array, device, from_numpy, is_numpy, namespace
+from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
+from eckart.engine.byte_digest import probe_generator
 from eckart.engine.certify import word
 from eckart.engine.rows import cross_products
 from eckart.engine.solution import Solution
 from eckart.errors import InputError
-from eckart.kernel_pca.cholesky import Factor, FactorAxes, factor_axes, factor_scores, pivoted_cholesky
+from eckart.kernel_pca.centered import off_mean
+from eckart.kernel_pca.cholesky import Factor, FactorAxes, factor_axes, pivoted_cholesky, take_columns
+from eckart.kernel_pca.factor_bounds import (
+    FactorError,
+    factor_error,
+    read_kernel,
+    residuals_of,
+    ritz_bounds,
+    whole_error,
+)  # fmt: skip
 from eckart.kernel_pca.kernel_functions import Kernel, chosen_rows
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import KernelSettings
@@ -30,9 +40,12 @@ from eckart.kernel_pca.result import (
     named_parts,
     refuse_overflow,
 )  # fmt: skip
+from eckart.kernel_pca.rounding import kernel_error
 from eckart.result import Certificate, Decomposition, Plan
 
 MOST_RANK = 4000
+TARGET = 0.99
+"""Share of the error asked for that the trace may reach: the rest is for rounding."""
 
 
 def rank_limit(size: int, settings: KernelSettings) -> int:
@@ -50,30 +63,61 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
     if precision == "float64":
         matrix.sharpen()
     made = pivoted_cholesky(
-        matrix, error=settings.approximation_error, least=settings.k or 1, most=rank_limit(matrix.size, settings),
-        rng=settings.random, precision=precision,
+        matrix, error=TARGET * settings.approximation_error, least=settings.k or 1,
+        most=rank_limit(matrix.size, settings), rng=settings.random, precision=precision,
     )  # fmt: skip
     _refuse_indefinite(made, matrix.diagonal)
     axes = wanted_axes(factor_axes(made.factor, settings.k or len(made.pivots), cross_products), made, settings)
-    scores = factor_scores(made.factor, axes)
-    signs = flip_signs(scores)
-    axes, scores = replace(axes, directions=axes.directions * signs), scores * from_numpy(signs, scores)
-    missing = made.error / made.trace if made.trace else 0.0
-    triangle = triangle_of(matrix.block(from_numpy(made.pivots, scores)))
-    parts = {
-        **named_parts(kernel, chosen_rows(rows, made.pivots)), **moved(through(triangle, axes), scores),
-        "shift": kernel.shift(rows), "pivots": made.pivots, "approximation_error": missing,
-    }  # fmt: skip
-    values, total = axes.values, axes.total + made.error
-    lower = np.maximum(values - 1e-6 * float(values.max(initial=0.0)), 0.0)
-    solution = Solution(
-        solver="cholesky", values=values, vectors=scores, lower=lower, upper=values + made.error,
-        residuals=np.full(len(values), made.error), precision=precision,
+    index = from_numpy(made.pivots, matrix.diagonal)
+    block = matrix.block(index)
+    triangle = triangle_of(block + 0.0)
+    probes = probe_generator(settings.probe_seed, rows, "kernel PCA by Cholesky")
+    evidence, small, image = read_kernel(matrix, made, axes, through(triangle, axes)["dual"], probes)
+    scores, turn = _ritz(image)
+    turn = turn * flip_signs(scores)
+    axes, scores = replace(axes, directions=axes.directions @ turn), scores * from_numpy(flip_signs(scores), scores)
+    coefficients = through(triangle, axes)
+    gram = to_numpy(scores.T @ scores)
+    values = rounded(np.diagonal(gram), settings)
+    rounding = kernel_error(kernel, rows, kernel.shift(rows))
+    found = factor_error(
+        evidence, small, to_numpy(block), to_numpy(_doubles(take_columns(made.factor, index))), axes.gram, made.error,
+        made.trace, matrix.size, rounding,
     )  # fmt: skip
-    certificate = certified(solution, made, total, settings)
+    if kernel.positive:
+        dual = to_numpy(coefficients["dual"])
+        lower = ritz_bounds(gram, to_numpy(block), dual, made.trace, matrix.size, rounding)
+    else:
+        # Nothing but a pass over all of K tells how much of it is negative.
+        found = found.indefinite(whole_error(matrix, made.factor, probes) + rounding)
+        lower = np.maximum(axes.values - found.excess, 0.0)
     vectors = scores * from_numpy(inverse_or_zero(np.sqrt(values)), scores)
+    residuals = residuals_of(made.factor, axes.mean, vectors, values) + found.apart
+    parts = {
+        **named_parts(kernel, chosen_rows(rows, made.pivots)), **moved(coefficients, scores),
+        "shift": kernel.shift(rows), "pivots": made.pivots,
+        "approximation_error": found.missing / made.trace if made.trace else 0.0,
+    }  # fmt: skip
+    solution = Solution(
+        solver="cholesky", values=values, vectors=scores, lower=np.minimum(lower, axes.values + found.excess),
+        upper=axes.values + found.excess, residuals=residuals, precision=precision,
+        failure_probability=found.failure_probability,
+    )  # fmt: skip
+    certificate = certified(solution, found, axes, made, settings, dtype_name(rows))
     info = as_info(solution, 1, settings, plan)
-    return assembled(rows, values, vectors, total, plan, certificate, info, parts, (), None)
+    return assembled(rows, values, vectors, found.total + made.error, plan, certificate, info, parts, (), None)
+
+
+def _doubles(array: Array) -> Array:
+    return astype(array, namespace(array).float64)
+
+
+def _ritz(image: Array) -> tuple[Array, np.ndarray]:
+    """(centred columns, turned so that they are orthogonal, the turn), the longest first."""
+    centred = off_mean(off_mean(image))
+    values, turn = np.linalg.eigh(to_numpy(centred.T @ centred))
+    turn = turn[:, np.argsort(-values, kind="stable")]
+    return centred @ from_numpy(turn, centred), turn
 
 
 def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
@@ -88,32 +132,43 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
 
 
 def wanted_axes(axes: FactorAxes, made: Factor, settings: KernelSettings) -> FactorAxes:
-    """As many as asked for; what is rounding is zero."""
-    values = np.where(axes.values > max(settings.nothing, 1e-7) * axes.values.max(initial=0.0), axes.values, 0.0)
+    """As many as asked for."""
+    values = rounded(axes.values, settings)
     count = len(values)
     if settings.share is not None:
         held = np.cumsum(values) / max(axes.total + made.error, np.finfo(np.float64).tiny)
         count = min(count, int(np.searchsorted(held, settings.share)) + 1)
     elif settings.everything:
         count = int(np.sum(values > 0))
-    return replace(axes, values=values[:count], directions=axes.directions[:, :count])
+    return replace(axes, values=axes.values[:count], directions=axes.directions[:, :count])
 
 
-def certified(solution: Solution, made: Factor, total: float, settings: KernelSettings) -> Certificate:
-    certificate = certify(solution, total, settings, 1, settings.approximation_error)
-    held = float(solution.values.sum())
-    # K - F^T F is positive semi-definite: all eigenvalues together gain no more than its trace.
-    low = min(1.0, held * (1.0 - 1e-6) / total) if total > 0 else 0.0
-    high = min(1.0, (held * (1.0 + 1e-6) + made.error) / total) if total > 0 else 0.0
-    share = made.error / made.trace if made.trace else 0.0
-    sentence = word(solution, low, high) if len(solution.values) else ""
+def rounded(values: np.ndarray, settings: KernelSettings) -> np.ndarray:
+    """Eigenvalues with rounding set to zero."""
+    level = max(settings.nothing, 1e-7) * values.max(initial=0.0)
+    return np.where(values > level, values, 0.0)
+
+
+def certified(
+    solution: Solution, found: FactorError, axes: FactorAxes, made: Factor, settings: KernelSettings, dtype: str
+) -> Certificate:
+    """Bounds on shares of the trace of H K H, which is that of F, at most `found.missing` more and `slack` less."""
+    total, k = found.total + made.error, len(solution.values)
+    certificate = certify(solution, total, settings, 1, settings.approximation_error, dtype)
+    low, high = 0.0, float(total + found.missing > 0.0)
+    if total > 0.0:
+        low = min(1.0, float(solution.lower[solution.values > 0].sum()) / (total + found.slack))
+        held = float(axes.values[:k].sum()) + k**0.5 * found.grams + found.gain(k)
+        high = min(1.0, held / (total - found.slack)) if total > found.slack else 1.0
+    share = found.missing / made.trace if made.trace else 0.0
+    sentence = word(solution, low, high) if k else ""
     sentence += f" The kernel is approximated at rank {len(made.pivots)}, {share:.3%} of it missing."
     proved = bool(share <= settings.approximation_error)
-    return replace(certificate, explained=(low, high), word=sentence, proved=proved)
+    return replace(certificate, explained=(low, max(low, high)), word=sentence, proved=proved)
 
 
 def triangle_of(block: Array) -> Array:
-    """L with L L^T = K[pivots, pivots], which rounding may have left a little indefinite."""
+    """L with L L^T = K[pivots, pivots], which rounding may have left a little indefinite; `block` is gone."""
     xp = namespace(block)
     more = 8 * float(np.finfo(np.float64).eps) * float(xp.linalg.trace(block))
     if is_numpy(block):

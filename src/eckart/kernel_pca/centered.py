@@ -14,13 +14,16 @@ import numpy as np
 
 from eckart.arrays import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends import orthogonal
-from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
-from eckart.engine.lanczos.terms import Matrix, Pairs, Target
+from eckart.engine.lanczos.block_lanczos import block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution, count_for
+from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
 _UNIT = float(np.finfo(np.float64).eps)
 _WITHIN = 1e-3
 """Tiles whose rounding exceeds this share of the last wanted value are made again in float64."""
+_SHARP = 1e-6
+"""Share of the first value from which on K v / l is taken for v."""
 _DEVICE_SIZE = 512
 """From this size on a GPU finds all eigenvectors sooner than the processor."""
 
@@ -36,8 +39,10 @@ class Symmetric(Protocol):
 
     def first(self, right: Array) -> tuple[Array, Array]: ...
     def matmat(self, right: Array) -> Array: ...
-    def precise(self, right: Array) -> tuple[Array, float]: ...
+    def precise(self, right: Array, kept: int = 0) -> tuple[Array, float]: ...
     def length(self) -> float: ...
+    def error(self) -> float: ...
+    def reach(self, means: Array) -> float: ...
     def sharpen(self) -> None: ...
     def dense(self) -> Array: ...
 
@@ -51,6 +56,8 @@ class Centred:
     """K 1 / n."""
     total: float
     """Trace of H K H."""
+    total_error: float = 0.0
+    """Bound of the error of that."""
     smallest: float = 0.0
     """The smallest eigenvalue, or a bound below it."""
     negative: float = 0.0
@@ -68,15 +75,17 @@ def solve_whole(matrix: Symmetric, request: Request) -> Centred:
     whole = matrix.dense()
     xp, size = namespace(whole), matrix.size
     means = xp.mean(whole, axis=1)
-    largest_entry = max(float(xp.max(whole)), -float(xp.min(whole)))
-    trace = _centred_trace(matrix, means)
-    # Twice: what rounding left of the mean the first time is gone the second.
-    for _ in range(2):
-        now = xp.mean(whole, axis=1)
-        whole -= now
-        whole -= (now - xp.mean(now))[:, None]
+    whole -= means
+    # Subtraction rounds in proportion to its result; the second time it takes off what rounding left of the mean.
+    left = _norm(whole)
+    whole -= (means - xp.mean(means))[:, None]
+    for axis in (0, 1):
+        whole -= xp.mean(whole, axis=axis, keepdims=True)
+    trace = float(xp.linalg.trace(whole))
     values, vectors = _eigenpairs((whole + whole.T) / 2.0)
-    slack = 4.0 * _UNIT * size**0.5 * (max(float(values[0]), -float(values[-1])) + largest_entry)
+    norm = max(float(values[0]), -float(values[-1]))
+    kernel = matrix.error()
+    slack = kernel + 4.0 * _UNIT * (left + size**0.5 * norm)
     k = min(size, count_for(np.maximum(values, 0.0), trace, request))
     moduli = float(np.abs(values).sum())
     solution = Solution(
@@ -84,7 +93,16 @@ def solve_whole(matrix: Symmetric, request: Request) -> Centred:
         residuals=np.full(k, slack), spectrum=values, rounding=2 * slack,
     )  # fmt: skip
     negative = float(np.abs(values[values < 0]).sum()) / moduli if moduli else 0.0
-    return Centred(solution, means, trace, float(values[-1]), negative)
+    total_error = 3.0 * kernel + 4.0 * _UNIT * size**0.5 * left
+    return Centred(solution, means, trace, total_error, float(values[-1]), negative)
+
+
+def _norm(whole: Array) -> float:
+    """||A||_F."""
+    if isinstance(whole, np.ndarray):
+        return float(np.linalg.norm(whole))
+    xp = namespace(whole)
+    return float(xp.sqrt(xp.sum(whole * whole)))
 
 
 def _eigenpairs(whole: Array) -> tuple[np.ndarray, Array]:
@@ -130,29 +148,67 @@ def _solve_few(
     if not np.isfinite(whole):
         raise np.linalg.LinAlgError("the kernel is not finite")
     # The sums are those of the tiles in use: 64 units of rounding of their own precision are allowed for them.
-    trace = float(xp.sum(matrix.diagonal)) - whole + 64 * unit * abs(whole)
+    trace = float(xp.sum(matrix.diagonal)) - whole + 64 * unit * abs(whole) + 3.0 * matrix.error()
     below, smallest = (0.0, 0.0) if positive else _lowest(matrix, rng, block)
     shift = max(0.0, -below)
 
+    image, products = off_mean(image), ProductErrors(rng, single=matrix.precision == "float32")
+    products.record(start, image)
+
     def apply(vectors: Array) -> Array:
-        return off_mean(matrix.matmat(off_mean(vectors))) + shift * vectors
+        image = off_mean(matrix.matmat(off_mean(vectors)))
+        products.record(vectors, image)
+        return image + shift * vectors
 
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, _UNIT * 16 * max(trace, 0.0)))
     target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
-    first = off_mean(image) + shift * start
-    pairs = block_lanczos(engine, target, block=block, rng=rng, start=begun(start, first, capacity))
-    return _mended(matrix, pairs, shift, block, smallest)
+    first = Start(start, image + shift * start, capacity)
+    pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first)
+    return _mended(matrix, pairs, products, shift, block, smallest)
 
 
-def _mended(matrix: Symmetric, pairs: Pairs, shift: float, block: int, smallest: float) -> Centred:
+class ProductErrors:
+    """Errors of all products of a run in float32, E = G Q - Y for all blocks Q and their images Y, by combinations.
+
+    Z is drawn after each product; (G Q - Y) Z, summed over all blocks, is (E_1, E_2, ...) times one standard normal
+    matrix, so that `rounding.measured` bounds the norm of all errors together. By Davis, Kahan and Weinberger some
+    symmetric matrix within that norm of G has exactly these products.
+    """
+
+    def __init__(self, rng: np.random.Generator, *, single: bool) -> None:
+        self.rng, self.single = rng, single
+        self.sums: tuple[Array, Array] | None = None
+
+    def record(self, block: Array, image: Array) -> None:
+        if not self.single:
+            return
+        turn = from_numpy(self.rng.standard_normal((block.shape[1], COLUMNS)), block)
+        now = (block @ turn, image @ turn)
+        self.sums = now if self.sums is None else (self.sums[0] + now[0], self.sums[1] + now[1])
+
+    @property
+    def combined(self) -> list[Array]:
+        """Q Z, where it was recorded."""
+        return [] if self.sums is None else [off_mean(self.sums[0])]
+
+    def bound(self, product: Array) -> float:
+        """||E|| from G Q Z."""
+        return 0.0 if self.sums is None else measured(to_numpy(off_mean(product) - self.sums[1]))
+
+
+def _mended(
+    matrix: Symmetric, pairs: Pairs, products: ProductErrors, shift: float, block: int, smallest: float
+) -> Centred:
     """Values and vectors by Rayleigh and Ritz with K in float64."""
     size, k = matrix.size, len(pairs.values)
     basis = pairs.vectors
     xp = namespace(basis)
     ones = xp.ones((size, 1), dtype=basis.dtype, device=device(basis))
-    product, difference = matrix.precise(xp.concat([off_mean(basis), ones], axis=1))
-    means = product[:, -1] / size
-    image = off_mean(product[:, :-1])
+    combined = products.combined
+    wide = xp.concat([off_mean(basis), ones, *combined], axis=1)
+    product, difference = matrix.precise(wide, COLUMNS if combined else 0)
+    means = product[:, k] / size
+    image = off_mean(product[:, :k])
     inner = to_numpy(basis.T @ image)
     values, turn = np.linalg.eigh((inner + inner.T) / 2.0)
     values, turn = values[::-1], turn[:, ::-1]
@@ -160,22 +216,46 @@ def _mended(matrix: Symmetric, pairs: Pairs, shift: float, block: int, smallest:
     vectors, image = basis @ rotation, image @ rotation
     residuals = to_numpy(_lengths(image - vectors * scale))
     # K v / l has less of what does not belong to it than v, and is what a projection of the same rows gives.
-    sharp = from_numpy(values > 1e-6 * values[0], basis)
+    sharp = from_numpy(values > _SHARP * values[0], basis)
     vectors[:, sharp] = image[:, sharp] / _lengths(image[:, sharp])
-    raw = float(xp.sum(xp.abs(means))) + float(values[0])
-    rounding = 16 * _UNIT * raw
-    unseen = 2.0 * float(np.finfo(matrix.precision).eps) * float(pairs.values[0]) if difference else 0.0
-    upper = np.maximum.accumulate((pairs.upper - shift + difference + unseen + rounding)[::-1])[::-1]
+    kernel, reach = matrix.error(), matrix.reach(means)
+    rounding = kernel + product_rounding(size, k) * (reach + abs(float(values[0])))
+    errors = difference + products.bound(product[:, k + 1 :])
+    upper = np.maximum.accumulate((pairs.upper - shift + errors + rounding)[::-1])[::-1]
     upper[:k] = np.maximum(upper[:k], values + rounding)
-    trace = _centred_trace(matrix, means)
     solution = Solution(
         solver="lanczos", values=values, vectors=vectors, lower=values - rounding, upper=upper,
-        residuals=residuals + rounding, proved=pairs.proved, settled=pairs.settled,
-        failure_probability=pairs.failure_probability, rounding=rounding, steps=pairs.steps, block=block,
-        basis=pairs.basis, restarts=pairs.restarts, precision=matrix.precision, history=pairs.history,
+        residuals=_after_product(residuals, values, upper, rounding), proved=pairs.proved, settled=pairs.converged,
+        failure_probability=pairs.failure_probability + (FAILURE if combined else 0.0), rounding=rounding,
+        steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts, precision=matrix.precision,
+        history=pairs.history,
     )  # fmt: skip
     negative = max(0.0, -smallest) / float(values[0]) if values[0] > 0 else float(smallest < 0)
-    return Centred(solution, means, trace, smallest, negative, difference)
+    trace = _centred_trace(matrix, means)
+    total_error = 3.0 * kernel + product_rounding(size, 1) * (reach + float(xp.sum(xp.abs(matrix.diagonal))))
+    return Centred(solution, means, trace, total_error, smallest, negative, difference)
+
+
+def product_rounding(size: int, columns: int) -> float:
+    """Rounding of `columns` products with H K H in float64, relative to the norm of |K|.
+
+    Sums within a tile, over tiles, and for two means: in any order, at most (number of terms) u each.
+    """
+    return (2 * size + 1024 + size / 512) * UNIT * float(np.sqrt(columns))
+
+
+def _after_product(residuals: np.ndarray, values: np.ndarray, upper: np.ndarray, rounding: float) -> np.ndarray:
+    """Residuals of G v / |G v| from those of v: ||G r|| / l with r orthogonal to all v, ||G r|| <= (s + |R|) ||r||.
+
+    s bounds the eigenvalues beyond the basis: the upper bound after the last value, or the first where there is none.
+    Rounding of G v may lie along the first vector, where G multiplies it by the first value.
+    """
+    k = len(values)
+    beyond = float(upper[k]) if len(upper) > k else float(upper[0])
+    outside = min(float(upper[0]), max(beyond, 0.0) + float(np.linalg.norm(residuals)))
+    reached = np.maximum(values - residuals, np.finfo(np.float64).tiny)
+    product = residuals * np.maximum(1.0, outside / reached) + rounding * np.maximum(1.0, float(upper[0]) / reached)
+    return np.asarray(np.where(values > _SHARP * values[0], product, residuals + rounding))
 
 
 def _lengths(columns: Array) -> Array:
@@ -198,6 +278,6 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace, _UNIT * 16 * ceiling))
     target = Target(1, tolerance=1e-4, max_reads=40)
-    first_step = begun(start, apply(start), min(size, 48 * block))
-    pairs = block_lanczos(engine, target, block=block, rng=rng, start=first_step)
+    first_step = Start(start, apply(start), min(size, 48 * block))
+    pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)
     return ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])

@@ -74,6 +74,8 @@ class FactorAxes:
     mean: np.ndarray
     total: float
     """Trace of H F^T F H."""
+    gram: np.ndarray
+    """(F - mean) (F - mean)^T, as computed."""
 
 
 def pivoted_cholesky(
@@ -101,7 +103,7 @@ def pivoted_cholesky(
     while len(pivots) < most and missing > (nothing if len(pivots) < least else error * trace):
         rank = len(pivots)
         proposals = _propose(left, rng.random(_count(left, rank)))
-        known = astype(_columns(factor[:rank, :], proposals), xp.float64)
+        known = astype(take_columns(factor[:rank, :], proposals), xp.float64)
         block = to_numpy(matrix.block(proposals) - known.T @ known)
         chosen, triangle = _accept(block, rng, min(_PROPOSALS, most - rank))
         accepted = to_numpy(proposals)[chosen]
@@ -133,7 +135,7 @@ def _propose(left: Array, draws: np.ndarray) -> Array:
     return xp.where(places < left.shape[0], places, left.shape[0] - 1)
 
 
-def _columns(factor: Array, index: Array) -> Array:
+def take_columns(factor: Array, index: Array) -> Array:
     return factor[:, index] if is_numpy(factor) else namespace(factor).take(factor, index, axis=1)
 
 
@@ -162,7 +164,7 @@ def _extend(
     """The new rows of F, and the diagonal that they leave, a strip of columns at a time."""
     stop_rank = rank + len(accepted)
     index = from_numpy(accepted, factor)
-    weights = _columns(factor[:rank, :], index).T
+    weights = take_columns(factor[:rank, :], index).T
     weights = np.ascontiguousarray(weights) if is_numpy(weights) else weights
     small = linalg.solve_triangular(triangle, np.eye(len(accepted)), lower=True)
     inverse = astype(from_numpy(small, factor), factor.dtype)
@@ -189,7 +191,7 @@ def _extend_at_once(
     xp, stop, count = namespace(left), above + rank, len(accepted)
     index = from_numpy(accepted, left)
     inverse = from_numpy(inverse_of_triangle(triangle), left).T
-    weights = astype(_columns(whole[above:stop, :], index), xp.float64)
+    weights = astype(take_columns(whole[above:stop, :], index), xp.float64)
     # Its transpose is what is in one piece in memory: cuBLAS is a tenth faster with it.
     turn = astype(xp.concat([inverse, -(weights @ inverse)], axis=0), whole.dtype)
 
@@ -229,7 +231,7 @@ def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Arr
 
     gram = to_numpy(fold(step, strips, add, workers=_workers(factor)))
     values, directions = leading_pairs(gram, min(count, len(gram)), like=factor)
-    return FactorAxes(values, directions, to_numpy(mean), float(np.trace(gram)))
+    return FactorAxes(values, directions, to_numpy(mean), float(np.trace(gram)), gram)
 
 
 def _row_means(factor: Array, strips: list[slice]) -> Array:
@@ -245,16 +247,3 @@ def _row_sums(part: Array) -> Array:
     groups = xp.sum(xp.reshape(part[:, :whole], (rows, whole // _GROUP, _GROUP)), axis=2)
     total = xp.sum(astype(groups, xp.float64), axis=1)
     return total + xp.sum(astype(part[:, whole:], xp.float64), axis=1)
-
-
-def factor_scores(factor: Array, axes: FactorAxes) -> Array:
-    """(F - mean)^T U, n x k."""
-    result = empty_rows(factor.shape[1], len(axes.values), factor)
-    turn = astype(from_numpy(axes.directions, factor), factor.dtype)
-    offset = from_numpy(axes.mean @ axes.directions, factor)
-
-    def step(strip: slice) -> None:
-        result[strip, :] = factor[:, strip].T @ turn - offset
-
-    each(step, _strips(factor, factor.shape[0]), workers=_workers(factor))
-    return result

@@ -36,7 +36,11 @@ class Pivots:
         """F for some points: rank x points."""
         if self.points is None:
             return np.zeros((0, rows.shape[0]))
-        return np.asarray(linalg.solve_triangular(self.triangle, self.tile(self.points, rows), lower=True))
+        return self.solved(self.tile(self.points, rows))
+
+    def solved(self, kernel: np.ndarray) -> np.ndarray:
+        """F from k(pivots, x)."""
+        return np.asarray(linalg.solve_triangular(self.triangle, kernel, lower=True))
 
     def accept(self, places: np.ndarray, rows: Any, rng: np.random.Generator, room: int) -> int:
         """Take proposals by rejection: each with the share of its diagonal that those before it have left."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.byte_digest import probe_generator
 from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
 from eckart.engine.matrix import Opened
@@ -17,7 +18,7 @@ from eckart.engine.solution import Request, Solution
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
-from eckart.kernel_pca.kernel_functions import Kernel
+from eckart.kernel_pca.kernel_functions import Kernel, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
 from eckart.kernel_pca.result import (
@@ -112,11 +113,17 @@ def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
     starts = range(0, dense.shape[0], 512)
     skew = max((float(xp.max(xp.abs(dense[i : i + 512, :] - dense[:, i : i + 512].T))) for i in starts), default=0.0)
     if skew <= 1e-6 * size:
-        return (dense, ()) if skew == 0.0 else ((dense + dense.T) / 2, ())
+        # In float64 the mean of two entries loses nothing.
+        return (dense, ()) if skew == 0.0 else (_symmetric_part(dense), ())
     sentence = (
         f"The kernel given is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used."
     )
-    return (dense + dense.T) / 2, (sentence,)
+    return _symmetric_part(dense), (sentence,)
+
+
+def _symmetric_part(dense: Array) -> Array:
+    whole = doubles(dense)
+    return (whole + whole.T) / 2.0
 
 
 def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
@@ -135,7 +142,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
         found = solve_few(
             matrix, request, block=plan.settings["block"], capacity=capacity if k else min(matrix.size, 1024),
-            rng=settings.random, positive=kernel.positive,
+            rng=probe_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)
     vectors = found.solution.vectors[:, : len(values)]
@@ -150,10 +157,13 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         "means": means, "grand": float(xp.mean(means)), "base": xp.ones_like(means) / matrix.size,
         "offset": means @ dual, "lowered": used.lowered, "negative_share": found.negative, "smallest": found.smallest,
     }  # fmt: skip
-    solution = cut(found.solution, len(values))
+    solution = cut(found.solution, values)
     info = as_info(solution, matrix.reads, settings, plan)
     _say_unproved(solution)
-    certificate = certify(solution, found.total, settings, matrix.reads, tolerance)
+    certificate = certify(
+        solution, found.total, settings, matrix.reads, tolerance, dtype_name(rows), total_error=found.total_error,
+        norm=-found.smallest,
+    )  # fmt: skip
     rank = numerical_rank(found.solution, 2 * matrix.size)
     return assembled(rows, values, vectors, found.total, plan, certificate, info, parts, notes, rank)
 

@@ -14,6 +14,7 @@ import numpy as np
 from eckart.arrays import Array, astype, device, dtype_name, is_host, is_numpy, is_sparse, namespace
 from eckart.engine.parallel import fold
 from eckart.kernel_pca.kernel_functions import Kernel, Points, chosen_rows, doubles, put
+from eckart.kernel_pca.rounding import kernel_error
 
 Pair = tuple[int, int]
 Parts = tuple[int, int, Array | None, Array | None, Any]
@@ -58,6 +59,17 @@ class KernelMatrix:
         product = self.matmat(with_ones(right))
         return product[:, :-1], product[:, -1]
 
+    def error(self) -> float:
+        """Bound of ||K^ - K||_2, K^ in float64."""
+        return kernel_error(self.kernel, self._data, self._shift)
+
+    def reach(self, means: Array) -> float:
+        """Bound of the norm of |K|, entry by entry, from K 1 / n; products of K round in proportion to it."""
+        xp = namespace(means)
+        if self.kernel.name in ("rbf", "laplacian"):
+            return self.size * float(xp.max(xp.abs(means)))  # entries of one sign: the largest row sum
+        return float(xp.sum(self.diagonal)) if self.kernel.positive else self.length()
+
     def length(self) -> float:
         """||K||_F."""
 
@@ -71,11 +83,17 @@ class KernelMatrix:
         factor = astype(right, self._dtype)
         return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0]
 
-    def precise(self, right: Array) -> tuple[Array, float]:
-        """K Q from tiles made in float64, and the Frobenius norm of what the tiles in use differ from them."""
+    def precise(self, right: Array, kept: int = 0) -> tuple[Array, float]:
+        """K Q from tiles made in float64, and the Frobenius norm of what the tiles in use differ from them.
+
+        The last `kept` columns are multiplied by the tiles in use instead, in float64 as well.
+        """
         if self._given is not None or self.precision == "float64":
-            factor = right if is_numpy(right) else astype(right, self._dtype)
-            return self._total(right.shape[1], lambda pair: self._multiplied(pair, self._tile(pair), factor))[0], 0.0
+
+            def plain(pair: Pair) -> Parts:
+                return self._multiplied(pair, doubles(self._tile(pair)), right)
+
+            return self._total(right.shape[1], plain)[0], 0.0
         exact = self._prepare("float64")
         assert exact is not None
 
@@ -83,6 +101,12 @@ class KernelMatrix:
             tile = self._made(pair, exact)
             i, j, rows, columns, _ = self._multiplied(pair, tile, right)
             tile -= self._tile(pair)
+            if kept:
+                # K_in_use Q = K Q - (K - K_in_use) Q
+                _, _, less, below, _ = self._multiplied(pair, tile, right[:, -kept:])
+                for product, part in ((rows, less), (columns, below)):
+                    if product is not None and part is not None:
+                        product[:, -kept:] -= part
             return i, j, rows, columns, _squares(tile, pair)
 
         product, squares = self._total(right.shape[1], step)
@@ -112,6 +136,15 @@ class KernelMatrix:
         if is_numpy(self._given):
             return put(self._given[index, start:stop], out)
         return put(chosen_rows(self._given[:, start:stop], index), out)
+
+    def precise_rows(self, index: Array) -> Callable[[int, int], Array]:
+        """(start, stop) -> K[index, start:stop] from float64 points."""
+        if self._given is not None:
+            return lambda start, stop: doubles(self.rows(index, start, stop))
+        points = self._prepare("float64") if self.precision != "float64" else self._points
+        assert points is not None
+        chosen = points.chosen(index)
+        return lambda start, stop: self.kernel.tile(chosen, points.part(start, stop))
 
     def block(self, index: Array) -> Array:
         """K[index, index] in float64."""

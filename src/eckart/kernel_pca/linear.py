@@ -32,7 +32,7 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
         rows, "pca", k=None if k is None else min(k, most), explain=settings.share, solver=solver,
         tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_reads=settings.max_reads,
     )  # fmt: skip
-    d = _settled(d, settings)
+    d = _settled(_of_returned(d, rows, cosine=kernel.name == "cosine"), settings)
     if k is not None and k > most and not settings.everything:
         d = _padded(d, k, settings.random)
     signs = astype(orthogonal.signs_beside(d.left), d.values.dtype)
@@ -51,6 +51,37 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
         row_names=opened.about.row_names, column_names=opened.about.column_names,
         notes=tuple(note for note in d.notes if "nothing was scaled" not in note),
     )  # fmt: skip
+
+
+def _of_returned(d: Decomposition, rows: Any, *, cosine: bool) -> Decomposition:
+    """The certificate for vectors and values as returned, and for directions as they are, before rounding.
+
+    Vectors and values round by u: (G - l) v moves by 4 u |G| at most. Rows of unit length round by u as well, and so
+    does their matrix: singular values and the norm move by u sqrt(rows) at most (Weyl).
+    """
+    c = d.certificate
+    if c is None:
+        return d
+    unit = float(np.finfo(dtype_name(d.values)).eps)
+    if not cosine:
+        turned = min(1.0, c.angle + unit * len(c.lower) ** 0.5)
+        return replace(d, certificate=replace(c, residuals=c.residuals + 2.0 * unit, angle=turned))
+    # Lengths are computed in float64, then each entry is rounded once.
+    moved = (0.5 * float(np.finfo(dtype_name(rows)).eps) + (rows.shape[1] + 8) * 2.0**-53) * float(rows.shape[0]) ** 0.5
+    lower, upper = np.maximum(c.lower - moved, 0.0), c.upper + moved
+    norm, largest = float(d.norm), max(float(np.max(c.lower, initial=0.0)), np.finfo(np.float64).tiny)
+    # Of G: |E| (|A| + |A + E|).
+    residuals = c.residuals + 2.0 * unit + 2.0 * moved * (float(np.max(upper, initial=0.0)) + moved) / largest**2
+    low, high = c.explained
+    if norm > 0.0:
+        low = max(low**0.5 * norm - moved, 0.0) ** 2 / (norm + moved) ** 2
+        high = min(1.0, (high**0.5 * norm + moved) ** 2 / max(norm - moved, np.finfo(np.float64).tiny) ** 2)
+    gap = float(c.lower[-1] ** 2) - norm**2 * max(0.0, 1.0 - c.explained[0]) if len(c.lower) else 0.0
+    angle = 1.0
+    if c.angle < 1.0 and gap > 0.0:
+        angle = min(1.0, c.angle + unit * len(c.lower) ** 0.5 + 4.0 * moved * (float(c.upper[0]) + moved) / gap)
+    found = replace(c, lower=lower, upper=upper, residuals=residuals, explained=(low, high), angle=angle)
+    return replace(d, certificate=found)
 
 
 def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:

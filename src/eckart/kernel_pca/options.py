@@ -44,6 +44,11 @@ class KernelSettings:
     """Bytes that may be used where the data are, if that is a GPU."""
 
     @property
+    def probe_seed(self) -> int:
+        """The seed for random probes; drawn from a generator that was given."""
+        return int(self.random.integers(2**63)) if self.seed is None else self.seed
+
+    @property
     def budget(self) -> int:
         """Bytes that tiles may take."""
         return self.memory or self.card or MEMORY

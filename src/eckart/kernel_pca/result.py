@@ -31,22 +31,34 @@ def named_parts(kernel: Kernel, support: Any) -> dict[str, Any]:
     return {**parts, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
 
 
-def cut(solution: Solution, k: int) -> Solution:
+def cut(solution: Solution, values: np.ndarray) -> Solution:
+    """The first pairs with these values, some of which were set to zero; their residuals grow by what was left out."""
+    k = len(values)
     return replace(
-        solution, values=np.maximum(solution.values[:k], 0.0), vectors=solution.vectors[:, :k],
+        solution, values=values, vectors=solution.vectors[:, :k],
         lower=np.maximum(solution.lower, 0.0)[:k], upper=np.maximum(solution.upper, 0.0)[: k + 1],
-        residuals=solution.residuals[:k],
+        residuals=solution.residuals[:k] + np.abs(solution.values[:k] - values),
     )  # fmt: skip
 
 
-def certify(solution: Solution, total: float, settings: Any, reads: int, tolerance: float) -> Certificate:
-    """Bounds on the eigenvalues as shares of the trace, and as singular values of the points."""
+def certify(
+    solution: Solution, total: float, settings: Any, reads: int, tolerance: float, dtype: str, *,
+    total_error: float = 0.0, norm: float = 0.0,
+) -> Certificate:  # fmt: skip
+    """Bounds on the eigenvalues as shares of the trace, and as singular values of the points.
+
+    `dtype` is that of the values and vectors returned, `norm` the largest modulus of an eigenvalue of H K H where that
+    is more than the largest eigenvalue, `total_error` the error of the trace.
+    """
     k, largest = len(solution.values), float(solution.values.max(initial=0.0))
-    low, high = explained(solution, total, 1e-14 * abs(total))
+    low, high = explained(solution, total, total_error + 1e-14 * abs(total))
+    unit = float(np.finfo(dtype).eps)
+    # Vectors round by u, values (roots of eigenvalues) as well: (G - l) v moves by 4 u |G| at most.
+    residuals = (solution.residuals + 2.0 * unit * max(norm, largest)) / largest if largest else np.zeros(k)
     return Certificate(
         explained=(low, high), lower=np.sqrt(solution.lower[:k]), upper=np.sqrt(solution.upper[:k]),
-        residuals=solution.residuals / largest if largest else np.zeros(k),
-        angle=angle_bound(solution, settings, 1e-15) if k else 0.0,
+        residuals=residuals,
+        angle=angle_bound(solution, settings, unit) if k else 0.0,
         undetermined=ties(solution, settings, "float64") if k else (),
         failure_probability=solution.failure_probability, rounding=solution.rounding / total if total > 0 else 0.0,
         tolerance=tolerance, proved=bool(solution.proved), reads=reads, word=word(solution, low, high) if k else "",

@@ -13,16 +13,19 @@ import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.byte_digest import Digest
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Solution
 from eckart.errors import DataWarning, InputError, ParameterError
-from eckart.kernel_pca.approximate import MOST_RANK, certified, through, wanted_axes
+from eckart.kernel_pca.approximate import MOST_RANK, TARGET, certified, rounded, through, wanted_axes
 from eckart.kernel_pca.cholesky import Factor, FactorAxes
 from eckart.kernel_pca.cholesky_streamed import Pivots, Round, streamed_cholesky
+from eckart.kernel_pca.factor_bounds import Evidence, FactorError, factor_error, ritz_bounds, seen
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.options import KernelSettings
 from eckart.kernel_pca.result import as_info, assembled, named_parts
+from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan
 
 _ROUNDS = 12
@@ -36,6 +39,8 @@ class Scored:
     signs: np.ndarray
     correlations: np.ndarray
     scores: np.ndarray | None
+    gram: np.ndarray
+    """Of the scores, about their mean."""
 
 
 def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition:
@@ -47,19 +52,49 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
         )
     run = _Run(opened, kernel, settings)
     pivots, last = run.approximation()
-    mean, gram = run.covariance(pivots)
+    sums = run.covariance(pivots)
+    block = run.tile(pivots.points, pivots.points)
     made = Factor(np.empty((len(pivots.places), 0)), np.array(pivots.places), last.trace, last.left, last.lowest)
-    values, directions = leading_pairs(gram, min(settings.k or len(gram), len(gram)))
-    axes = wanted_axes(FactorAxes(values, directions, mean, float(np.trace(gram))), made, settings)
+    values, directions = leading_pairs(sums.gram, min(settings.k or len(sums.gram), len(sums.gram)))
+    axes = FactorAxes(values, directions, sums.mean, float(np.trace(sums.gram)), sums.gram)
+    axes = wanted_axes(axes, made, settings)
     scored = run.scores(pivots, axes, keep=settings.left)
     axes = replace(axes, directions=axes.directions * scored.signs)
-    return run.result(pivots, made, axes, scored)
+    error = error_for(kernel, sums.lengths, opened.matrix.shape[1])
+    found = factor_error(
+        sums.evidence, np.zeros((len(block), COLUMNS)), block, pivots.features(pivots.points), np.zeros_like(block),
+        made.error, made.trace, opened.matrix.shape[0], error,
+    )  # fmt: skip
+    # Sums of F F^T in float64, of as many terms as there are rows.
+    grams = 2.0 * (opened.matrix.shape[0] + 8) * UNIT * sums.evidence.total
+    found = replace(found, grams=grams)
+    return run.result(pivots, made, axes, scored, _Proof(found, block, error))
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """One read: mean of F, its Gram matrix about the mean, and what bounds of rounding need."""
+
+    mean: np.ndarray
+    gram: np.ndarray
+    evidence: Evidence
+    lengths: Lengths
+
+
+@dataclass(frozen=True)
+class _Proof:
+    """What is known of the errors of F, K on the pivots, and the error of the kernel itself."""
+
+    found: FactorError
+    block: np.ndarray
+    kernel_error: float
 
 
 class _Run:
     def __init__(self, opened: Opened, kernel: Kernel, settings: KernelSettings) -> None:
         self.opened, self.kernel, self.settings = opened, kernel, settings
         self.matrix = replace(opened.matrix, exponent=0)
+        self.digest, self.first_read = Digest(), self.matrix.reading.reads + 1
         sample = opened.matrix.sample()
         self.shift = None if opened.matrix.sparse or kernel.name != "rbf" else np.mean(sample, axis=0)
         if self.shift is not None and opened.exponent:
@@ -73,7 +108,10 @@ class _Run:
         """One read of the rows as they are stored, with the place of each block told."""
         reading, edges = self.matrix.reading, self.matrix.edges
         reading.reads += 1
+        first = reading.reads == self.first_read
         for number, ((start, _), rows) in enumerate(self.matrix.read_all(), start=1):
+            if first:
+                self.digest.add(rows)
             values = rows.data if is_sparse(rows) else rows
             if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
                 refuse_not_finite(self.matrix, self.opened.about.column_names)
@@ -87,8 +125,8 @@ class _Run:
         self.matrix.reading.expected = _ROUNDS
         last = None
         for last in streamed_cholesky(
-            pivots, self.blocks, self.kernel.diagonal, error=settings.approximation_error, least=settings.k or 1,
-            most=most, rng=settings.random,
+            pivots, self.blocks, self.kernel.diagonal, error=TARGET * settings.approximation_error,
+            least=settings.k or 1, most=most, rng=settings.random,
         ):  # fmt: skip
             if not np.isfinite(last.trace):
                 raise InputError(f"Overflow in kernel {self.kernel.name!r}: scale the data down.")
@@ -102,29 +140,43 @@ class _Run:
             raise InputError("The kernel of these rows is zero everywhere: there is nothing to decompose.")
         return pivots, last
 
-    def covariance(self, pivots: Pivots) -> tuple[np.ndarray, np.ndarray]:
+    def covariance(self, pivots: Pivots) -> _Sums:
         """Mean of the columns of F, and (F - mean) (F - mean)^T: one read."""
         rank = len(pivots.places)
         total, gram = np.zeros(rank), np.zeros((rank, rank))
         shift = np.asarray(pivots.triangle.mean(axis=0))  # near the mean: squares keep their digits
+        random = self.digest.generator(self.settings.probe_seed, "kernel PCA of blocks")
+        evidence, lengths = None, None
+        nothing = np.zeros((rank, COLUMNS))
         for _, rows in self.blocks():
-            features = pivots.features(rows) - shift[:, None]
+            kernel = self.tile(pivots.points, rows)
+            whole = pivots.solved(kernel)
+            now = seen(kernel, whole, shift, random.standard_normal((rows.shape[0], COLUMNS)), nothing)
+            evidence = now if evidence is None else evidence.joined(now)
+            measured = lengths_of(self.kernel, rows, self.shift)
+            lengths = measured if lengths is None else lengths.joined(measured)
+            features = whole - shift[:, None]
             total += features.sum(axis=1)
             gram += features @ features.T
-        away = total / self.matrix.shape[0]
-        return shift + away, gram - self.matrix.shape[0] * np.outer(away, away)
+        assert evidence is not None
+        assert lengths is not None
+        rows_, away = self.matrix.shape[0], total / self.matrix.shape[0]
+        centred = replace(evidence, total=evidence.total - rows_ * float(away @ away))
+        return _Sums(shift + away, gram - rows_ * np.outer(away, away), centred, lengths)
 
     def scores(self, pivots: Pivots, axes: FactorAxes, *, keep: bool) -> Scored:
         """(F - mean)^T U of all rows, seen once."""
         rows_, columns = self.matrix.shape
         k = len(axes.values)
         scores = np.empty((rows_, k)) if keep else None
-        largest, cross = np.zeros(k), np.zeros((columns, k))
+        largest, cross, gram, total = np.zeros(k), np.zeros((columns, k)), np.zeros((k, k)), np.zeros(k)
         sums, squares = np.zeros(columns), np.zeros(columns)
         for start, rows in self.blocks():
             found = (pivots.features(rows) - axes.mean[:, None]).T @ axes.directions
             if scores is not None:
                 scores[start : start + len(found)] = found
+            gram += found.T @ found
+            total += found.sum(axis=0)
             extreme = found[np.argmax(np.abs(found), axis=0), np.arange(k)]
             largest = np.where(np.abs(extreme) > np.abs(largest), extreme, largest)
             cross += np.asarray(rows.T @ found, np.float64)
@@ -137,11 +189,16 @@ class _Run:
         correlations = np.divide(
             cross, spread, out=np.zeros_like(cross), where=spread > 1e-12 * spread.max(initial=0.0)
         )
-        return Scored(signs, np.clip(correlations, -1, 1) * signs, None if scores is None else scores * signs)
+        gram = (gram - np.outer(total, total) / rows_) * signs * signs[:, None]
+        kept = None if scores is None else scores * signs
+        return Scored(signs, np.clip(correlations, -1, 1) * signs, kept, gram)
 
-    def result(self, pivots: Pivots, made: Factor, axes: FactorAxes, scored: Scored) -> Decomposition:
-        settings, values = self.settings, axes.values
+    def result(
+        self, pivots: Pivots, made: Factor, axes: FactorAxes, scored: Scored, proof: _Proof
+    ) -> Decomposition:  # fmt: skip
+        settings, values = self.settings, rounded(axes.values, self.settings)
         rank, (rows, columns) = len(pivots.places), self.matrix.shape
+        coefficients = through(pivots.triangle, axes)
         why = (
             f"The rows are read in blocks, once for each round of pivots; {rank} rows stand for the kernel of all. "
             "Nothing but these is kept."
@@ -149,16 +206,13 @@ class _Run:
         plan = Plan(
             "kernel_pca", "cholesky", rows, columns, settings.k, self.matrix.reads, 8 * rank * (rank * 3 + columns), why
         )
-        solution = Solution(
-            solver="cholesky", values=values, vectors=np.empty((rows, 0)), upper=values + made.error,
-            lower=np.maximum(values - 1e-6 * float(values.max(initial=0.0)), 0.0),
-            residuals=np.full(len(values), made.error), precision="float64",
-        )  # fmt: skip
-        total = axes.total + made.error
-        certificate = replace(certified(solution, made, total, settings), reads=self.matrix.reads)
+        solution, found = self.proved(made, axes, scored, values, coefficients["dual"], proof)
+        total = found.total + made.error
+        certificate = certified(solution, found, axes, made, settings, str(np.dtype(self.matrix.dtype)))
+        certificate = replace(certificate, reads=self.matrix.reads)
         parts = {
-            **named_parts(self.kernel, pivots.points), **through(pivots.triangle, axes), "shift": self.shift,
-            "pivots": made.pivots, "approximation_error": made.error / made.trace if made.trace else 0.0,
+            **named_parts(self.kernel, pivots.points), **coefficients, "shift": self.shift,
+            "pivots": made.pivots, "approximation_error": found.missing / made.trace if made.trace else 0.0,
             "correlations": scored.correlations,
         }  # fmt: skip
         roots = np.sqrt(values)
@@ -170,6 +224,26 @@ class _Run:
         notes = (*self.opened.about.notes, *d.notes)
         left = d.left if settings.left else None
         return replace(d, left=left, column_names=self.opened.about.column_names, notes=notes)
+
+    def proved(
+        self, made: Factor, axes: FactorAxes, scored: Scored, values: np.ndarray, dual: np.ndarray, proof: _Proof
+    ) -> tuple[Solution, FactorError]:
+        """The values with their bounds; of a kernel that may be indefinite nothing is known without all of it."""
+        found, rows = proof.found, self.matrix.shape[0]
+        if self.kernel.positive:
+            lower = ritz_bounds(scored.gram, proof.block, dual, made.trace, rows, proof.kernel_error)
+        else:
+            found, lower = found.indefinite(np.inf), np.zeros(len(values))
+        # H F^T (F H H F^T u - l u) / sqrt(l)
+        rest = np.linalg.norm(axes.gram @ axes.directions - axes.directions * axes.values, axis=0) + found.grams
+        first = float(axes.values.max(initial=0.0)) + found.grams
+        ratio = np.sqrt(first / np.maximum(axes.values, np.finfo(np.float64).tiny))
+        upper = axes.values + found.excess
+        solution = Solution(
+            solver="cholesky", values=values, vectors=np.empty((rows, 0)), upper=upper, lower=np.minimum(lower, upper),
+            residuals=ratio * rest + found.apart, precision="float64", failure_probability=found.failure_probability,
+        )  # fmt: skip
+        return solution, found
 
 
 @dataclass(frozen=True)

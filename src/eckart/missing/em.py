@@ -1,149 +1,108 @@
-"""Gaps filled by the axes that the values present determine: regularised iterative PCA (Josse and Husson, 2012).
+"""Missing values predicted from the other values of their row, with a standard error for each.
 
-With x = (row - mean) / scale, V the k leading axes (columns x k) and R = diag(noise / signal) on them, a gap is v_m y,
-where (V_o^T V_o + R) y = V_o^T x_o over the values x_o that are present. Means, scales and axes are then those of the
-filled table, and so on until the filled values stay where they are.
-
-The noise is that of the axes left out; or, with all axes kept, a share h of each column, which shrinks correlations
-towards zero (Schneider's regularised EM, 2001): better where no few axes hold the table. Cross-validation decides.
+The model is a factor model (`factor_model`) or, with a share of noise, all components (`covariance_model`). Both say
+that a row is mean + scale (W s + e) with s ~ N(0, I) and e_j ~ N(0, noise_j), and a gap is its expectation given the
+values present.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import stdtrit
 
-from eckart.engine.backends.symmetric import leading_pairs
+from eckart.missing.components import CLEAR, fit_components
+from eckart.missing.covariance_model import Correlations, conditionals, fit_correlations
+from eckart.missing.factor_model import Factors, Gaps, score_inverses, scores
+from eckart.missing.fit_variance import fit_variances, noise_variances
 
-Alike = tuple[np.ndarray, np.ndarray]
-"""(rows, rows x gaps: their columns)"""
-_BLOCK = 2**22
-"""Numbers that the small systems of a block of rows may take."""
-_ROWS = 8192
-_NO_RIDGE = 1e-6
-"""So little that it only decides what the values of a row leave open."""
+_TWO_SIDED = 0.975
+_NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class GapModel:
-    """What fills a gap: means, scales, axes, the ridge on each of them, and the variance of a residual."""
+    """What fills a gap: means and scales of the columns; loadings (columns x k) and noise variances in these units."""
 
     mean: np.ndarray
     scale: np.ndarray
-    right: np.ndarray
-    ridge: np.ndarray
-    noise: float
+    loadings: np.ndarray
+    noise: np.ndarray
 
     @property
     def k(self) -> int:
-        return int(self.right.shape[1])
+        return int(self.loadings.shape[1])
+
+    def factors(self) -> Factors:
+        """The same as factors whose means are zero and whose loadings are known."""
+        columns, k = self.loadings.shape
+        loadings = np.column_stack([np.zeros(columns), self.loadings])
+        return Factors(loadings, np.zeros((columns, 1 + k, 1 + k)), self.noise, np.ones(1 + k))
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A table without gaps, what filled them, the steps it took, and whether the last one changed nothing."""
+    """A table without gaps, what filled them, the standard errors (0 where a value is present), and how it ended."""
 
     table: np.ndarray
     model: GapModel
-    steps: int
-    settled: bool
+    errors: np.ndarray
+    steps: int = 0
+    converged: bool = True
+    clear: bool = False
+    """Whether there is so little noise that only few components can explain the table."""
 
 
-def fill_rows(rows: np.ndarray, model: GapModel, alike: Sequence[Alike] | None = None) -> np.ndarray:
-    """The rows with every NaN replaced by its expectation given the other values of its row."""
-    filled = np.array(rows, dtype=np.float64)
-    for chosen, gaps in rows_alike(rows, model.k) if alike is None else alike:
-        known = (filled[chosen] - model.mean) / model.scale
-        np.put_along_axis(known, gaps, 0.0, axis=1)
-        values, _ = _expected(known @ model.right, gaps, model, errors=False)
-        filled[chosen[:, None], gaps] = values * model.scale[gaps] + model.mean[gaps]
-    return filled
+@dataclass(frozen=True)
+class _Units:
+    """The columns that vary, in standard units of their values present; the others stay as they are."""
 
+    mean: np.ndarray
+    scale: np.ndarray
+    varying: np.ndarray
+    counts: np.ndarray
 
-def gap_errors(rows: np.ndarray, model: GapModel) -> np.ndarray:
-    """Standard error of each filled value, 0 where a value is present.
+    @classmethod
+    def of(cls, table: np.ndarray, weights: np.ndarray, standard: bool) -> _Units:
+        gone = np.isnan(table)
+        mean = means_present(table, gone, weights)
+        squares = weights @ np.where(gone, 0.0, table - mean) ** 2 / (weights @ ~gone)
+        deviation = np.sqrt(squares)
+        varying = deviation > 1e-13 * np.abs(mean)
+        if not standard:
+            deviation = np.full(len(mean), float(np.sqrt(np.mean(squares))) or 1.0)
+        return cls(mean, np.where(varying, deviation, 1.0), varying, (~gone).sum(axis=0))
 
-    Means, scales and axes are taken as known, so it errs on the low side where they rest on few rows.
-    """
-    errors = np.zeros(rows.shape)
-    for chosen, gaps in rows_alike(rows, model.k):
-        _, spread = _expected(np.zeros((len(chosen), model.k)), gaps, model, errors=True)
-        errors[chosen[:, None], gaps] = np.sqrt(model.noise * spread) * model.scale[gaps]
-    return errors
+    def standard(self, table: np.ndarray) -> np.ndarray:
+        values: np.ndarray = ((table - self.mean) / self.scale)[:, self.varying]
+        return values
 
+    def floor(self) -> np.ndarray:
+        """Variance of the rounding errors of the values, in standard units."""
+        mean, scale = self.mean[self.varying], self.scale[self.varying]
+        floor: np.ndarray = (4.0 * np.finfo(np.float64).eps * (1.0 + np.abs(mean) / scale)) ** 2
+        return floor
 
-def rows_alike(rows: np.ndarray, k: int) -> list[Alike]:
-    """Rows with equally many gaps, some at a time, with the places of their gaps."""
-    found: list[Alike] = []
-    counts = np.isnan(rows).sum(axis=1)
-    for count in np.unique(counts[counts > 0]):
-        those = np.flatnonzero(counts == count)
-        size = max(1, _BLOCK // max(int(count) * max(k, 1), rows.shape[1]))
-        for start in range(0, len(those), size):
-            chosen = those[start : start + size]
-            found.append((chosen, np.nonzero(np.isnan(rows[chosen]))[1].reshape(len(chosen), count)))
-    return found
-
-
-def _expected(scores: np.ndarray, gaps: np.ndarray, model: GapModel, *, errors: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Values of the gaps in standard units, and their variances in units of the noise.
-
-    With scores = V_o^T x_o and D = (I + R)^-1: by k equations, V_m (I + R - V_m^T V_m)^-1 scores, or by one equation
-    for each gap, (I - V_m D V_m^T)^-1 V_m D scores, which is the same; whichever is less.
-    """
-    here = model.right[gaps]  # rows x gaps x k
-    count, k = here.shape[1:]
-    if count < k:
-        weighted = here / (1.0 + model.ridge)
-        system = np.eye(count) - weighted @ here.transpose(0, 2, 1)
-        values = np.linalg.solve(system, weighted @ scores[:, :, None])[:, :, 0]
-        spread = np.einsum("rii->ri", np.linalg.inv(system)) if errors else values
-        return values, spread
-    # An axis that no value of the row sees, without noise, gets the score 0.
-    system = np.diag(1.0 + model.ridge + 1e-10) - here.transpose(0, 2, 1) @ here
-    values = (here @ np.linalg.solve(system, scores[:, :, None]))[:, :, 0]
-    spread = 1.0 + np.einsum("rgi,rgi->rg", here @ np.linalg.inv(system), here) if errors else values
-    return values, spread
-
-
-def complete(
-    table: np.ndarray,
-    k: int,
-    *,
-    shrink: float = 0.0,
-    standard: bool = True,
-    regularised: bool = True,
-    weights: np.ndarray | None = None,
-    start: np.ndarray | None = None,
-    tolerance: float = 1e-6,
-    most_steps: int = 500,
-) -> Completed:
-    """The table with its NaN filled by k axes; by all of them with a share `shrink` of noise, where that is given.
-
-    With `standard`, each column counts in its own standard deviations; without, all count in the same unit.
-    Without `regularised`, axes count as if there were no noise in them.
-    `start` is a table without gaps to begin from; else the column means. The filled values have settled when a step
-    changes them by less than `tolerance` standard deviations (root mean square).
-    """
-    gone = np.isnan(table)
-    touched = np.flatnonzero(gone.any(axis=1))
-    weights = np.ones(len(table)) if weights is None else weights
-    given, gaps = table[touched], gone[touched]
-    count = int(gaps.sum())
-    filled = np.where(gone, means_present(table, gone, weights) if start is None else start, table)
-    alike = rows_alike(given, min(table.shape) if shrink else k)
-    fitting = _Fitting(filled, touched, weights, k, shrink, count, standard, regularised)
-    model, settled, steps = fitting.model(), not count, 0
-    while not settled and steps < most_steps:
-        steps += 1
-        after = fill_rows(given, model, alike)
-        change = np.sum(((after - filled[touched]) / model.scale)[gaps] ** 2)
-        filled[touched] = after
-        model = fitting.model()
-        settled = bool(change <= tolerance**2 * count)
-    return Completed(filled, model, steps, settled)
+    def completed(
+        self, table: np.ndarray, fit: np.ndarray, errors: np.ndarray, loadings: np.ndarray, noise: np.ndarray,
+        center: np.ndarray, spread: np.ndarray | float = 1.0,
+    ) -> tuple[np.ndarray, GapModel, np.ndarray]:  # fmt: skip
+        """The filled table, model and standard errors in the units of the table, from those of the varying columns."""
+        columns = table.shape[1]
+        mean, scale = self.mean.copy(), self.scale.copy()
+        mean[self.varying] += center * self.scale[self.varying]
+        scale[self.varying] *= spread
+        every, level = np.zeros((columns, loadings.shape[1])), np.ones(columns)
+        every[self.varying], level[self.varying] = loadings, noise
+        filled, stated = np.broadcast_to(self.mean, table.shape).copy(), np.empty(table.shape)
+        filled[:, self.varying] += fit * self.scale[self.varying]
+        # A column of one value alone says nothing about its spread; one that never varies is taken to be constant.
+        stated[:] = np.where(self.counts > 1, np.finfo(np.float64).eps * np.abs(self.mean), np.inf)
+        stated[:, self.varying] = errors * self.scale[self.varying]
+        gone = np.isnan(table)
+        return np.where(gone, filled, table), GapModel(mean, scale, every, level), np.where(gone, stated, 0.0)
 
 
 def means_present(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -152,77 +111,101 @@ def means_present(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> n
     return mean
 
 
-class _Fitting:
-    """The model of a table whose touched rows change; sums and cross-products of the others are taken once."""
+def fill_rows(rows: np.ndarray, model: GapModel) -> np.ndarray:
+    """The rows with every NaN replaced by its expectation given the other values of its row."""
+    filled = np.array(rows, dtype=np.float64)
+    standard = (filled - model.mean) / model.scale
+    columns, k = model.loadings.shape
+    if 2 * k > columns:
+        precision = np.linalg.inv(model.loadings @ model.loadings.T + np.diag(model.noise))
+        for part in conditionals(standard, precision):
+            values = part.values * model.scale[part.gaps] + model.mean[part.gaps]
+            filled[part.rows[:, None], part.gaps] = values
+        return filled
+    gaps = Gaps.of(standard, np.ones(len(rows)), np.zeros(columns))
+    f = model.factors()
+    fit = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f) @ f.loadings.T
+    return np.where(np.isnan(filled), fit * model.scale + model.mean, filled)
 
-    def __init__(
-        self,
-        filled: np.ndarray,
-        touched: np.ndarray,
-        weights: np.ndarray,
-        k: int,
-        shrink: float,
-        gaps: int,
-        standard: bool,
-        regularised: bool,
-    ) -> None:
-        self.standard, self.regularised = standard, regularised
-        self.filled, self.touched, self.weights, self.gaps = filled, touched, weights, gaps
-        self.k, self.shrink, self.weight = k, shrink, float(weights.sum())
-        self.tall = filled.shape[0] >= filled.shape[1]
-        self.shift = weights @ filled / self.weight
-        others = np.setdiff1d(np.arange(len(filled)), touched)
-        self.still = self._sums(others) if self.tall else None
 
-    def _sums(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weighted sums and cross-products of some rows about the shift."""
-        columns = self.filled.shape[1]
-        sums, products = np.zeros(columns), np.zeros((columns, columns))
-        for start in range(0, len(rows), _ROWS):
-            chosen = rows[start : start + _ROWS]
-            block = (self.filled[chosen] - self.shift) * np.sqrt(self.weights[chosen])[:, None]
-            sums += np.sqrt(self.weights[chosen]) @ block
-            products += block.T @ block
-        return sums, products
+def complete_by_factors(
+    table: np.ndarray,
+    most: int,
+    *,
+    weights: np.ndarray | None = None,
+    standard: bool = True,
+    tolerance: float = 1e-3,
+    most_steps: int = 1000,
+) -> Completed:
+    """The table with its NaN filled by at most so many components as the values present support, up to `most`."""
+    weights = np.ones(len(table)) if weights is None else weights
+    units = _Units.of(table, weights, standard)
+    if not units.varying.any():
+        nothing = np.zeros((len(table), 0))
+        return Completed(*units.completed(table, nothing, nothing, np.zeros((0, 0)), np.zeros(0), np.zeros(0)))
+    gaps = Gaps.of(units.standard(table), weights, units.floor())
+    most = min(most, min(gaps.values.shape) - 1)
+    *_, f = fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps)
+    fit, errors = _fit_and_errors(gaps, f)
+    found = units.completed(table, fit, errors, f.loadings[:, 1:], f.weighing, f.loadings[:, 0])
+    return Completed(*found, steps=f.steps, converged=f.converged, clear=bool(np.mean(f.noise) < CLEAR))
 
-    def model(self) -> GapModel:
-        rows, columns = self.filled.shape
-        count = min(rows, columns, self.filled.size if self.shrink else self.k + 1)
-        mean, scale, values, right = self._axes_tall(count) if self.still is not None else self._axes_wide(count)
-        if self.shrink:
-            positive = values > 1e-8 * columns
-            signal = (1.0 - self.shrink) * values[positive]
-            return GapModel(mean, scale, right[:, positive], self.shrink / signal, self.shrink)
-        k = min(self.k, len(values))
-        rest = max(columns - float(values[:k].sum()), 0.0)
-        free = max((rows - 1 - k) * (columns - k), 1)
-        level = rest * rows * columns / (max(min(columns, rows - 1), 1) * free)
-        level = min(level, float(values[k]) if len(values) > k else level)
-        signal = np.maximum(values[:k] - level, 1e-9 * columns)
-        ridge = level / signal if self.regularised else np.full(k, _NO_RIDGE)
-        return GapModel(mean, scale, right[:, :k], ridge, rest * rows / max(free - self.gaps, 1))
 
-    def _axes_tall(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        assert self.still is not None
-        sums, products = self._sums(self.touched)
-        offset = (self.still[0] + sums) / self.weight
-        covariance = (self.still[1] + products) / self.weight - np.outer(offset, offset)
-        scale = self._scale(np.diagonal(covariance), self.shift)
-        values, right = leading_pairs(covariance / np.outer(scale, scale), count)
-        return self.shift + offset, scale, np.maximum(values, 0.0), right
+def paths(
+    table: np.ndarray, most: int, *, weights: np.ndarray, standard: bool, tolerance: float, most_steps: int
+) -> Iterator[np.ndarray]:
+    """The table filled by 0, 1, ... components, ended where the values present support no more."""
+    units = _Units.of(table, weights, standard)
+    if not units.varying.any():
+        yield np.where(np.isnan(table), units.mean, table)
+        return
+    gaps = Gaps.of(units.standard(table), weights, units.floor())
+    for f in fit_components(gaps, most, tolerance=tolerance, most_steps=most_steps):
+        z = scores(gaps.values, gaps.seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f)
+        filled = np.broadcast_to(units.mean, table.shape).copy()
+        filled[:, units.varying] += (z @ f.loadings.T) * units.scale[units.varying]
+        yield np.where(np.isnan(table), filled, table)
 
-    def _axes_wide(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        mean = self.weights @ self.filled / self.weight
-        matrix = (self.filled - mean) * np.sqrt(self.weights / self.weight)[:, None]
-        scale = self._scale(np.einsum("ij,ij->j", matrix, matrix), mean)
-        matrix /= scale
-        values, left = leading_pairs(matrix @ matrix.T, count)
-        values = np.maximum(values, 0.0)
-        return mean, scale, values, matrix.T @ (left / np.sqrt(np.maximum(values, 1e-300)))
 
-    def _scale(self, variances: np.ndarray, mean: np.ndarray) -> np.ndarray:
-        """Standard deviations, 1 for columns that do not vary beyond the rounding of their mean; or one for all."""
-        deviations = np.sqrt(np.maximum(variances, 0.0))
-        if not self.standard:
-            return np.full(len(mean), float(np.sqrt(np.mean(deviations**2))) or 1.0)
-        return np.where(deviations > 1e-13 * np.abs(mean), deviations, 1.0)
+def _fit_and_errors(gaps: Gaps, f: Factors) -> tuple[np.ndarray, np.ndarray]:
+    """Fit of every cell, and the standard error of a value about it: noise, and what is uncertain in the fit.
+
+    A column's noise is its residual sum of squares over what the fit leaves of its degrees of freedom. Few of them make
+    the errors those of Student's t; they are stated so that 1.96 of them cover 95 %.
+    """
+    fit, variances = fit_variances(gaps, f)
+    rest = gaps.weights @ (((gaps.values - fit) * gaps.seen) ** 2)
+    for _ in range(2):
+        leverage = np.minimum(variances / f.noise, 1.0)
+        freedom = gaps.weights @ ((1.0 - leverage) * gaps.seen)
+        noise, total = noise_variances(rest, freedom, gaps.floor)
+        f = replace(f, noise=noise)
+        _, variances = fit_variances(gaps, f)
+    return fit, np.sqrt(variances + noise) * stdtrit(np.maximum(total, 1.0), _TWO_SIDED) / _NORMAL
+
+
+def complete_by_all(
+    table: np.ndarray,
+    shrink: float,
+    *,
+    weights: np.ndarray | None = None,
+    standard: bool = True,
+    start: Correlations | None = None,
+    tolerance: float = 1e-5,
+    most_steps: int = 500,
+) -> tuple[Completed, Correlations]:
+    """The table with its NaN filled by all components and a share `shrink` of noise; what to start the next from."""
+    weights = np.ones(len(table)) if weights is None else weights
+    units = _Units.of(table, weights, standard)
+    values = units.standard(table)
+    found = fit_correlations(values, weights, shrink, start=start, tolerance=tolerance, most_steps=most_steps)
+    eigenvalues, vectors = np.linalg.eigh(found.matrix)
+    loadings = vectors * np.sqrt((1.0 - shrink) * np.maximum(eigenvalues, 0.0))
+    precision = np.linalg.inv(loadings @ loadings.T + shrink * np.eye(len(vectors)))
+    errors = np.zeros(values.shape)
+    for part in conditionals((values - found.mean) / found.scale, precision):
+        deviations = np.sqrt(np.einsum("rgg->rg", part.covariances))
+        errors[part.rows[:, None], part.gaps] = deviations * found.scale[part.gaps]
+    noise = np.full(len(vectors), shrink)
+    done = units.completed(table, found.filled, errors, loadings, noise, found.mean, found.scale)
+    return Completed(*done, steps=found.steps, converged=found.converged), found

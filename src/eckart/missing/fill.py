@@ -1,6 +1,6 @@
-"""Missing values filled on request, and never silently: with column means, or by the axes of the table itself.
+"""Missing values imputed on request, never silently: by column means, or by the components of the table.
 
-What was filled, how, and how far off it may be goes into the decomposition: `parts["missing"]` and a note.
+The decomposition records what was imputed, how, and with which standard errors: `parts["missing"]` and its notes.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import InputError
-from eckart.missing.em import Completed, GapModel, complete, fill_rows, gap_errors, means_present
-from eckart.missing.held_out import Candidate, HeldOut
+from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
+from eckart.missing.held_out import HeldOut
+from eckart.missing.shares import expected_shares
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition
 
 How = Literal["error", "mean", "em"]
 WAYS = ("error", "mean", "em")
-_MOST_AXES = 15
-_ALL_AXES = 300
-"""Up to this shorter side, filling by all axes is tried as well."""
+_MOST_COMPONENTS = 15
+_ALL_COMPONENTS = 300
+"""Up to so many columns, filling by all components is tried as well."""
+_BETTER = 0.97
+"""All components are used where the mean squared error of hidden values falls below this share of that of few."""
 _SEARCH_CELLS = 1_000_000
-"""Cross-validation looks at no more cells than this: at a sample of the rows."""
+"""Cross-validation uses no more cells than this: a sample of the rows."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,11 @@ class Filled:
     errors: np.ndarray
     model: GapModel
     k: int = 0
-    """Number of axes that filled the gaps; 0 for column means."""
+    """Number of components that filled the gaps; 0 for column means."""
     shrink: float = 0.0
-    """Share of noise, where all axes were used."""
+    """Share of noise, where all components were used."""
     steps: int = 0
-    settled: bool = True
+    converged: bool = True
     error: float | None = None
     """Error of values that were hidden and filled (root mean square), in standard deviations of their columns."""
     error_of_means: float | None = None
@@ -65,10 +68,11 @@ def fill_missing(
     data : array, sparse matrix, data frame or path
         Missing values are NaN, null or masked.
     how : "em" or "mean"
-        "em" foretells a gap from the other values of its row, by the axes of the table (regularised iterative PCA);
+        "em" predicts a gap from the other values of its row, by a factor model fitted to the values present;
         "mean" takes the mean of the values present in its column.
     k : int, optional
-        Number of axes for "em"; chosen by cross-validation if not given.
+        Largest number of components for "em"; components that the values do not support are left out. By default
+        their number follows from the data, and cross-validation compares them with a model of all components.
     sample_weight : array of shape (rows,), optional
         How often each row counts.
     rng : int or numpy.random.Generator, optional
@@ -103,31 +107,28 @@ def fill(
     gone = np.isnan(table)
     _refuse(table, gone, opened)
     ones = np.ones(len(table)) if weights is None else weights
-    found, best, plain = _completed(table, gone, how, ones, rng, k)
+    found, search = _completed(table, gone, how, ones, rng, k)
     rows, columns = np.nonzero(gone)
-    errors = gap_errors(table, found.model)[gone]
-    if best is not None and rows.size:
-        errors *= best.calibration
     filled = Filled(
         how=how,
         table=from_numpy(np.ldexp(found.table, -opened.exponent).astype(_float(matrix)), matrix),
         rows=rows,
         columns=columns,
         values=np.ldexp(found.table[gone], -opened.exponent),
-        errors=np.ldexp(errors, -opened.exponent),
+        errors=np.ldexp(found.errors[gone], -opened.exponent),
         model=_in_units(found.model, -opened.exponent),
         k=found.model.k,
-        shrink=0.0 if best is None else best.shrink,
+        shrink=0.0 if search is None else search.shrink,
         steps=found.steps,
-        settled=found.settled,
-        error=None if best is None else best.error**0.5,
-        error_of_means=None if plain is None else plain.error**0.5,
+        converged=found.converged,
+        error=None if search is None else search.error**0.5,
+        error_of_means=None if search is None else search.error_of_means**0.5,
     )
     return replace(filled, notes=_notes(filled, table.shape, gone))
 
 
 def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
-    """New rows with their gaps filled the way the decomposition was fitted; as they are where it knows no way."""
+    """New rows with their gaps filled by the model of the fit; unchanged if the fit had none."""
     known = d.parts.get("missing")
     if known is None or not opened.matrix.resident or opened.matrix.sparse:
         return opened
@@ -136,7 +137,7 @@ def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
     gone = np.isnan(table)
     if not gone.any():
         return opened
-    model = GapModel(known["mean"], known["scale"], known["right"], known["ridge"], float(known["noise"]))
+    model = GapModel(known["mean"], known["scale"], known["loadings"], known["noise"])
     filled = fill_rows(table.astype(np.float64), model)
     return with_matrix(opened, from_numpy(filled.astype(_float(matrix)), matrix))
 
@@ -150,11 +151,37 @@ def as_parts(filled: Filled) -> dict[str, Any]:
     """What a decomposition remembers of the gaps."""
     model = filled.model
     return {
-        "how": filled.how, "k": filled.k, "shrink": filled.shrink, "steps": filled.steps, "settled": filled.settled,
+        "how": filled.how, "k": filled.k, "shrink": filled.shrink, "steps": filled.steps, "converged": filled.converged,
         "error": filled.error, "error_of_means": filled.error_of_means,
         "rows": filled.rows, "columns": filled.columns, "values": filled.values, "errors": filled.errors,
-        "mean": model.mean, "scale": model.scale, "right": model.right, "ridge": model.ridge, "noise": model.noise,
+        "mean": model.mean, "scale": model.scale, "loadings": model.loadings, "noise": model.noise,
     }  # fmt: skip
+
+
+def with_imputation(d: Decomposition, filled: Filled, weights: np.ndarray | None) -> Decomposition:
+    """The decomposition of a filled table with what it needs to know of the gaps, and shares that allow for them."""
+    notes, parts = filled.notes, as_parts(filled)
+    if filled.how == "em" and len(filled.values):
+        unit = np.ones(d.columns) if d.scale is None else to_numpy(d.scale).astype(np.float64)
+        gone = np.zeros((d.rows, d.columns), dtype=bool)
+        gone[filled.rows, filled.columns] = True
+        shares = expected_shares(
+            to_numpy(d.values).astype(np.float64), to_numpy(d.right).astype(np.float64), d.norm, unit, filled.model,
+            gone, np.ones(d.rows) if weights is None else weights,
+        )  # fmt: skip
+        parts["shares"] = shares
+        of_filled, expected = float(to_numpy(d.shares).sum()), float(shares.sum())
+        if of_filled - expected >= 0.0005:
+            notes = (*notes, _shares_note(of_filled, expected, d.k))
+    return replace(d, notes=(*d.notes, *notes), parts={**d.parts, "missing": parts})
+
+
+def _shares_note(of_filled: float, expected: float, k: int) -> str:
+    components = "component explains" if k == 1 else f"{k} components explain"
+    return (
+        f"The {components} {of_filled:.1%} of the filled table. Imputed values lack the noise of measured values; "
+        f"allowing for it, the share is about {expected:.1%}."
+    )
 
 
 def unmasked(data: Any) -> Any:
@@ -165,38 +192,63 @@ def unmasked(data: Any) -> Any:
     return np.ma.filled(data.astype(kind), np.nan)
 
 
+@dataclass(frozen=True)
+class _Search:
+    """What cross-validation found: a share of noise for all components (0: few components), mean squared errors."""
+
+    shrink: float
+    error: float
+    error_of_means: float
+
+
 def _completed(
     table: np.ndarray, gone: np.ndarray, how: str, weights: np.ndarray, rng: np.random.Generator, k: int | None
-) -> tuple[Completed, Candidate | None, Candidate | None]:
-    """The filled table, the model chosen and that of column means, where cross-validation chose."""
+) -> tuple[Completed, _Search | None]:
+    """The filled table, and what cross-validation found where it chose."""
     if how == "mean" or not gone.any():
-        return _by_means(table, gone, weights), None, None
+        return _by_means(table, gone, weights), None
+    by_factors = complete_by_factors(table, _MOST_COMPONENTS if k is None else k, weights=weights)
     if k is not None:
-        return complete(table, k, weights=weights), None, None
-    best, plain = _search(table, weights, rng)
-    return complete(table, best.k, shrink=best.shrink, weights=weights), best, plain
+        return by_factors, None
+    held_out = _held_out(table, weights, rng)
+    errors = held_out.by_part(by_factors.model.k).mean(axis=1)
+    by_few = _Search(0.0, float(errors[-1]), float(errors[0]))
+    if by_factors.clear or min(table.shape) < 2 or table.shape[1] > _ALL_COMPONENTS:
+        return by_factors, by_few
+    shrunk = held_out.shrunk()
+    if shrunk.error >= _BETTER * by_few.error:
+        return by_factors, by_few
+    by_all, _ = complete_by_all(table, shrunk.shrink, weights=weights)
+    calibrated = replace(by_all, errors=by_all.errors * shrunk.calibration)
+    return calibrated, _Search(shrunk.shrink, shrunk.error, by_few.error_of_means)
 
 
 def _by_means(table: np.ndarray, gone: np.ndarray, weights: np.ndarray) -> Completed:
-    mean = means_present(table, gone, weights)
-    squares = weights @ np.where(gone, 0.0, table - mean) ** 2 / (weights @ ~gone)
-    model = GapModel(mean, np.sqrt(squares), np.zeros((table.shape[1], 0)), np.zeros(0), 1.0)
-    return Completed(np.where(gone, mean, table), model, 0, True)
+    """Column means; a gap is off by the standard deviation, and the mean by its own standard error."""
+    mean, count = means_present(table, gone, weights), weights @ ~gone
+    squares = weights @ np.where(gone, 0.0, table - mean) ** 2
+    model = GapModel(mean, np.sqrt(squares / count), np.zeros((table.shape[1], 0)), np.ones(table.shape[1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(count > 1.0, np.sqrt(squares / (count - 1.0) * (1.0 + 1.0 / count)), np.inf)
+    return Completed(np.where(gone, mean, table), model, np.where(gone, errors, 0.0))
 
 
-def _search(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> tuple[Candidate, Candidate]:
-    """The candidate of smallest error on hidden values, and column means."""
+def _held_out(table: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> HeldOut:
+    """Cross-validation on the table, or on rows drawn at random where it is large."""
     rows, columns = table.shape
     if table.size > _SEARCH_CELLS:
         chosen = np.sort(rng.choice(rows, max(_SEARCH_CELLS // columns, min(rows, 20)), replace=False))
+        chosen = np.union1d(chosen, _with_values(table))
         table, weights = table[chosen], weights[chosen]
-    tried = int(np.clip(1_000_000 // table.size, 3, 10))
-    held_out = HeldOut(table, rng, weights=weights, tried=tried)
-    candidates = held_out.try_axes(max(min(*table.shape, _MOST_AXES + 2) - 2, 0))
-    if min(table.shape) <= _ALL_AXES:
-        candidates += held_out.try_shrinking()
-    best = min(candidates, key=lambda candidate: candidate.error)
-    return held_out.calibrated(best), candidates[0]
+    return HeldOut(table, rng, weights=weights, tried=int(np.clip(1_000_000 // table.size, 3, 5)))
+
+
+def _with_values(table: np.ndarray) -> np.ndarray:
+    """Two rows for each column, so that none is empty in a sample of the rows."""
+    seen = ~np.isnan(table)
+    first = seen.argmax(axis=0)
+    last = len(table) - 1 - seen[::-1].argmax(axis=0)
+    return np.union1d(first, last)
 
 
 def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled:
@@ -206,8 +258,8 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     gone = np.isnan(entries.data)
     if how == "em" and gone.any():
         raise InputError(
-            f"{int(gone.sum()):,} stored values of the sparse matrix are missing; filling them by axes needs a dense "
-            "table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
+            f"{int(gone.sum()):,} stored values of the sparse matrix are missing; imputing them by components needs a "
+            "dense table. Use missing='mean', or convert the matrix with .toarray() where it fits into memory."
         )
     weights = np.ones(matrix.shape[0]) if weights is None else weights
     size = matrix.shape[1]
@@ -216,7 +268,7 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
     _refuse_columns(np.flatnonzero(left <= 0.0), opened)
     mean = np.bincount(entries.col, weights[entries.row] * present, size) / left
     squares = np.bincount(entries.col, weights[entries.row] * present**2, size) / left - mean**2
-    model = GapModel(mean, np.sqrt(np.maximum(squares, 0.0)), np.zeros((size, 0)), np.zeros(0), 1.0)
+    model = GapModel(mean, np.sqrt(np.maximum(squares, 0.0)), np.zeros((size, 0)), np.ones(size))
     filled = matrix.copy()
     place = np.isnan(filled.data)
     filled.data[place] = mean[filled.indices[place]]
@@ -232,7 +284,7 @@ def _refuse_blocks(opened: Opened) -> None:
     if not opened.matrix.resident:
         raise InputError(
             "Gaps are filled in memory, and this table is read in blocks. Give stream=False or more memory, "
-            "or fill the gaps beforehand."
+            "or impute the values first with eckart.fill_missing."
         )
 
 
@@ -261,11 +313,11 @@ def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> t
     touched = len(np.unique(filled.columns))
     cells = shape[0] * shape[1]
     seen = f"{count:,} of {cells:,} values ({count / cells:.2%}) were missing, in {touched:,} of {shape[1]:,} columns"
-    notes = [f"{seen}; {_way(filled)} Shares and bounds are those of the filled table."]
+    notes = [f"{seen}; {_way(filled)} Bounds are those of the filled table."]
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
         notes.append(f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
-    if not filled.settled:
-        notes.append(f"The filled values were still moving after {filled.steps} steps.")
+    if not filled.converged:
+        notes.append(f"The filled values had not converged after {filled.steps} iterations.")
     return tuple(notes)
 
 
@@ -275,13 +327,13 @@ def _way(filled: Filled) -> str:
             "they were filled with the means of their columns, which understates variances and correlations "
             "(a filled value is off by about one standard deviation)."
         )
-    axes = f"{filled.k} ax{'is' if filled.k == 1 else 'es'}"
-    model = f"all {axes}, shrunk by {filled.shrink:.2%}" if filled.shrink else axes
-    sentence = f"they were filled by EM with {model}, in {filled.steps} steps."
+    components = f"{filled.k} component{'s' * (filled.k != 1)}"
+    model = f"all {components} and {filled.shrink:.2%} of noise" if filled.shrink else components
+    sentence = f"they were filled by EM with {model}, in {filled.steps} iterations."
     if filled.error is None:
         return sentence
     return (
-        f"{sentence} Values hidden on purpose were foretold to within {filled.error:.2f} standard deviations of their "
+        f"{sentence} Held-out values were predicted to within {filled.error:.2f} standard deviations of their "
         f"column (column means: {filled.error_of_means:.2f})."
     )
 

@@ -1,34 +1,36 @@
-"""How well values that are hidden can be foretold from the others: cross-validation by single values.
+"""How well hidden values can be predicted from the others: cross-validation by single cells.
 
 error(model) = mean over hidden cells of ((filled - true) / standard deviation of the column)^2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
-from eckart.missing.em import Completed, complete, gap_errors
+from eckart.missing.covariance_model import Correlations
+from eckart.missing.em import Completed, complete_by_all, paths
+from eckart.missing.fit_variance import noise_variances
 
 SHRINKS = (0.4, 0.2, 0.1, 0.05, 0.025, 0.0125)
 _PARTS = 20
-"""Few values are hidden at a time: a table with many more gaps than it has would want a simpler model."""
+"""Few values are hidden at a time: a table with many more gaps than it has would call for a simpler model."""
 _TRIED = 10
 """Parts that are hidden in turn."""
-_WORSE = 2
-"""So many candidates in a row without a smaller error end the search."""
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """k axes, or all of them with a share of noise, and the mean squared error of hidden values."""
+class Shrunk:
+    """All components with a share of noise: the mean squared error of hidden values, and the errors of each column.
 
-    k: int
+    `calibration` is the error of hidden values over the standard error that the model states for them, by column.
+    """
+
     shrink: float
     error: float
-    calibration: float = 1.0
-    """Error of hidden values over the standard error that the model claims for them."""
+    calibration: np.ndarray
 
 
 class HeldOut:
@@ -41,74 +43,76 @@ class HeldOut:
         *,
         weights: np.ndarray | None = None,
         standard: bool = True,
-        regularised: bool = True,
         parts: int = _PARTS,
         tried: int = _TRIED,
     ) -> None:
-        self.table, self.weights, self.standard, self.regularised = table, weights, standard, regularised
-        places = np.flatnonzero(~np.isnan(table.ravel()))
-        part = np.resize(np.arange(parts), len(places))
+        self.table, self.standard = table, standard
+        self.weights = np.ones(len(table)) if weights is None else weights
+        indices = np.flatnonzero(~np.isnan(table.ravel()))
+        part = np.resize(np.arange(parts), len(indices))
         rng.shuffle(part)
-        self.hidden = [places[part == one] for one in range(min(parts, tried))]
+        self.hidden = [indices[part == one] for one in range(min(parts, tried))]
         deviation = np.nanstd(table, axis=0)
         if not standard:
             deviation = np.full(len(deviation), float(np.sqrt(np.mean(deviation**2))))
         self.unit = np.where(deviation > 0.0, deviation, 1.0)
-        self.before: list[np.ndarray | None] = [None] * parts
-
-    def try_axes(self, most: int) -> list[Candidate]:
-        """0, 1, ..., `most` axes, ended when more have stopped to help."""
-        return [Candidate(k, 0.0, float(errors.mean())) for k, errors in enumerate(self.by_part(most))]
 
     def by_part(self, most: int) -> np.ndarray:
-        """Mean squared errors of 0, 1, ... axes (rows) on each part (columns), ended when more have stopped to help."""
-        found: list[list[float]] = []
-        for k in range(most + 1):
-            squares = [self._squares(one, k, 0.0)[0] for one in range(len(self.hidden))]
-            found.append([float(part.mean()) if part.size else 0.0 for part in squares])
-            if _risen([float(np.mean(errors)) for errors in found]):
-                break
-        return np.asarray(found)
+        """Mean squared errors of 0, 1, ..., `most` components (rows) on each part (columns).
 
-    def try_shrinking(self) -> list[Candidate]:
-        """All axes, with less and less noise, ended when less has stopped to help."""
-        found: list[Candidate] = []
-        for shrink in SHRINKS:
-            found.append(Candidate(min(self.table.shape), shrink, self.error(0, shrink)))
-            if _risen([candidate.error for candidate in found]):
-                break
+        Components that the values do not support change nothing, and so do not change the error.
+        """
+        found = np.zeros((most + 1, len(self.hidden)))
+        for one in range(len(self.hidden)):
+            visible, counted = self._visible(one)
+            tables = paths(
+                visible, most, weights=self.weights, standard=self.standard, tolerance=1e-2, most_steps=200
+            )  # fmt: skip
+            for k, filled in enumerate(tables):
+                difference = ((filled - self.table) / self.unit).ravel()[counted]
+                found[k:, one] = float(np.mean(difference**2)) if counted.size else 0.0
         return found
 
-    def error(self, k: int, shrink: float) -> float:
-        """Mean squared error over all hidden values."""
-        squares = np.concatenate([self._squares(one, k, shrink)[0] for one in range(len(self.hidden))])
-        return float(np.mean(squares)) if squares.size else 0.0
+    def shrunk(self) -> Shrunk:
+        """The share of noise with the smallest error; less and less is tried until the error rises."""
+        best: Shrunk | None = None
+        starts: list[Correlations | None] = [None] * len(self.hidden)
+        for shrink in SHRINKS:
+            found = self._shrunk(shrink, starts)
+            if best is not None and found.error > best.error:
+                break
+            best = found
+        assert best is not None
+        return best
 
-    def calibrated(self, candidate: Candidate) -> Candidate:
-        """The same with the errors it claims compared with those it makes."""
-        squares = claims = 0.0
-        for one in range(min(3, len(self.hidden))):
-            made, found, visible, counted = self._squares(one, candidate.k, candidate.shrink)
-            claim = (gap_errors(visible, found.model) / self.unit).ravel()[counted]
-            squares, claims = squares + float(made.sum()), claims + float(claim @ claim)
-        return replace(candidate, calibration=(squares / claims) ** 0.5 if claims > 0.0 else 1.0)
+    def _shrunk(self, shrink: float, starts: list[Correlations | None]) -> Shrunk:
+        squares, total = np.zeros(self.table.shape[1]), 0.0
+        counts = np.zeros_like(squares)
+        for one, start in enumerate(starts):
+            visible, counted = self._visible(one)
+            filled, starts[one] = complete_by_all(
+                visible, shrink, weights=self.weights, standard=self.standard, start=start, tolerance=1e-3,
+                most_steps=100,
+            )  # fmt: skip
+            difference = (filled.table - self.table).ravel()[counted]
+            columns = counted % self.table.shape[1]
+            total += float(np.sum((difference / self.unit[columns]) ** 2))
+            squares += np.bincount(columns, (difference / _stated(filled, counted)) ** 2, len(squares))
+            counts += np.bincount(columns, minlength=len(squares))
+        variances, freedom = noise_variances(squares, counts, np.full(len(squares), 1e-30))
+        inflated = stdtrit(np.maximum(freedom, 1.0), 0.975) / stdtrit(1e9, 0.975)
+        return Shrunk(shrink, total / max(float(counts.sum()), 1.0), np.sqrt(variances) * inflated)
 
-    def _squares(self, one: int, k: int, shrink: float) -> tuple[np.ndarray, Completed, np.ndarray, np.ndarray]:
-        """Squared errors of a hidden part, the table that was filled, what was visible of it, and the hidden places."""
-        places = self.hidden[one]
+    def _visible(self, one: int) -> tuple[np.ndarray, np.ndarray]:
+        """The table without a part, and the cells of the part that have others in their column."""
+        indices = self.hidden[one]
         visible = self.table.copy()
-        visible.ravel()[places] = np.nan
-        empty = np.isnan(visible).all(axis=0)
-        visible[:, empty] = 0.0
-        found = complete(
-            visible, k, shrink=shrink, standard=self.standard, regularised=self.regularised, weights=self.weights,
-            start=self.before[one], tolerance=1e-3, most_steps=100 if self.regularised else 40,
-        )  # fmt: skip
-        self.before[one] = found.table
-        counted = places[~empty[places % self.table.shape[1]]]
-        difference = ((found.table - self.table) / self.unit).ravel()[counted]
-        return difference**2, found, visible, counted
+        visible.ravel()[indices] = np.nan
+        few = (~np.isnan(visible)).sum(axis=0) < 2
+        visible[:, few] = self.table[:, few]
+        return visible, indices[~few[indices % self.table.shape[1]]]
 
 
-def _risen(errors: list[float]) -> bool:
-    return len(errors) - 1 - int(np.argmin(errors)) >= _WORSE
+def _stated(filled: Completed, counted: np.ndarray) -> np.ndarray:
+    stated: np.ndarray = np.maximum(filled.errors.ravel()[counted], 1e-300)
+    return stated

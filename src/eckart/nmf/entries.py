@@ -29,7 +29,7 @@ class Entries:
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
         self.matrix, self.turned = matrix, turned(matrix)
-        self.floor, self.constant = _of_data_alone(matrix) if divergence else (0.0, 0.0)
+        self.floor, self.constant = of_data_alone(matrix) if divergence else (0.0, 0.0)
         size = abs(self.constant) if divergence else squared_norm(matrix)
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * size
 
@@ -104,7 +104,7 @@ def squared_norm(matrix: Any) -> float:
     return float(sum(np.vdot(values, values) for values in given_values(matrix)))
 
 
-def _of_data_alone(matrix: Any) -> tuple[float, float]:
+def of_data_alone(matrix: Any) -> tuple[float, float]:
     """(floor of W H, sum of x log x - x)."""
     count, sums, constant = 0, 0.0, 0.0
     for values in given_values(matrix):

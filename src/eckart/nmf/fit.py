@@ -17,8 +17,8 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
-from eckart.nmf.entries import Entries
-from eckart.nmf.loss import squared_error
+from eckart.nmf.entries import Entries, of_data_alone
+from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem, length
@@ -50,6 +50,8 @@ class Fitted:
     outcome: Outcome
     loss: float
     """Divergence without penalties."""
+    rounding: float
+    """Bound of the error of that."""
     svd: Decomposition | None
     compressed: int
     """Iterations made on the compressed matrix."""
@@ -76,15 +78,23 @@ def fit(
     penalties = settings.penalties(shape, table.exponent)
     svd = _singular_vectors(table, settings)
     problem = make_problem(table, settings, penalties)
-    runs: list[tuple[Outcome, int, float]] = []
+    runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
         left, right = _start(table, chosen, svd, rng, W, H)
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
+        outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
-    best = min(range(len(runs)), key=lambda i: runs[i][2])
+    best = min(range(len(runs)), key=lambda i: runs[i][2][0])
     agreement = np.array([paired_cosines(runs[best][0].right, run[0].right) for run in runs])
-    return Fitted(runs[best][0], runs[best][2], svd, runs[best][1], tuple(run[2] for run in runs), agreement)
+    losses = tuple(run[2][0] for run in runs)
+    return Fitted(runs[best][0], *runs[best][2], svd, runs[best][1], losses, agreement)
+
+
+def _as_returned(table: Table, outcome: Outcome) -> Outcome:
+    """The factors rounded to the dtype in which they are returned: what is said of them is said of these."""
+    left, right = (astype(astype(f, table.dtype), f.dtype) for f in (outcome.left, outcome.right))
+    return replace(outcome, left=left, right=right)
 
 
 def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
@@ -145,15 +155,34 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     return _without_empty_rows(table, left)
 
 
-def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> float:
-    """Divergence of the fit without penalties."""
+def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
+    """(divergence of the fit without penalties, bound of its rounding).
+
+    Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
+    """
     left, right = outcome.left, outcome.right
-    half = problem.rows(left, right, left, 0.0, sweeps=0)
-    loss = problem.constant + half.value - problem.penalties.rows.of(left)
-    exact_below = _EXACT_BELOW["float64" if is_host(left) else table.precision]
-    if settings.squares and not table.observed and loss < 0.5 * exact_below * table.squared_norm:
-        return 0.5 * squared_error(table.matrix, left, right)
-    return max(loss, 0.0)
+    short = settings.squares and not table.observed
+    if short and table.dense:
+        return exact_squares(table.matrix, left, right, table.squared_norm)
+    if short and is_host(left):
+        loss, rounding = stored_squares(table.matrix, left, right)
+    elif settings.beta == 1.0 and not table.observed and is_host(left):
+        return exact_divergence(table.matrix, left, right, of_data_alone(table.matrix)[0])
+    else:
+        half = problem.rows(left, right, left, 0.0, sweeps=0)
+        loss = problem.constant + half.value - problem.penalties.rows.of(left)
+        # |A|^2 - 2 <A H^T, W> + <W^T W, H H^T>: sums of products without a sign, in any order.
+        size = abs(problem.constant) + abs(half.value) + (table.squared_norm if settings.squares else 0.0)
+        unit = float(np.finfo(_steps(table)).eps)
+        rounding = (sum(table.matrix.shape) + 2 * int(right.shape[1]) + 16) * unit * size
+    if short and loss < 0.5 * _EXACT_BELOW[_steps(table)] * table.squared_norm:
+        return exact_squares(table.matrix, left, right, table.squared_norm)
+    return max(loss, 0.0), rounding
+
+
+def _steps(table: Table) -> str:
+    """Precision of the products."""
+    return "float64" if is_host(table.like) else table.precision
 
 
 def _descend(
@@ -291,13 +320,14 @@ def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certific
     """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
     if not settings.squares or table.squared_norm == 0.0:
         return None
-    captured = max(0.0, 1.0 - 2.0 * fitted.loss / table.squared_norm)
+    # |A|^2 itself is a sum of as many squares as there are entries, in blocks.
+    captured = max(0.0, 1.0 - 2.0 * (fitted.loss + fitted.rounding) / table.squared_norm - 1e-13)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
     known = fitted.svd.certificate if fitted.svd is not None else None
     if known is not None:
         k = min(settings.k, fitted.svd.k)  # type: ignore[union-attr]
         lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
-        best = min(1.0, float(upper @ upper) / table.squared_norm)
+        best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
         if fitted.svd.k == k:  # type: ignore[union-attr]
             best = min(best, known.explained[1])
     best = max(best, captured)

@@ -1,4 +1,9 @@
-"""The squared error of A ~ W H, entry by entry, without the cancellation of its short form: a tile at a time."""
+"""Losses of A ~ W H, entry by entry, without the cancellation of their short forms: a tile at a time.
+
+u = 2^-53. An entry of W H is a sum of k products without a sign: it errs by (k + 1) u of itself. So the root of the
+squared error is off by (k + 2) u (|A| + |W H|), and the divergence, a sum of terms that are not negative, by
+(k + 8) u (sum of A + sum of W H), plus what adding up costs: at most 64 u and the number of tiles u of the sum.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,66 @@ from eckart.nmf.problem import segments
 
 _TILE_BYTES = 4_000_000
 _DEVICE_TILE_BYTES = 2**28
+
+
+_UNIT = float(np.finfo(np.float64).eps) / 2
+
+
+def exact_squares(matrix: Any, left: Array, right: Array, squared_norm: float) -> tuple[float, float]:
+    """(|A - W H|^2 / 2, bound of its rounding)."""
+    squared = squared_error(matrix, left, right)
+    root, k = squared**0.5, int(right.shape[1])
+    off = (k + 2) * _UNIT * (2.0 * squared_norm**0.5 + root)
+    return 0.5 * squared, off * root + 0.5 * off**2 + (64 + len(_tiles(matrix))) * _UNIT * squared
+
+
+def stored_squares(matrix: Any, left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
+    """(|A - W H|^2 / 2, bound of its rounding) of a CSR matrix: |WH|^2 and the stored entries, (x - wh)^2 - (wh)^2."""
+    whole = float(np.sum((left.T @ left) * (right.T @ right)))
+
+    def step(piece: tuple[int, int]) -> np.ndarray:
+        values, fitted = _stored(matrix, left, right, piece)
+        rest = values - fitted
+        return np.array([rest @ rest, fitted @ fitted])
+
+    pieces = _tiles(matrix, _TILE_BYTES // max(1, right.shape[1]))
+    inside, covered = fold(step, pieces, operator.add)
+    k = int(right.shape[1])
+    rounding = (2 * k + 72 + len(pieces) + sum(matrix.shape)) * _UNIT * (inside + 4.0 * whole)
+    return 0.5 * float(inside + max(whole - covered, 0.0)), float(rounding)
+
+
+def _stored(matrix: Any, left: np.ndarray, right: np.ndarray, piece: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """(stored entries of some rows, those of W H) of a CSR matrix."""
+    rows = matrix[piece[0] : piece[1]]
+    owner = np.repeat(np.arange(piece[0], piece[1]), np.diff(rows.indptr))
+    return rows.data.astype(np.float64), np.einsum("ij,ij->i", left[owner], right[rows.indices])
+
+
+def exact_divergence(matrix: Any, left: np.ndarray, right: np.ndarray, floor: float) -> tuple[float, float]:
+    """(sum of x log(x / wh) - x + wh, bound of its rounding) of a dense or CSR matrix; wh counts as `floor` or more."""
+    whole = float(left.sum(axis=0) @ right.sum(axis=0))
+
+    def step(piece: tuple[int, int]) -> np.ndarray:
+        if isinstance(matrix, np.ndarray):
+            values = matrix[piece[0] : piece[1]].astype(np.float64).ravel()
+            fitted = (left[piece[0] : piece[1]] @ right.T).ravel()
+        else:
+            values, fitted = _stored(matrix, left, right, piece)
+        some = values > 0
+        x, y = values[some], np.maximum(fitted[some], floor)
+        inside = x * np.log(x / y) + (y - x)
+        return np.array(
+            [inside.sum(), fitted[~some].sum(), fitted[some].sum(), x.sum(), np.abs(y - fitted[some]).sum()]
+        )
+
+    pieces = _tiles(matrix, _TILE_BYTES if isinstance(matrix, np.ndarray) else _TILE_BYTES // max(1, right.shape[1]))
+    inside, outside, covered, data, lifted = fold(step, pieces, operator.add)
+    k = int(right.shape[1])
+    if not isinstance(matrix, np.ndarray):
+        outside = max(whole - covered, 0.0)  # of all entries of W H, those that are stored
+    rounding = (k + 72 + len(pieces) + sum(matrix.shape)) * _UNIT * (2.0 * data + 2.0 * whole + lifted)
+    return max(float(inside + outside), 0.0), float(rounding)
 
 
 def squared_error(matrix: Any, left: Array, right: Array) -> float:

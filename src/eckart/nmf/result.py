@@ -189,6 +189,7 @@ def _assemble(
             "options": _options(settings),
             "history": _as_given(np.array(outcome.history), table, settings),
             "error": float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
+            "error_rounding": float(_as_given(_root_error(fitted), table, settings, root=0.5)),
             "iterations": outcome.iterations,
             "compressed_iterations": fitted.compressed,
             "converged": outcome.converged,
@@ -198,6 +199,13 @@ def _assemble(
             "sums": _sums(rows),
         },
     )
+
+
+def _root_error(fitted: Fitted) -> float:
+    """How far sqrt(2 loss) may be off, given how far the loss may be."""
+    high, low = fitted.loss + fitted.rounding, max(fitted.loss - fitted.rounding, 0.0)
+    root = np.sqrt(2.0 * fitted.loss)
+    return float(max(np.sqrt(2.0 * high) - root, root - np.sqrt(2.0 * low)))
 
 
 def _as_given(losses: Any, table: Table, settings: Settings, root: float = 1.0) -> Any:

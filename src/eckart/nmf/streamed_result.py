@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -49,15 +50,14 @@ def factorise_blocks(
         reading.cluster = find_cluster(executor, wanted=True)
     if checkpoint is not None:
         run = {
-            "data": matrix.source.fingerprint(), "method": "nmf", "settings": asdict(settings),
+            "method": "nmf", "settings": asdict(settings),
             "blocks": key_of("edges", np.asarray(matrix.edges)), "seed": str(random.bit_generator.state),
             "H": key_of("H", None if H is None else np.asarray(H, np.float64)),
         }  # fmt: skip
-        reading.journal = Journal.open(checkpoint, run)
-    streamed = fit_blocks(matrix, settings, random, H=H, executor=executor)
-    left = rows_of(matrix, settings, streamed.outcome.right) if keep_left else None
-    if reading.journal is not None:
-        reading.journal.close()
+        reading.journal = Journal.open(checkpoint, run, matrix)
+    with reading.journal or nullcontext():
+        streamed = fit_blocks(matrix, settings, random, H=H, executor=executor)
+        left = rows_of(matrix, settings, streamed.outcome.right) if keep_left else None
     return _assembled(opened, settings, streamed, left, seed)
 
 

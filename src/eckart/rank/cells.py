@@ -29,7 +29,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     if min(table.shape) < 3:
         return None, f"Needs at least 3 rows and 3 columns, and there are {e.rows} x {e.columns}."
-    held_out = HeldOut(table, rng, standard=e.scale, regularised=False, parts=_PARTS, tried=_PARTS)
+    held_out = HeldOut(table, rng, standard=e.scale, parts=_PARTS, tried=_PARTS)
     errors = held_out.by_part(max(min(e.most, min(table.shape) - 2), 1))
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     beyond = f", {mean[k + 1]:.3f} with {k + 1}" if k + 1 < len(mean) else ""

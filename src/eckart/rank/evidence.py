@@ -15,7 +15,8 @@ from eckart.arrays import from_numpy, to_numpy
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
-from eckart.engine.standardize.standardized import Moments, Standardized
+from eckart.engine.standardize.moments import Moments
+from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.svd import find_axes
 from eckart.errors import ParameterError
 from eckart.rank.density import with_estimated
@@ -167,7 +168,7 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
     """Rows that are read in blocks: the moments, all singular values and the axes from one read."""
     rows, columns = opened.matrix.shape
     shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
-    problem = Standardized(opened.matrix.precise(), center=center, scale=scale, shift=shift)
+    problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift)
     gram, moments = to_numpy(problem.first(gram=True)), problem.moments
     if not np.isfinite(gram).all():
         refuse_not_finite(opened.matrix, opened.about.column_names)
@@ -183,11 +184,11 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
     )  # fmt: skip
 
 
-def _standardized(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Standardized:
+def _standardized(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Problem:
     shift = None
     if d.mean is not None and not opened.matrix.sparse:
         shift = from_numpy(np.ldexp(to_numpy(d.mean).astype(np.float64), opened.exponent), opened.matrix.like)
-    return Standardized(opened.matrix.precise(), center=center, scale=scale, shift=shift)
+    return standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift)
 
 
 def _moments(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Moments:

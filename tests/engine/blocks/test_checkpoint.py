@@ -1,19 +1,25 @@
-"""Runs that are broken off go on where they stood, to the last bit."""
+"""Interrupted runs are resumed to the same bits, or refused: never with other data, other settings or damaged files."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
+import scipy.io
+import scipy.sparse as sp
 
 import eckart as ek
-from eckart.engine.blocks.checkpoint import Journal
 from eckart.errors import CheckpointError
+from eckart.locks import FolderLock
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +34,10 @@ def table(rows=2000, columns=60):
 
 
 class Stop(Exception):
-    """Broken off."""
+    """Interrupted."""
 
 
-def broken_off(after):
+def stopped(after):
     count = 0
 
     def watch(_progress):
@@ -43,6 +49,21 @@ def broken_off(after):
     return watch
 
 
+def interrupt(data, folder, read, block, method="pca", **options):
+    """Stop in a pass over the data, after a block of it."""
+
+    def watch(progress):
+        if (progress.read, progress.block) >= (read, block):
+            raise Stop
+
+    with pytest.raises(Stop):
+        ek.decompose(data, method, **{"k": 5, "solver": "lanczos", **options}, checkpoint=folder, watch=watch)
+
+
+def resume(data, folder, method="pca", **options):
+    return ek.decompose(data, method, **{"k": 5, "solver": "lanczos", **options}, checkpoint=folder)
+
+
 def same(first, second):
     np.testing.assert_array_equal(first.values, second.values)
     np.testing.assert_array_equal(first.right, second.right)
@@ -52,14 +73,14 @@ def same(first, second):
 
 @pytest.mark.parametrize("solver", ["gram", "lanczos"])
 @pytest.mark.parametrize("shape", [(2000, 60), (60, 2000)])
-def test_a_run_goes_on_to_the_same_bits(tmp_path, solver, shape):
+def test_resumed_runs_give_the_same_bits(tmp_path, solver, shape):
     if solver == "gram" and shape[0] < shape[1]:
         pytest.skip("wide data in blocks have no Gram matrix")
     data = table(*shape)
     straight = ek.decompose(data, k=5, solver=solver, stream=True)
     for _ in range(12):
         try:
-            resumed = ek.decompose(data, k=5, solver=solver, checkpoint=tmp_path / "c", watch=broken_off(7))
+            resumed = ek.decompose(data, k=5, solver=solver, checkpoint=tmp_path / "c", watch=stopped(7))
         except Stop:
             continue
         break
@@ -69,38 +90,259 @@ def test_a_run_goes_on_to_the_same_bits(tmp_path, solver, shape):
     assert not (tmp_path / "c").exists()
 
 
-def test_finished_reads_are_not_read_again(tmp_path):
+def test_finished_passes_are_not_repeated(tmp_path):
     data = table()
     blocks = []
     with pytest.raises(Stop):
-        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=broken_off(60))
+        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=stopped(60))
     ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=blocks.append)
     whole = []
     ek.decompose(data, k=5, solver="lanczos", stream=True, watch=whole.append)
     assert len(blocks) == len(whole) - 60
 
 
-@pytest.mark.parametrize("change", [{"k": 4}, {"scale": True}, {"rng": 5}, {"data": 1}])
-def test_another_run_is_refused(tmp_path, change):
+@pytest.mark.parametrize("change", [{"k": 4}, {"scale": True}, {"rng": 5}])
+def test_other_settings_are_refused(tmp_path, change):
     data = table()
-    with pytest.raises(Stop):
-        ek.decompose(data, k=5, checkpoint=tmp_path / "c", watch=broken_off(3))
-    if change.pop("data", None):
-        data = data + 1
-    with pytest.raises(CheckpointError, match="another run"):
-        ek.decompose(data, **{"k": 5, **change}, checkpoint=tmp_path / "c")
+    interrupt(data, tmp_path / "c", 1, 3)
+    with pytest.raises(CheckpointError, match=r"another run.*remove that one"):
+        resume(data, tmp_path / "c", **change)
 
 
-def test_damage_is_noticed(tmp_path):
+def test_another_version_is_refused(tmp_path, monkeypatch):
     data = table()
-    with pytest.raises(Stop):
-        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=broken_off(60))
-    part = min((tmp_path / "c").glob("read-*"))
-    content = bytearray(part.read_bytes())
-    content[-9] ^= 1
-    part.write_bytes(content)
-    with pytest.raises(CheckpointError, match="checksum"):
-        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c")
+    interrupt(data, tmp_path / "c", 1, 3)
+    monkeypatch.setattr("eckart.__version__", "99.0")
+    with pytest.raises(CheckpointError, match="another version of Eckart"):
+        resume(data, tmp_path / "c")
+
+
+def test_other_arrays_are_refused(tmp_path):
+    interrupt(table(), tmp_path / "c", 1, 3)
+    with pytest.raises(CheckpointError, match="content differs"):
+        resume(table() + 1, tmp_path / "c")
+
+
+# Files: every kind is resumed, and a changed one is told from a copy
+
+
+def write_npy(path, data):
+    np.save(path, data)
+
+
+def write_parquet(path, data):
+    columns = {f"c{i}": data[:, i] for i in range(data.shape[1])}
+    pa.parquet.write_table(pa.table(columns), path, row_group_size=100, compression="none", use_dictionary=False)
+
+
+def write_mtx(path, data):
+    scipy.io.mmwrite(path, sp.coo_array(data), precision=9)
+
+
+def write_triplets(path, data):
+    rows, columns = np.nonzero(data)
+    pa.parquet.write_table(
+        pa.table({"row": rows, "column": columns, "value": data[rows, columns]}), path, compression="none"
+    )
+
+
+def write_h5ad(path, data):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        file.create_dataset("X", data=data, chunks=(100, data.shape[1]))
+
+
+def write_zarr(path, data):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(str(path), data=data, chunks=(100, data.shape[1]), compressors=None)
+
+
+WRITERS = {
+    "a.npy": write_npy,
+    "a.parquet": write_parquet,
+    "a.mtx": write_mtx,
+    "b.parquet": write_triplets,
+    "a.h5ad": write_h5ad,
+    "a.zarr": write_zarr,
+}
+
+
+def sparse_table(rows=800, columns=30):
+    rng = np.random.default_rng(3)
+    data = (rng.standard_normal((rows, columns)) * np.linspace(3, 0.1, columns)).astype("f4")
+    return np.where(rng.random(data.shape) < 0.3, data, 0).astype("f4")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_files_are_resumed(tmp_path, name):
+    WRITERS[name](tmp_path / name, sparse_table())
+    path = tmp_path / name
+    straight = ek.decompose(path, "svd", k=5, solver="lanczos", stream=True)
+    interrupt(path, tmp_path / "c", 1, 2, "svd")
+    interrupt(path, tmp_path / "c", 2, 2, "svd")
+    same(resume(path, tmp_path / "c", "svd"), straight)
+
+
+def files_of(path):
+    return [path] if path.is_file() else sorted(found for found in path.rglob("*") if found.is_file())
+
+
+def copied(path, folder):
+    """As cp -p and rsync -t copy: content and times of modification."""
+    folder.mkdir()
+    target = folder / path.name
+    if path.is_dir():
+        return shutil.copytree(path, target, copy_function=shutil.copy2)
+    return shutil.copy2(path, target)
+
+
+def changed(path, place):
+    """The same size and times of modification, other numbers at `place` (a share of the file)."""
+    files = files_of(path)
+    file = files[int(place * (len(files) - 1))] if len(files) > 1 else files[0]
+    before = file.stat()
+    content = bytearray(file.read_bytes())
+    middle = int(place * len(content)) & ~3
+    if file.suffix == ".mtx":
+        middle = content.index(b".", middle) + 1
+        content[middle] = ord("1") if content[middle] != ord("1") else ord("2")
+    else:
+        content[middle] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_copy_is_resumed(tmp_path, name):
+    WRITERS[name](tmp_path / name, sparse_table())
+    straight = ek.decompose(tmp_path / name, "svd", k=5, solver="lanczos", stream=True)
+    interrupt(tmp_path / name, tmp_path / "c", 2, 2, "svd")
+    elsewhere = copied(tmp_path / name, tmp_path / "elsewhere")
+    same(resume(elsewhere, tmp_path / "c", "svd"), straight)
+
+
+@pytest.mark.parametrize("way", ["in place", "copied over", "elsewhere"])
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "b.parquet"])
+def test_changed_data_are_refused(tmp_path, name, way):
+    path = tmp_path / name
+    WRITERS[name](path, np.repeat(sparse_table(), 5, axis=0))
+    interrupt(path, tmp_path / "c", 2, 2, "svd")
+    for place in (0.31, 0.57):
+        shutil.copytree(tmp_path / "c", tmp_path / "kept")
+        target = path if way == "in place" else copied(path, tmp_path / "elsewhere")
+        changed(target, place)
+        if way == "copied over":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            target = shutil.move(target, path)
+        with pytest.raises(CheckpointError, match=r"changed since|content differs"):
+            resume(target, tmp_path / "c", "svd")
+        shutil.rmtree(tmp_path / "c")
+        shutil.rmtree(tmp_path / "elsewhere", ignore_errors=True)
+        shutil.move(tmp_path / "kept", tmp_path / "c")
+
+
+def test_a_change_that_was_not_sampled_is_found_in_the_blocks(tmp_path, monkeypatch):
+    """Even where the file system says that nothing happened, every block is compared once when it is read again."""
+    data = table(6000)
+    np.save(tmp_path / "a.npy", data)
+    interrupt(tmp_path / "a.npy", tmp_path / "c", 2, 2)
+    before = (tmp_path / "a.npy").stat()
+    place = (tmp_path / "a.npy").stat().st_size - 100_004
+    with (tmp_path / "a.npy").open("r+b") as file:
+        file.seek(place)
+        old = file.read(1)
+        file.seek(place)
+        file.write(bytes([old[0] ^ 1]))
+    os.utime(tmp_path / "a.npy", ns=(before.st_atime_ns, before.st_mtime_ns))
+    monkeypatch.setattr("eckart.fingerprint._sampled", lambda *_: iter(()))
+    record = json.loads((tmp_path / "c" / "run.json").read_text())
+    from eckart.engine.blocks import checkpoint_files
+    from eckart.io.open_rows import open_rows
+
+    forged = {key: record[key] for key in ("identity", "run")}
+    forged["data"] = open_rows(tmp_path / "a.npy").fingerprint()
+    checkpoint_files.write_record(tmp_path / "c" / "run.json", forged)
+    with pytest.raises(CheckpointError, match=r"rows .* changed since"):
+        resume(tmp_path / "a.npy", tmp_path / "c")
+
+
+# Damage
+
+
+def damages(rng, content):
+    """One of the ways in which a file goes wrong."""
+    way, place = rng.integers(5), int(rng.integers(len(content)))
+    if way == 0:
+        return content[:place]
+    if way == 1:
+        return content[:place] + bytes(rng.integers(0, 256, 16, dtype=np.uint8)) + content[place + 16 :]
+    if way == 2:
+        return content + content[:10]
+    if way == 3:
+        return b""
+    return content[:place] + bytes([content[place] ^ (1 << int(rng.integers(8)))]) + content[place + 1 :]
+
+
+def test_damaged_checkpoints_are_refused_or_give_the_same_bits(tmp_path):
+    data = table(600, 60)
+    straight = ek.decompose(data, k=3, solver="lanczos", stream=True)
+    interrupt(data, tmp_path / "c", 3, 2, k=3)
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "c").iterdir()}
+    assert {"run.json", "blocks", "partial", "read-000001"} <= set(whole)
+    rng = np.random.default_rng(11)
+    refused = unhelpful = 0
+    for number in range(200):
+        shutil.rmtree(tmp_path / "c", ignore_errors=True)
+        (tmp_path / "c").mkdir()
+        name = sorted(whole)[number % len(whole)]
+        for other, content in whole.items():
+            (tmp_path / "c" / other).write_bytes(damages(rng, content) if other == name else content)
+        try:
+            found = resume(data, tmp_path / "c", k=3)
+        except CheckpointError as error:
+            refused += 1
+            unhelpful += "remove" not in str(error)
+        else:
+            same(found, straight)
+    assert refused >= 190
+    assert not unhelpful
+
+
+def test_missing_files_are_computed_again_or_missed(tmp_path):
+    data = table(600, 60)
+    straight = ek.decompose(data, k=3, solver="lanczos", stream=True)
+    for name in ("read-000001", "partial", "blocks", "run.json"):
+        interrupt(data, tmp_path / name, 3, 2, k=3)
+        (tmp_path / name / name).unlink()
+        if name in ("blocks", "run.json"):
+            with pytest.raises(CheckpointError, match=r"missing|not a checkpoint"):
+                resume(data, tmp_path / name, k=3)
+        else:
+            same(resume(data, tmp_path / name, k=3), straight)
+
+
+def test_parts_of_other_checkpoints_are_refused(tmp_path):
+    interrupt(table(600, 60), tmp_path / "a", 3, 2, k=3)
+    interrupt(table(600, 60) * 2, tmp_path / "b", 3, 2, k=3)
+    shutil.copy(tmp_path / "b" / "read-000001", tmp_path / "a" / "read-000001")
+    with pytest.raises(CheckpointError, match="another checkpoint"):
+        resume(table(600, 60), tmp_path / "a", k=3)
+    shutil.copy(tmp_path / "b" / "read-000002", tmp_path / "b" / "read-000001")
+    with pytest.raises(CheckpointError, match="another pass"):
+        resume(table(600, 60) * 2, tmp_path / "b", k=3)
+
+
+@pytest.mark.parametrize("name", ["run.json", "read-000001"])
+@pytest.mark.parametrize("version", [1, 3])
+def test_checkpoints_of_other_versions_are_refused(tmp_path, name, version):
+    interrupt(table(600, 60), tmp_path / "c", 3, 2, k=3)
+    path = tmp_path / "c" / name
+    if name == "run.json":
+        path.write_text(json.dumps({**json.loads(path.read_text()), "version": version}))
+    else:
+        path.write_bytes(path.read_bytes().replace(b"eckart checkpoint 2", f"eckart checkpoint {version}".encode(), 1))
+    with pytest.raises(CheckpointError, match=f"a[n]? {'newer' if version > 2 else 'older'} version"):
+        resume(table(600, 60), tmp_path / "c", k=3)
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path):
@@ -108,13 +350,24 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     with pytest.raises(CheckpointError, match="not empty"):
         ek.decompose(table(), k=2, checkpoint=tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "precious"
+    with pytest.raises(CheckpointError, match="cannot be used"):
+        ek.decompose(table(), k=2, checkpoint=tmp_path / "mine.txt")
+
+
+def test_two_runs_on_one_folder(tmp_path):
+    data = table()
+    interrupt(data, tmp_path / "c", 1, 3)
+    lock = FolderLock.acquire(tmp_path / "c")
+    with pytest.raises(CheckpointError, match=f"in use by process {os.getpid()} on .*another folder"):
+        resume(data, tmp_path / "c")
+    lock.release()
+    resume(data, tmp_path / "c")
 
 
 def test_a_full_disk_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     data = table()
     straight = ek.decompose(data, k=5, solver="lanczos", stream=True)
-    with pytest.raises(Stop):
-        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=broken_off(40))
+    interrupt(data, tmp_path / "c", 2, 2)
     before = {path.name: path.read_bytes() for path in (tmp_path / "c").iterdir()}
 
     def full(_fd):
@@ -123,9 +376,24 @@ def test_a_full_disk_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("eckart.files.os.fsync", full)
         with pytest.raises(CheckpointError, match=r"bytes.*No space left on device.*valid"):
-            ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c")
+            resume(data, tmp_path / "c")
     assert {path.name: path.read_bytes() for path in (tmp_path / "c").iterdir()} == before
-    same(ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c"), straight)
+    same(resume(data, tmp_path / "c"), straight)
+
+
+def test_nmf_knows_its_data(tmp_path):
+    np.save(tmp_path / "a.npy", np.abs(table(800, 30)))
+    options = {"k": 3, "max_iter": 8, "tol": 0.0, "stream": True}
+    straight = ek.decompose(tmp_path / "a.npy", "nmf", **options)
+    for after in (6, 25):
+        with pytest.raises(Stop):
+            ek.decompose(tmp_path / "a.npy", "nmf", **options, checkpoint=tmp_path / "c", watch=stopped(after))
+    shutil.copytree(tmp_path / "c", tmp_path / "d")
+    resumed = ek.decompose(tmp_path / "a.npy", "nmf", **options, checkpoint=tmp_path / "c")
+    np.testing.assert_array_equal(resumed.right, straight.right)
+    changed(tmp_path / "a.npy", 0.5)
+    with pytest.raises(CheckpointError):
+        ek.decompose(tmp_path / "a.npy", "nmf", **options, checkpoint=tmp_path / "d")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
@@ -159,17 +427,3 @@ def test_killed_again_and_again(tmp_path):
     with np.load(tmp_path / "straight.npz") as straight, np.load(tmp_path / "resumed.npz") as resumed:
         np.testing.assert_array_equal(straight["values"], resumed["values"])
         np.testing.assert_array_equal(straight["right"], resumed["right"])
-
-
-def test_a_journal_by_itself(tmp_path):
-    journal = Journal.open(tmp_path / "j", {"what": 1})
-    journal.finish(1, "key", [np.arange(3.0)])
-    again = Journal.open(tmp_path / "j", {"what": 1})
-    found = again.result(1, "key")
-    assert found is not None
-    np.testing.assert_array_equal(found[0], np.arange(3.0))
-    with pytest.raises(CheckpointError, match="another read"):
-        again.result(1, "other")
-    assert again.result(2, "key") is None
-    again.close()
-    assert not (tmp_path / "j").exists()

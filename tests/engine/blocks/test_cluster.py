@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 
 import eckart as ek
 from eckart.engine.blocks.cluster import Cluster, find_cluster
 from eckart.engine.blocks.dask_rows import dask_rows
 from eckart.engine.blocks.stacked import StackedBlocks
-from eckart.errors import ClusterError, InputError
+from eckart.errors import CheckpointError, ClusterError, InputError
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -31,11 +36,42 @@ def table(rows=6000, columns=40):
     return rng.standard_normal((rows, columns)) * np.linspace(3, 0.1, columns) + 2.0
 
 
+ELSEWHERE = """
+import os, sys
+
+def dask_setup(worker):
+    os.chdir({there!r})
+
+    def hide(event, arguments):
+        if event == "open" and isinstance(arguments[0], str | bytes):
+            if os.fsdecode(arguments[0]).startswith({hidden!r}):
+                raise FileNotFoundError(2, "No such file or directory", arguments[0])
+
+    sys.addaudithook(hide)
+"""
+
+
 @pytest.fixture(scope="module")
-def client():
+def elsewhere(tmp_path_factory):
+    """The working directory of the workers."""
+    return tmp_path_factory.mktemp("worker")
+
+
+@pytest.fixture(scope="module")
+def hidden(tmp_path_factory):
+    """A temporary folder of the client that no worker can see into."""
+    return tmp_path_factory.mktemp("client")
+
+
+@pytest.fixture(scope="module")
+def client(elsewhere, hidden, tmp_path_factory):
+    """Workers with another working directory and another temporary folder than the client's."""
+    preload = tmp_path_factory.mktemp("preload") / "elsewhere.py"
+    preload.write_text(ELSEWHERE.format(there=str(elsewhere), hidden=str(hidden)))
+    options = {"env": {"TMPDIR": str(tmp_path_factory.mktemp("temporary"))}, "preload": [str(preload)]}
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50, **options
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -89,6 +125,114 @@ def test_files_are_read_by_the_workers(client, tmp_path):
     d = ek.decompose(tmp_path / "a.npy", k=4, executor="dask", memory="1MB")
     np.testing.assert_allclose(d.values, ek.decompose(data, k=4).values, rtol=1e-9)
     assert "blocks" in d.plan.why
+
+
+def test_relative_paths(client, tmp_path, monkeypatch):
+    data = table(1000)
+    np.save(tmp_path / "a.npy", data)
+    monkeypatch.chdir(tmp_path)
+    d = ek.decompose("a.npy", k=4, executor=client, memory="1MB")
+    values = np.linalg.svd(data - data.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(d.values, values[:4], rtol=1e-9)
+
+
+def test_sorted_copies_are_where_workers_can_read_them(client, tmp_path, hidden, monkeypatch):
+    data = sp.random_array((600, 40), density=0.2, rng=np.random.default_rng(5))
+    scipy.io.mmwrite(tmp_path / "a.mtx", data)
+    monkeypatch.setattr("tempfile.tempdir", str(hidden))
+    d = ek.decompose(tmp_path / "a.mtx", "svd", k=3, executor=client, memory="1MB")
+    np.testing.assert_allclose(d.values, np.linalg.svd(data.toarray(), compute_uv=False)[:3], rtol=1e-8)
+    gc.collect()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mtx"]
+    assert not list(hidden.glob("eckart-*"))
+
+    def refused(*_arguments, **options):
+        if str(options["dir"]) == str(tmp_path):
+            raise PermissionError(13, "Permission denied")
+        return mkdtemp(*_arguments, **options)
+
+    mkdtemp = tempfile.mkdtemp
+    monkeypatch.setattr("tempfile.mkdtemp", refused)
+    with pytest.raises(ClusterError, match=r"Permission denied.*ECKART_SPOOL.*eckart convert"):
+        ek.decompose(tmp_path / "a.mtx", "svd", k=3, executor=client, memory="1MB")
+    (tmp_path / "stated").mkdir()
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "stated"))
+    again = ek.decompose(tmp_path / "a.mtx", "svd", k=3, executor=client, memory="1MB")
+    np.testing.assert_array_equal(again.values, d.values)
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").is_dir(), reason="needs a path that differs between processes")
+def test_files_of_the_same_name_are_told_apart(client, tmp_path, elsewhere, monkeypatch):
+    """/proc/self/cwd leads every process to its own working directory."""
+    monkeypatch.chdir(tmp_path)
+    data = table(1000)
+    np.save(tmp_path / "a.npy", data)
+
+    def run():
+        return ek.decompose("/proc/self/cwd/a.npy", k=4, executor=client, memory="1MB")
+
+    with pytest.raises(ClusterError, match=r"cannot compute block \d of 5 \(rows .*a.npy: No such file.*same path"):
+        run()
+    np.save(elsewhere / "a.npy", data)
+    np.testing.assert_array_equal(run().values, ek.decompose("a.npy", k=4, executor=client, memory="1MB").values)
+    np.save(elsewhere / "a.npy", data * 1.5)
+    with pytest.raises(ClusterError, match="same size, other content"):
+        run()
+    np.save(elsewhere / "a.npy", data[:-1])
+    with pytest.raises(ClusterError, match=r"bytes there, .* here"):
+        run()
+
+
+def test_other_versions_are_refused(client, tmp_path, monkeypatch):
+    np.save(tmp_path / "a.npy", table(1000))
+    there = ek.__version__
+    monkeypatch.setattr("eckart.__version__", "9.9")
+    with pytest.raises(ClusterError, match=rf"has Eckart {there}, and the client has Eckart 9.9.*pip install"):
+        ek.decompose(tmp_path / "a.npy", k=4, executor=client, memory="1MB")
+
+
+def fail(block, block_info=None):
+    if block_info and block_info[None]["chunk-location"][0] == 2:
+        raise ValueError("that one")
+    return block
+
+
+def test_failing_blocks_are_named(client):
+    data = da.from_array(table(800, 10), chunks=(100, 10)).map_blocks(fail, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(ClusterError, match=r"Block 3 of 8 \(rows 201 to 300\) failed.*ValueError: that one"):
+        ek.decompose(data, k=2, executor=client)
+
+
+class Stop(Exception):
+    """Interrupted."""
+
+
+def test_checkpoints_of_clusters(client, tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, table(1500))
+    options = {"k": 4, "solver": "lanczos", "executor": client, "memory": "1MB"}
+    straight = ek.decompose(path, **options)
+
+    def interrupt():
+        def watch(progress):
+            if progress.read == 2:
+                raise Stop
+
+        with pytest.raises(Stop):
+            ek.decompose(path, **options, checkpoint=tmp_path / "c", watch=watch)
+
+    interrupt()
+    copy = shutil.copy2(path, tmp_path / "copy.npy")
+    resumed = ek.decompose(copy, **options, checkpoint=tmp_path / "c")
+    np.testing.assert_array_equal(resumed.right, straight.right)
+    interrupt()
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.seek(before.st_size // 2)
+        file.write(b"12345678")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(CheckpointError):
+        ek.decompose(path, **options, checkpoint=tmp_path / "c")
 
 
 def test_an_estimator(client):
@@ -165,7 +309,7 @@ def test_an_error_in_time_and_never_a_hang(how):
             cluster.scale(0)
             time.sleep(1.0)
         start = time.monotonic()
-        with pytest.raises(ClusterError):
+        with pytest.raises(ClusterError, match=r"Block \d of 4 \(rows .* ended its worker|no worker"):
             _sum_of(data, Cluster(client, patience=3.0))
         assert time.monotonic() - start < 60
 
@@ -180,26 +324,26 @@ def _sum_of(data, cluster):
     return matrix.gram()
 
 
-def test_a_lost_scheduler_is_an_error(tmp_path):
-    """A scheduler in a process of its own, killed while it works."""
-    address = "tcp://127.0.0.1:38786"
+@pytest.mark.parametrize(("number", "words"), [("SIGKILL", "scheduler was lost"), ("SIGSTOP", "gave no answer")])
+def test_a_lost_scheduler_is_an_error(tmp_path, number, words):
+    """A scheduler in a process of its own, killed or stopped while it works."""
+    address = ["--scheduler-file", str(tmp_path / "scheduler.json")]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "38786", "--no-dashboard"], **quiet)
+    scheduler = subprocess.Popen([*module, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *address], **quiet)
     worker = None
     try:
-        client = distributed.Client(address, timeout=60, set_as_default=False)
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"], **quiet
-        )
-        client.wait_for_workers(1, timeout=60)
+        client = distributed.Client(scheduler_file=address[1], timeout=60, set_as_default=False)
+        module = [sys.executable, "-m", "distributed.cli.dask_worker"]
+        worker = subprocess.Popen([*module, *address, "--nthreads", "1", "--no-dashboard"], **quiet)
+        client.wait_for_workers(1, timeout=120)
         data = da.from_array(table(4000, 20), chunks=(100, 20)).map_blocks(slowly, dtype=float, meta=np.empty((0, 0)))
         rows = dask_rows(data)
         matrix = StackedBlocks(rows, rows.edges, "float64")
         matrix.reading.cluster = Cluster(client, patience=5.0)
-        killer = threading.Timer(0.8, scheduler.kill)
+        killer = threading.Timer(0.8, scheduler.send_signal, [getattr(signal, number)])
         killer.start()
-        with pytest.raises(ClusterError, match="scheduler was lost"):
+        with pytest.raises(ClusterError, match=words):
             matrix.gram()
         killer.join()
     finally:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import eckart as ek
 from eckart.engine.matrix import open_matrix
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import standardize
 
 
 def ruled(seed: int, rule: str) -> tuple[np.ndarray, int]:
@@ -69,7 +69,7 @@ def test_spread_data_cost_no_further_read() -> None:
 def test_the_longest_row_is_bounded_and_not_by_much(form: str) -> None:
     data, _ = ruled(3, "row")
     given, data = held(form, data)
-    problem = Standardized(open_matrix(given).matrix, center=False, scale=False)
+    problem = standardize(open_matrix(given).matrix, center=False, scale=False)
     seen = data.T if form == "wide" else data
     longest = float(np.max(np.sum(seen.astype(np.float64) ** 2, axis=1)))
     problem.first(np.ones((min(data.shape), 1)) if form != "torch" else held("torch", np.ones((data.shape[1], 1)))[0])

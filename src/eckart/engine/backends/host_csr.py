@@ -133,6 +133,12 @@ def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     return np.asarray(about + absent * mean**2)
 
 
+def longest_sums(matrix: Any) -> tuple[int, int]:
+    """(most stored entries in a row, most in a column)."""
+    counts = np.bincount(matrix.indices, minlength=1)
+    return int(np.diff(matrix.indptr).max(initial=0)), int(counts.max(initial=0))
+
+
 def full_columns(op: RowBlocks) -> np.ndarray:
     """Columns of which every entry is stored."""
     counts = np.bincount(op.matrix.indices, minlength=op.matrix.shape[1])
@@ -140,14 +146,18 @@ def full_columns(op: RowBlocks) -> np.ndarray:
 
 
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
-    """A - u c^T where c is zero but on full columns: the pattern stays as it is."""
+    """diag(u) (A - 1 c^T) where c is zero but on full columns: the pattern stays as it is.
+
+    Entries are shifted before they are weighted: a weighted entry is rounded, and a large mean would bring it to light.
+    """
     from scipy import sparse
 
     matrix = op.matrix
-    offset = shift[matrix.indices]
+    given = matrix if op.stored is None else op.stored
+    data = given.data.astype(np.float64) - shift[matrix.indices]
     if op.weight_roots is not None:
-        offset *= np.repeat(op.weight_roots, np.diff(matrix.indptr))
-    data = (matrix.data.astype(np.float64) - offset).astype(matrix.dtype)
+        data *= np.repeat(op.weight_roots, np.diff(matrix.indptr))
+    data = data.astype(matrix.dtype)
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 

@@ -12,8 +12,6 @@ from eckart.engine.threads import one_blas_thread
 
 _SUBSET = {"pairs": 320, "values": 1024}
 """From this size on, computing a few is cheaper than computing all."""
-ONE_THREAD = 640
-"""Up to this size a second BLAS thread gains nothing."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
 """From this size on a GPU at hand is faster than the host, the ways there and back included."""
 
@@ -81,8 +79,7 @@ def _there(matrix: Array, like: Array, chosen: slice | None) -> tuple[np.ndarray
 
 
 def _here(solve: Any, matrix: np.ndarray) -> Any:
-    if matrix.shape[0] > ONE_THREAD:
-        return solve(matrix)
+    # With more threads LAPACK adds up in another order: the last bits would depend on their number.
     with one_blas_thread():
         return solve(matrix)
 

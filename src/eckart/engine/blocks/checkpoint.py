@@ -1,159 +1,249 @@
-"""What each read of the data gave, on disk: a run that was broken off is played back and goes on where it stood.
+"""Checkpoints: the results of the passes over the data, on disk, so that an interrupted run can be resumed.
 
-A run is a fixed sequence of reads, and between them arithmetic that depends on their results alone. So the results are
-the whole state: the same call again takes them from the journal, in order, and comes to the same bits. A read that is
-long leaves partial sums on the way. Files are written whole, flushed, and renamed; each carries a checksum.
+A run is a fixed sequence of passes, and between them arithmetic that depends on their results alone. The results are
+therefore the whole state: the same call takes them from the checkpoint, in order, and gives the same bits as a run that
+was not interrupted. A long pass leaves partial sums on the way.
+
+A checkpoint is believed only for the data it was made of. The fingerprint of the files must agree, and so must the
+SHA-256 of one block, chosen at random, or of every block that was read if the files were touched, copied or moved.
+Files are written completely, flushed and renamed; each has a checksum and the identity of its checkpoint.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
+import itertools
 import json
 import os
+import secrets
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from eckart.engine.blocks.checkpoint_files import (
+    cannot,
+    damaged,
+    read_arrays,
+    read_record,
+    write_arrays,
+    write_record,
+)
+from eckart.engine.blocks.digests import BlockDigests
 from eckart.errors import CheckpointError
-from eckart.files import new_file
+from eckart.locks import NAMES, FolderLock, holder
 
-_VERSION = 1
-_MAGIC = b"eckart journal\n"
 _EVERY_SECONDS = 20.0
 """Partial sums are written when this much time has passed since the last."""
+_RECORD, _DIGESTS, _PARTIAL = "run.json", "blocks", "partial"
 
 
 @dataclass
 class Journal:
-    """A folder with `run.json` (whose run this is), `read-N` (its results) and `partial` (sums of the present read)."""
+    """A folder with `run.json` (whose run this is), `blocks` (digests of the data), `read-N` (the result of pass N)
+    and `partial` (sums of the present pass). Locked as long as it is open.
+    """
 
     folder: Path
+    identity: str
+    matrix: Any
+    """What is read: it has `source` and `edges`."""
+    digests: BlockDigests
+    lock: FolderLock
     written: float = field(default_factory=time.monotonic)
 
     @staticmethod
-    def open(path: str | os.PathLike[str], run: dict[str, Any]) -> Journal:
-        """The journal of this very run, new or as it was left; that of another run is refused."""
-        folder = Path(path)
-        about = {"version": _VERSION, "run": json.loads(json.dumps(run, sort_keys=True, default=str))}
+    def open(path: str | os.PathLike[str], run: dict[str, Any], matrix: Any) -> Journal:
+        """The checkpoint of this run of `matrix`, new or as it was left; that of another run is refused."""
+        folder = Path(path).absolute()
+        run = json.loads(json.dumps({**run, "eckart": _version()}, sort_keys=True, default=str))
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            present = folder / "run.json"
-            content = present.read_text() if present.exists() else None
-            strangers = content is None and any(folder.iterdir())
+            if not (folder / _RECORD).exists() and any(_foreign(path.name) for path in folder.iterdir()):
+                raise CheckpointError(f"{folder} is not empty and is not a checkpoint. Name a new folder.")
+            lock = FolderLock.acquire(folder)
         except OSError as error:
-            raise _cannot(folder, error) from error
-        if strangers:
-            raise CheckpointError(f"{folder} is not empty and holds no checkpoint. Name a new folder.")
-        if content is None:
-            _replace(present, json.dumps(about, indent=1).encode())
-            return Journal(folder)
-        try:
-            known = json.loads(content)
-        except ValueError as error:
-            raise CheckpointError(f"{present} is damaged. Remove the folder {folder} to start afresh.") from error
-        if known != about:
+            raise cannot(folder, error) from error
+        if lock is None:
             raise CheckpointError(
-                f"{folder} holds the checkpoint of another run ({_difference(known, about)}). "
-                "Name another folder, or remove it to start afresh."
+                f"The checkpoint {folder} is in use by {holder(folder)}. Wait until that run ends, or name another "
+                "folder for this one."
             )
-        return Journal(folder)
+        try:
+            return _opened(folder, run, matrix, lock)
+        except BaseException:
+            lock.release()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove a checkpoint that is not needed any more; keep that of an interrupted run."""
+        if kind is None:
+            self.close()
+        self.lock.release()
+
+    def close(self) -> None:
+        """The work is done: remove the files of the checkpoint, and the folder if it has no others."""
+        drafts = self.folder.glob(".*.tmp")  # of runs that were killed while they wrote
+        kept = (self.folder / name for name in (_PARTIAL, _DIGESTS, _RECORD))
+        for path in [*drafts, *self.folder.glob("read-*"), *kept]:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+        self.lock.release()
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
 
     def result(self, number: int, key: str) -> list[np.ndarray] | None:
-        """What read `number` gave, if it was finished; `key` stands for what was asked of it."""
-        return self._load(f"read-{number:06d}", key)
+        """The result of pass `number`, if it was finished; `key` stands for what was computed."""
+        path = self.folder / _read_name(number)
+        found = read_arrays(path, self.identity)
+        if found is None:
+            return None
+        if found.key != f"{number}:{key}":
+            raise CheckpointError(
+                f"{path} belongs to another pass over the data: the data differ, or the arithmetic between the passes "
+                "gave other bits, as another processor, number of threads or version of NumPy does. Resume where it "
+                f"was written, or remove {self.folder} to start from the beginning."
+            )
+        return found.arrays
 
     def finish(self, number: int, key: str, arrays: list[np.ndarray]) -> None:
-        self._save(f"read-{number:06d}", key, arrays)
-        self._forget_partial()
+        """Keep the result of pass `number`."""
+        if not len(self.digests):
+            self._verify(first_only=True)
+        self._save(_read_name(number), f"{number}:{key}", arrays)
+        (self.folder / _PARTIAL).unlink(missing_ok=True)
 
     def partial(self, number: int, key: str) -> tuple[int, list[np.ndarray]]:
-        """(blocks done, their sum) of read `number`."""
-        found = self._load("partial", f"{number}:{key}")
-        return (0, []) if not found else (int(found[-1][0]), found[:-1])
+        """(blocks done, their sum) of pass `number`."""
+        found = read_arrays(self.folder / _PARTIAL, self.identity)
+        if found is None or found.key != f"{number}:{key}":  # left over from an earlier pass
+            return 0, []
+        *arrays, done = found.arrays
+        return int(done[0]), arrays
 
     def advance(self, number: int, key: str, blocks: int, arrays: list[np.ndarray]) -> None:
-        """Blocks 0..blocks-1 of read `number` add up to `arrays`."""
+        """Blocks 0..blocks-1 of pass `number` add up to `arrays`: keep that now and then."""
         if time.monotonic() - self.written >= _EVERY_SECONDS:
             self.keep(number, key, blocks, arrays)
 
     def keep(self, number: int, key: str, blocks: int, arrays: list[np.ndarray]) -> None:
-        """The same now, whenever the last was."""
-        self._save("partial", f"{number}:{key}", [*arrays, np.array([blocks])])
-
-    def close(self) -> None:
-        """The work is done: the journal is not needed any more."""
-        drafts = self.folder.glob(".*.tmp")  # of runs that were killed while they wrote
-        for path in [*drafts, *self.folder.glob("read-*"), self.folder / "partial", self.folder / "run.json"]:
-            path.unlink(missing_ok=True)
-        if not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
-    def _forget_partial(self) -> None:
-        (self.folder / "partial").unlink(missing_ok=True)
-        self.written = time.monotonic()
+        """The same at once."""
+        self._save(_PARTIAL, f"{number}:{key}", [*arrays, np.array([blocks])])
 
     def _save(self, name: str, key: str, arrays: list[np.ndarray]) -> None:
-        body = io.BytesIO()
-        np.savez(body, *arrays)
-        content = body.getvalue()
-        head = json.dumps({"key": key, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)})
-        _replace(self.folder / name, _MAGIC + head.encode() + b"\n" + content)
+        if self.digests.unsaved:  # before the sums that they vouch for
+            self.digests.unsaved = False
+            text = json.dumps({str(start): digest for start, digest in self.digests.recorded().items()})
+            write_arrays(self.folder / _DIGESTS, self.identity, _DIGESTS, [np.frombuffer(text.encode(), np.uint8)])
+        write_arrays(self.folder / name, self.identity, key, arrays)
         self.written = time.monotonic()
 
-    def _load(self, name: str, key: str) -> list[np.ndarray] | None:
-        path = self.folder / name
-        try:
-            whole = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise _cannot(path, error) from error
-        if not whole.startswith(_MAGIC):
-            raise CheckpointError(f"{path} is not a part of a checkpoint. Remove the folder to start afresh.")
-        head, _, content = whole[len(_MAGIC) :].partition(b"\n")
-        about = json.loads(head)
-        if hashlib.sha256(content).hexdigest() != about["sha256"]:
-            raise CheckpointError(f"{path} is damaged: its checksum is wrong. Remove it to repeat that read.")
-        if about["key"] != key:
-            if name == "partial":
-                return None  # left over from an earlier read
-            raise CheckpointError(f"{path} belongs to another read. Remove the folder to start afresh.")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return [archive[f"arr_{i}"] for i in range(len(archive.files))]
+    def _verify(self, *, first_only: bool = False) -> None:
+        """Read blocks, one or all that were read before, and compare them with their digests."""
+        spans = list(itertools.pairwise(self.matrix.edges))
+        known = self.digests.recorded()
+        wanted = [(start, stop) for start, stop in spans if start in known]
+        if first_only:
+            wanted = [secrets.choice(wanted)] if wanted else spans[:1]
+        for start, stop in wanted:
+            self.digests.take(start, stop, self.matrix.source.read(start, stop))
+
+
+def _foreign(name: str) -> bool:
+    """Whether a file is neither the lock nor the draft of a record that a killed run left."""
+    return name not in NAMES and not (name.startswith(f".{_RECORD}.") and name.endswith(".tmp"))
+
+
+def _opened(folder: Path, run: dict[str, Any], matrix: Any, lock: FolderLock) -> Journal:
+    blocks, data = len(matrix.edges) - 1, matrix.source.fingerprint()
+    record = read_record(folder / _RECORD)
+    if record is None:
+        identity = secrets.token_hex(16)
+        write_record(folder / _RECORD, {"identity": identity, "run": run, "data": data})
+        return Journal(folder, identity, matrix, BlockDigests({}, blocks, str(folder)), lock)
+    _refuse_other_run(folder, record, run)
+    _refuse_other_data(folder, record["data"], data)
+    identity = record["identity"]
+    journal = Journal(folder, identity, matrix, BlockDigests(_digests(folder, identity), blocks, str(folder)), lock)
+    if record["data"]["state"] == data["state"]:
+        if len(journal.digests):
+            journal._verify(first_only=True)
+        return journal
+    if not journal.digests.complete and any(folder.glob("read-*")):
+        raise CheckpointError(
+            f"The data were touched, copied or moved since the checkpoint {folder} was written, and it does not cover "
+            "all rows, so that they cannot be verified. Remove that folder to start from the beginning."
+        )
+    journal._verify()
+    write_record(folder / _RECORD, {**record, "data": data})
+    return journal
+
+
+def _digests(folder: Path, identity: str) -> dict[int, str]:
+    found = read_arrays(folder / _DIGESTS, identity)
+    if found is None:
+        if any(folder.glob("read-*")) or (folder / _PARTIAL).exists():
+            raise damaged(folder / _DIGESTS, "it is missing, and the data cannot be verified without it")
+        return {}
+    try:
+        known = json.load(io.BytesIO(found.arrays[0].tobytes()))
+        return {int(start): str(digest) for start, digest in known.items()}
+    except (ValueError, AttributeError, IndexError) as error:
+        raise damaged(folder / _DIGESTS, "its content is not a list of digests") from error
+
+
+def _refuse_other_run(folder: Path, record: dict[str, Any], run: dict[str, Any]) -> None:
+    before = record["run"]
+    keys = [key for key in sorted({*before, *run}) if before.get(key) != run.get(key)]
+    if keys:
+        raise CheckpointError(
+            f"{folder} has the checkpoint of another run ({', '.join(map(_words, keys))}). Repeat the call that wrote "
+            "it, name another folder, or remove that one to start from the beginning."
+        )
+
+
+def _words(key: str) -> str:
+    return f"other {key}" if key != "eckart" else "another version of Eckart"
+
+
+def _refuse_other_data(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    if before["content"] == now["content"]:
+        return
+    what = "their content differs"
+    for name, unit in (("files", "files"), ("bytes", "bytes"), ("shape", "rows and columns")):
+        then, found = before["content"].get(name), now["content"].get(name)
+        if then != found:
+            what = f"{then} {unit} then, {found} now"
+            break
+    raise CheckpointError(
+        f"The data are not those that the checkpoint {folder} was made of ({what}). Restore the data, name another "
+        "folder, or remove that one to start from the beginning."
+    )
+
+
+def _read_name(number: int) -> str:
+    return f"read-{number:06d}"
+
+
+def _version() -> str:
+    from eckart import __version__
+
+    return __version__
 
 
 def key_of(what: str, *arrays: np.ndarray | None) -> str:
-    """A short name for what is asked of a read: the operation and its operand, to the last bit."""
+    """A short name for what a pass computes: the operation and its operand, to the last bit."""
     digest = hashlib.sha256(what.encode())
     for array in arrays:
         digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    try:
-        with new_file(path, overwrite=True, error=CheckpointError) as stream:
-            stream.write(content)
-    except CheckpointError as error:
-        cause = error.__cause__
-        raise _cannot(path, cause, len(content)) if isinstance(cause, OSError) else error from error
-
-
-def _difference(known: Any, wanted: Any) -> str:
-    if not isinstance(known, dict) or known.get("version") != _VERSION:
-        return "of another version"
-    before, now = known.get("run", {}), wanted["run"]
-    keys = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
-    return f"another {', '.join(keys)}"
-
-
-def _cannot(path: Path, error: OSError, size: int | None = None) -> CheckpointError:
-    wanted = "" if size is None else f" ({size:,} bytes)"
-    return CheckpointError(
-        f"The checkpoint {path}{wanted} cannot be used: {error.strerror or error}. What was written before is valid: "
-        "make room or choose another folder, and run the same call again."
-    )

@@ -1,23 +1,26 @@
-"""The blocks of a matrix on a Dask cluster: each is read and multiplied where a worker is, and added up in a tree.
+"""The blocks of a matrix on a Dask cluster: workers read and multiply them, and add up the results in a tree.
 
-A block's task holds what is needed to read it again (a path and rows, or a chunk's own graph), so a worker that dies
-takes nothing along. The tree has the order of the blocks: the answer does not depend on how many workers there were.
+A block's task has all that is needed to read the block again (a path and rows, or the graph of a chunk), so nothing is
+lost with a worker. The tree has the order of the blocks: the result does not depend on the number of workers.
 """
 
 from __future__ import annotations
 
 import contextlib
+import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.engine.blocks.dask_rows import DaskRows, as_block
+from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.reading import Reading
-from eckart.errors import ClusterError, require
+from eckart.engine.blocks.worker import Span, Sums, add_parts, make_work, run_blocks, run_chunk
+from eckart.errors import ClusterError, EckartError, require
+from eckart.fingerprint import in_files
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.stacked import BlockTask, StackedBlocks
@@ -26,7 +29,19 @@ _FAN_IN = 4
 _TRAVELS, _TASKS = 4.0, 64
 """A task reads at least four times the bytes that it sends, as far as 64 tasks are left."""
 _PATIENCE = 60.0
-"""Seconds without any worker after which the work is given up."""
+"""Seconds without any worker, or without an answer of the scheduler, after which the work is given up."""
+_ANSWER_SECONDS = 10.0
+
+
+@dataclass
+class _Shared:
+    """A source as workers see it, and what must live as long as they read it."""
+
+    original: Any
+    source: Any
+    content: dict[str, Any] | None
+    token: str
+    folders: list[Any]
 
 
 @dataclass(frozen=True)
@@ -35,98 +50,169 @@ class Cluster:
 
     client: Any
     patience: float = _PATIENCE
+    _shared: dict[int, _Shared] = field(default_factory=dict, compare=False, repr=False)
 
     def parts(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[list[np.ndarray]]:
         """task(block) of every block, in order."""
         with self._watched():
-            return [self._wait([future])[0] for future in self._submit(stack, task, spans)]
+            futures, names = self._submit(stack, task, spans)
+            found = [self._wait(future, names) for future in futures]
+            self._confirm(stack, spans, found)
+            return [sums.arrays for sums in found]
 
     def total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
         """The sum of task(block) over the blocks."""
         with self._watched():
-            return self._total(stack, task, spans)
+            level, names = self._submit(stack, task, spans, together=_together(stack, task, len(spans)))
+            while len(level) > 1:
+                groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
+                level = [
+                    group[0] if len(group) == 1 else self.client.submit(add_parts, group, pure=False)
+                    for group in groups
+                ]
+            found = self._wait(level[0], names)
+            self._confirm(stack, spans, [found])
+            return [np.asarray(array, dtype=np.float64) for array in found.arrays]
 
-    def _total(self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]]) -> list[np.ndarray]:
-        level = self._submit(stack, task, spans, together=_together(stack, task, len(spans)))
-        while len(level) > 1:
-            groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
-            level = [
-                group[0] if len(group) == 1 else self.client.submit(add_parts, group, pure=False) for group in groups
-            ]
-        found: list[np.ndarray] = self._wait(level)[0]
-        return [np.asarray(array, dtype=np.float64) for array in found]
+    def _confirm(self, stack: StackedBlocks, spans: list[tuple[int, int]], found: list[Sums]) -> None:
+        """Give the digests that workers formed to the checkpoint."""
+        journal, stops = stack.reading.journal, dict(spans)
+        for start, digest in (item for sums in found for item in sums.digests.items()):
+            if journal is not None:
+                journal.digests.confirm(start, stops[start], digest)
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
-        """Dask's words for a lost scheduler in ours."""
+        """What Dask raises when its scheduler is lost, as a ClusterError."""
         try:
             yield
-        except (CancelledError, ConnectionError) as error:
+        except EckartError:
+            raise
+        except (CancelledError, OSError, TimeoutError) as error:
+            raise self._scheduler_lost() from error
+        except Exception as error:
+            if self.client.status == "running":
+                raise
             raise self._scheduler_lost() from error
 
     def _scheduler_lost(self) -> ClusterError:
         return ClusterError(
-            f"The Dask scheduler was lost (client {self.client.status!r}). Start it again and repeat the call; "
-            "with checkpoint=... it goes on where it stood."
+            f"The Dask scheduler was lost, or it cancelled the work (client {self.client.status!r}). Start it again "
+            "and repeat the call; with checkpoint=... it is resumed."
         )
 
     def _submit(
         self, stack: StackedBlocks, task: BlockTask, spans: list[tuple[int, int]], *, together: int = 1
-    ) -> list[Any]:
-        light = replace(stack, reading=Reading())
-        chunked = stack.source if isinstance(stack.source, DaskRows) else None
-        if chunked is not None:
-            # The graph of the whole array would travel with every task: a chunk's own is enough.
-            light = replace(light, source=replace(chunked, array=_Shape(chunked.array)))
-        # One task that holds both, known to the scheduler: a worker that needs them again gets them again.
-        shared = self.client.submit(pair, light, task, pure=False)
-        if chunked is None:
-            groups = [spans[i : i + together] for i in range(0, len(spans), together)]
-            return [self.client.submit(run_blocks, shared, group, pure=False) for group in groups]
-        futures = []
-        for start, stop in spans:
-            chunk = self.client.compute(chunked.chunk(start))
-            futures.append(self.client.submit(run_chunk, shared, start, stop, chunk, pure=False))
-        return futures
+    ) -> tuple[list[Any], dict[str, str]]:
+        """Futures of the blocks (or of groups of them), and what to call each in a message."""
+        shared, journal = self._share(stack.source), stack.reading.journal
+        light = replace(stack, reading=Reading(), source=shared.source)
+        digests = journal is not None and journal.digests.pending
+        values = (light, task, _version(), shared.token, shared.content, digests)
+        work = self.client.submit(make_work, *values, pure=False)
+        named = [Span(i + 1, len(spans), *span) for i, span in enumerate(spans)]
+        if isinstance(stack.source, DaskRows):
+            futures = [self._submit_chunk(stack.source, work, span) for span in named]
+            return futures, {future.key: str(span) for future, span in zip(futures, named, strict=True)}
+        groups = [named[i : i + together] for i in range(0, len(named), together)]
+        futures = [self.client.submit(run_blocks, work, group, pure=False) for group in groups]
+        return futures, {future.key: _named(group) for future, group in zip(futures, groups, strict=True)}
 
-    def _wait(self, futures: list[Any]) -> list[Any]:
-        """The results; an error when the cluster is gone for longer than `patience`, never a wait without end."""
-        lonely: float | None = None
-        pending = futures[0]
-        while not pending.done():
-            with contextlib.suppress(Exception):  # a task that failed is looked at below
-                pending.result(timeout=1.0)
-            if pending.done() or pending.status == "cancelled":
+    def _submit_chunk(self, source: DaskRows, work: Any, span: Span) -> Any:
+        chunk = self.client.compute(source.chunk(span.start))
+        return self.client.submit(run_chunk, work, span, chunk, pure=False)
+
+    def _share(self, source: Any) -> _Shared:
+        """The source in a form that can travel, its files where workers can read them."""
+        known = self._shared.get(id(source))
+        if known is None:
+            self._check_versions()
+            folders: list[Any] = []
+            if isinstance(source, DaskRows):
+                # The graph of the whole array would travel with every task: a chunk's own is enough.
+                travels: Any = replace(source, array=_Shape(source.array))
+            else:
+                travels = _for_workers(source, folders)
+            content = travels.fingerprint()["content"] if in_files(travels) else None
+            known = _Shared(source, travels, content, secrets.token_hex(16), folders)
+            self._shared[id(source)] = known
+        return known
+
+    def _check_versions(self) -> None:
+        """Refuse workers with another version of Eckart, or without it: they could not even read the tasks."""
+        try:
+            found = self._ask(self.client._run, _version_probe(), on_error="return")
+        except TimeoutError:  # a worker that does not answer; tasks go to the others
+            return
+        for address, version in found.items():
+            if version == _version():
+                continue
+            what = f"has Eckart {version}" if isinstance(version, str) else "does not have Eckart"
+            raise ClusterError(
+                f"The worker {address} {what}, and the client has Eckart {_version()}. Install the same version on all "
+                f"workers: pip install eckart=={_version()}"
+            )
+
+    def _ask(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """A question to the scheduler that does not wait for ever."""
+        timeout = min(_ANSWER_SECONDS, self.patience)
+        return self.client.sync(function, *arguments, callback_timeout=timeout, **options)
+
+    def _wait(self, future: Any, names: dict[str, str]) -> Sums:
+        """The result; an error if the cluster is gone for longer than `patience`, never a wait without end."""
+        idle_since: float | None = None
+        while not future.done():
+            with contextlib.suppress(Exception):  # a task that failed is examined below
+                future.result(timeout=1.0)
+            if future.done() or future.status == "cancelled":
                 break
             now = time.monotonic()
             alive = self.client.status == "running" and self._workers() > 0
-            lonely = None if alive else (now if lonely is None else lonely)
-            if lonely is not None and now - lonely > self.patience:
-                raise ClusterError(
-                    f"The Dask cluster has had no worker for {self.patience:.0f} seconds "
-                    f"(client {self.client.status!r}). Start workers again and repeat the call; with checkpoint=... "
-                    "it goes on where it stood."
-                )
-        if pending.status != "finished":
-            raise self._explained(pending)
-        return [pending.result()]
+            idle_since = None if alive else (now if idle_since is None else idle_since)
+            if idle_since is not None and now - idle_since > self.patience:
+                raise self._given_up()
+        if future.status != "finished":
+            raise self._explained(future, names)
+        found: Sums = future.result()
+        return found
+
+    def _given_up(self) -> ClusterError:
+        if self.client.status != "running":
+            return self._scheduler_lost()
+        return ClusterError(
+            f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds. "
+            "Start workers again and repeat the call; with checkpoint=... it is resumed."
+        )
 
     def _workers(self) -> int:
         try:
-            return len(self.client.scheduler_info(n_workers=-1)["workers"])
-        except (OSError, TimeoutError, AttributeError, KeyError):
+            return len(self._ask(self.client.scheduler.ncores))
+        except (OSError, TimeoutError, AttributeError, RuntimeError):
             return 0
 
-    def _explained(self, future: Any) -> Exception:
+    def _explained(self, future: Any, names: dict[str, str]) -> Exception:
         if future.status == "cancelled" or self.client.status != "running":
             return self._scheduler_lost()
         error = future.exception()
+        if isinstance(error, EckartError):  # it names the block already
+            return error
+        block = self._failed(names)
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
-                f"A block ended its worker again and again: {error}. Give workers more memory, or use smaller blocks "
+                f"{block} ended its worker again and again: {error}. Give workers more memory, or use smaller blocks "
                 "with memory=... or smaller chunks."
             )
-        return error if isinstance(error, Exception) else ClusterError(f"A task failed on the cluster: {error}")
+        failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")
+        failure.__cause__ = error
+        return failure
+
+    def _failed(self, names: dict[str, str]) -> str:
+        """What the scheduler has as the first block that failed."""
+        try:
+            failed = self._ask(self.client._run_on_scheduler, _failed_probe(), keys=list(names))
+        except (OSError, TimeoutError, AttributeError, RuntimeError, ValueError):  # the error goes without the name
+            failed = []
+        return next((name[0].upper() + name[1:] for key, name in names.items() if key in failed), "A block")
 
 
 def find_cluster(executor: Any, *, wanted: bool) -> Cluster | None:
@@ -151,7 +237,7 @@ def find_cluster(executor: Any, *, wanted: bool) -> Cluster | None:
 
 @dataclass(frozen=True)
 class _Shape:
-    """What remains of a Dask array when its graph stays at home."""
+    """What remains of a Dask array when its graph stays with the client."""
 
     shape: tuple[int, int]
     dtype: Any
@@ -161,8 +247,44 @@ class _Shape:
         object.__setattr__(self, "dtype", array.dtype)
 
 
-def pair(stack: StackedBlocks, task: BlockTask) -> tuple[StackedBlocks, BlockTask]:
-    return stack, task
+def _for_workers(source: Any, folders: list[Any]) -> Any:
+    """The source with temporary files in a folder that workers see; `folders` keeps that folder alive."""
+    if hasattr(source, "for_workers"):
+        travels, folder = source.for_workers()
+        folders.append(folder)
+        return travels
+    inner = getattr(source, "source", None)
+    return source if inner is None else replace(source, source=_for_workers(inner, folders))
+
+
+def _version_probe() -> Callable[[], str | None]:
+    """A function that travels by value: a worker without Eckart can run it."""
+
+    def probe() -> str | None:
+        try:
+            import eckart
+        except ImportError:
+            return None
+        return str(eckart.__version__)
+
+    return probe
+
+
+def _failed_probe() -> Callable[..., list[str]]:
+    """The keys of tasks that failed, on the scheduler; it travels by value as well."""
+
+    def probe(keys: list[str], dask_scheduler: Any = None) -> list[str]:
+        tasks = dask_scheduler.tasks
+        return [key for key in keys if key in tasks and tasks[key].state == "erred"]
+
+    return probe
+
+
+def _named(group: list[Span]) -> str:
+    if len(group) == 1:
+        return str(group[0])
+    first, last = group[0], group[-1]
+    return f"one of blocks {first.number:,} to {last.number:,} (rows {first.start + 1:,} to {last.stop:,})"
 
 
 def _together(stack: StackedBlocks, task: BlockTask, blocks: int) -> int:
@@ -177,33 +299,7 @@ def _together(stack: StackedBlocks, task: BlockTask, blocks: int) -> int:
     return int(np.clip(np.ceil(_TRAVELS * 8.0 * columns * width / block), 1, max(1, blocks // _TASKS)))
 
 
-def run_blocks(shared: tuple[StackedBlocks, BlockTask], spans: list[tuple[int, int]]) -> list[np.ndarray]:
-    """On a worker: read the rows of each block and do the task; the sum, in their order, where there are several."""
-    stack, task = _here(shared)
-    first, *rest = spans
-    total = stack.part(task, *first, stack.source.read(*first))
-    for span in rest:
-        total = add_parts([total, stack.part(task, *span, stack.source.read(*span))])
-    return total
+def _version() -> str:
+    from eckart import __version__
 
-
-def run_chunk(shared: tuple[StackedBlocks, BlockTask], start: int, stop: int, chunk: Any) -> list[np.ndarray]:
-    """On a worker: the same with a chunk that another task made."""
-    stack, task = _here(shared)
-    return stack.part(task, start, stop, as_block(chunk, stack.source.dtype))
-
-
-def _here(shared: tuple[StackedBlocks, BlockTask]) -> tuple[StackedBlocks, BlockTask]:
-    """With as many threads as this worker was given: its neighbours on the machine have theirs."""
-    stack, task = shared
-    worker = require("distributed", extra="dask", purpose="Dask clusters").get_worker()
-    return replace(stack, workers=worker.state.nthreads), task
-
-
-def add_parts(parts: list[list[np.ndarray]]) -> list[np.ndarray]:
-    """On a worker: the sum of some parts, in their order."""
-    total = [np.array(array, dtype=np.float64) for array in parts[0]]
-    for part in parts[1:]:
-        for sum_, array in zip(total, part, strict=True):
-            np.add(sum_, array, out=sum_)
-    return total
+    return __version__

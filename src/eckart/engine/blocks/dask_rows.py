@@ -62,7 +62,8 @@ class DaskRows:
         return as_block(rows.to_delayed()[0, 0].compute(), self.dtype)
 
     def fingerprint(self) -> dict[str, Any]:
-        return {"dask": self.array.name, "shape": list(self.shape)}
+        # Names of arrays differ between processes where Dask cannot hash what they are made of.
+        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype)}, "state": str(self.array.name)}
 
 
 def dask_rows(data: Any) -> DaskRows:

@@ -9,6 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+
 from eckart.engine.backends.memory import Counter
 from eckart.engine.blocks.checkpoint import Journal
 
@@ -51,6 +53,10 @@ class Reading:
     expected: int = 1
     reads: int = 0
     explained: tuple[float, float] | None = None
+    digest: tuple[int, int] | None = None
+    """Digest sums of all numbers (`eckart.engine.digest`), once the first pass is complete."""
+    varying: np.ndarray | None = None
+    """Columns in which some entry differs from the first, known at the same time."""
     _began: float = field(default_factory=time.monotonic)
     _blocks_done: int = 0
 

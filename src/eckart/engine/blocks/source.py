@@ -68,7 +68,7 @@ class RowSource(Protocol):
         ...
 
     def fingerprint(self) -> dict[str, Any]:
-        """What tells this table, in this state, from another: path, size and time of change."""
+        """{"content": what must agree for a run to be resumed, "state": what touching or copying a file changes}."""
         ...
 
 

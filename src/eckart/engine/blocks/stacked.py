@@ -21,6 +21,8 @@ from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
+from eckart.engine.constancy import varying_columns
+from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.prepare import Convert
@@ -28,6 +30,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
 
+_MOST_SEGMENTS = 32
 _JOURNALLED = 2**28
 """Products of rows up to this many bytes are written down; longer ones are formed again."""
 
@@ -70,6 +73,8 @@ class Task:
     factor: np.ndarray | None = None
     by_row: bool = False
     gram: bool = False
+    reference: np.ndarray | None = None
+    """The first row, for a survey."""
 
     def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
         factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
@@ -139,10 +144,6 @@ class StackedBlocks:
     @property
     def weight_roots(self) -> np.ndarray | None:
         return None if self.weights is None else np.sqrt(self.weights)
-
-    @property
-    def rows_per_gram(self) -> int:
-        return self._block(np.empty((1, self.shape[1]), self.dtype), 0, 1).rows_per_gram
 
     # Views
 
@@ -229,7 +230,7 @@ class StackedBlocks:
 
     def rows_of(self, task: BlockTask, width: int) -> np.ndarray:
         """Something for every row, in one read."""
-        result = np.empty((self.shape[0], width), self.dtype)
+        result = np.empty((self.shape[0], width), self.precision)
         keep = result.nbytes <= _JOURNALLED
         number = self._begin()
         known = self._known(number, task) if keep else None
@@ -254,8 +255,11 @@ class StackedBlocks:
         return self._sum(Task("gram", None if right is None else np.ascontiguousarray(right)))[0]
 
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
-        task = Task("survey", None if right is None else np.ascontiguousarray(right), gram=gram)
+        factor = None if right is None else np.ascontiguousarray(right)
+        task = Task("survey", factor, gram=gram, reference=self._first_row())
         sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
+        self.reading.digest = from_limbs(to_numpy(rest.pop()))
+        self.reading.varying = to_numpy(rest.pop()) > 0.0
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
         return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
@@ -284,7 +288,8 @@ class StackedBlocks:
         summed = combine is _add
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
-        done, total = journal.partial(number, task.key) if journal is not None and summed else (0, [])
+        key = self._key(task) if journal is not None and summed else ""
+        done, total = journal.partial(number, key) if journal is not None and summed else (0, [])
         mover = self.reading.mover
         if mover is None:
             blocks = ahead(self._read, spans[done:])
@@ -296,19 +301,28 @@ class StackedBlocks:
                 total = combine(total, self.part(task, start, stop, matrix), start)
                 done += 1
                 if journal is not None and summed and done < len(spans):
-                    journal.advance(number, task.key, done, [to_numpy(array) for array in total])
+                    journal.advance(number, key, done, [to_numpy(array) for array in total])
                 try:
                     self.reading.tell(done, len(spans), self.shape[0])
                 except KeyboardInterrupt:  # told between two blocks, where the sums are whole
                     if journal is not None and summed:
-                        journal.keep(number, task.key, done, [to_numpy(array) for array in total])
+                        journal.keep(number, key, done, [to_numpy(array) for array in total])
                     raise
         finally:
             blocks.close()  # type: ignore[attr-defined]
         return total
 
     def _read(self, span: tuple[int, int]) -> Any:
-        return self.source.read(*span)
+        block = self.source.read(*span)
+        if self.reading.journal is not None:
+            self.reading.journal.digests.take(*span, block)
+        return block
+
+    def _key(self, task: BlockTask) -> str:
+        """What a pass computes: the task and the views, which depend on samples of the data."""
+        methods = " ".join(view.method for view in self.views)
+        arguments = [view.argument for view in self.views if not view.by_row]  # weights are part of the run
+        return key_of(f"{task.key} {self.exponent} {methods}", *arguments)
 
     def _on_cluster(
         self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
@@ -325,7 +339,50 @@ class StackedBlocks:
 
     def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
         """What the rows start..stop, which were just read, have to say."""
-        return task(self._block(matrix, start, stop), start, stop)
+        parts = task(self._block(matrix, start, stop), start, stop)
+        if not isinstance(task, Task) or task.kind != "survey":
+            return parts
+        # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
+        return [*parts, self._varying(task, matrix, start, stop), limbs(matrix, start)]
+
+    def _varying(self, task: Task, matrix: Any, start: int, stop: int) -> np.ndarray:
+        """1 for the columns in which some entry differs from that of the first row; rows of weight 0 do not count."""
+        assert task.reference is not None
+        counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
+        if counted is not None and counted.size < stop - start:
+            matrix = matrix[counted] if counted.size else None
+        if matrix is None:
+            return np.zeros(self.shape[1])
+        return np.asarray(varying_columns(matrix, task.reference), np.float64)
+
+    def _first_row(self) -> np.ndarray:
+        """The first row that counts, as it is stored."""
+        first = 0 if self.weights is None else int(np.argmax(self.weights > 0.0))
+        row = self.source.read(first, first + 1)
+        return np.asarray((row.toarray() if self.sparse else row)[0])
+
+    def constant_columns(self, candidates: np.ndarray) -> np.ndarray:
+        """Those of the columns in which every entry equals the first, exactly; known after a survey."""
+        if not candidates.size:
+            return candidates
+        assert self.reading.varying is not None
+        return np.asarray(candidates[~self.reading.varying[candidates]])
+
+    def additions(self, *, gram: bool, turned: bool = False) -> int:
+        """Roundings that a term of a product passes through, at most: those in a block, and one for each block."""
+        rows = int(np.diff(self.edges).max())
+        count, columns = len(self.edges) - 1, self.shape[1]
+        if self.sparse:
+            return rows + columns + _MOST_SEGMENTS + count
+        block = RowBlocks(np.broadcast_to(np.empty(1, self.dtype), (rows, columns)), precision=self.precision)
+        return block.additions(gram=gram and not turned) + count
+
+    def raw_digest(self) -> tuple[int, int]:
+        """The digest sums of the rows as they are stored: from the first pass, or from one of its own."""
+        if self.reading.digest is None:
+            self.survey()
+        assert self.reading.digest is not None
+        return self.reading.digest
 
     def _begin(self) -> int:
         self.reading.reads += 1
@@ -333,11 +390,11 @@ class StackedBlocks:
 
     def _known(self, number: int, task: BlockTask) -> list[np.ndarray] | None:
         journal = self.reading.journal
-        return None if journal is None else journal.result(number, task.key)
+        return None if journal is None else journal.result(number, self._key(task))
 
     def _finish(self, number: int, task: BlockTask, result: list[np.ndarray] | None) -> None:
         if self.reading.journal is not None and result is not None:
-            self.reading.journal.finish(number, task.key, result)
+            self.reading.journal.finish(number, self._key(task), result)
 
     def read_all(self) -> Iterator[tuple[tuple[int, int], Any]]:
         return ahead(lambda span: self.source.read(*span), list(itertools.pairwise(self.edges)))

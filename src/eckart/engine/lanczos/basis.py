@@ -1,4 +1,7 @@
-"""The growing basis of block Lanczos: G M = M T + (0, ..., 0, Z), with what rounding did to it, measured."""
+"""A growing Krylov basis: G M = M T + (0, ..., 0, R) + E, with R the residual of the newest block and E rounding.
+
+Used for the main run, and for probe runs on P G P with P = I - F F^T, where F is `frozen`.
+"""
 
 from __future__ import annotations
 
@@ -7,147 +10,166 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eckart.arrays import Array, empty_rows, fetch_later, from_numpy
-from eckart.engine.backends import orthogonal
-from eckart.engine.backends.cuda import orthogonal as orthogonal_device
-from eckart.engine.backends.cuda.orthogonal import Made
-from eckart.engine.backends.tall import inner, less, times
-from eckart.engine.certificate import Compression
+from eckart.arrays import Array, namespace
+from eckart.engine.backends.base import Backend
+from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
 
 _UNIT = float(np.finfo(np.float64).eps)
+_ROUNDING_ONLY = 1e-3
+"""A unit column of which less is left after projection was rounding only."""
 
 
 @dataclass
 class Basis:
-    """M (kept as rows), T = M^T G M, and R^T R of the newest block.
+    """M (stored as rows), T = M^T G M, and R^T R of the newest block.
 
-    Beside a GPU nothing waits for the host within a step: what is recorded here arrives when it is asked for.
+    On a GPU no step waits for the host: coefficients arrive when they are needed.
     """
 
+    backend: Backend
     rows: Array
-    _matrix: np.ndarray
-    """T; what is not recorded is not set."""
+    frozen: Array | None = None
+    meter: ErrorMeter | None = None
     count: int = 0
     coupled: int = 0
-    """G of the next block meets only the columns from here on; with all older ones its product is zero."""
-    _newest: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """First column that G times the next block has a component along; with all older columns the product is zero."""
+    rest: Array | None = None
+    """R of the newest block."""
+    _matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    _residual_gram: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     _noise: float = 0.0
-    dropped: float = 0.0
-    """Length of all that blocks left out of Z: later blocks may meet it, where T has zeros."""
     _arriving: list[tuple[Callable[[], np.ndarray], slice, slice]] = field(default_factory=list)
-    """Of each block that is not recorded yet: its coefficients and R^T R, the columns that it meets, and its own."""
+    """Of each block that is not recorded yet: coefficients and R^T R, the columns it is coupled to, and its own."""
     _gram: Array | None = None
-    """R^T R of the newest block, where the block is."""
-    _made: Made | None = None
-    """A block that was made at once, not checked yet."""
+    _draft: object = None
+    """The next block, formed before it was checked."""
+
+    @classmethod
+    def with_capacity(
+        cls, backend: Backend, size: int, capacity: int, *, frozen: Array | None = None, meter: ErrorMeter | None = None
+    ) -> Basis:
+        basis = cls(backend, backend.empty(capacity, size), frozen, meter)
+        basis._matrix = np.zeros((capacity, capacity))
+        return basis
 
     @property
-    def matrix(self) -> np.ndarray:
-        """T, in the corner of as many rows and columns as there are vectors."""
-        self._settle()
-        return self._matrix
+    def size(self) -> int:
+        """Rows of M."""
+        return int(self.rows.shape[1])
 
     @property
-    def newest(self) -> np.ndarray:
-        """R^T R of the newest block."""
-        self._settle()
-        return self._newest
-
-    @property
-    def noise(self) -> float:
-        """Rounding of an entry of T."""
-        self._settle()
-        return self._noise
+    def capacity(self) -> int:
+        return int(self.rows.shape[0])
 
     @property
     def vectors(self) -> Array:
+        """M."""
         return self.rows[: self.count, :].T
 
     @property
-    def compression(self) -> Compression:
-        size = self.count
-        spread = self.noise * float(self.rows.shape[1]) ** 0.5
-        return Compression(self.matrix[:size, :size], self.newest, spread, self.rows)
+    def projected(self) -> np.ndarray:
+        """T."""
+        self._record_arrived()
+        return self._matrix[: self.count, : self.count]
 
-    def add(self, block: Array, image: Array) -> Array:
-        """Append a block and G block; gives the part of G block outside the basis. The image is gone.
+    @property
+    def residual_gram(self) -> np.ndarray:
+        """R^T R of the newest block."""
+        self._record_arrived()
+        return self._residual_gram
 
-        G block meets only its own columns and those of the block before; the rounding along all others is cleared
-        when the next block is made.
+    @property
+    def noise(self) -> float:
+        """Root mean square of the skew part of the diagonal blocks of M^T G M: rounding of an entry of T, observed."""
+        self._record_arrived()
+        return self._noise
+
+    def add(self, block: Array, product: Array) -> None:
+        """Append an orthonormal block and record G times it. The product is overwritten.
+
+        G block has components along its own columns and those of the block before only; the rounding along all others
+        is removed when the next block is formed, and is part of E.
         """
         first, last = self.count, self.count + block.shape[1]
-        self._store(first, block)
-        near = self.rows[self.coupled : last, :].T
-        columns, width = near.shape[1], image.shape[1]
-        numbers = empty_rows(columns + width, width, image)
-        rest = less(image, near, inner(near, image, numbers[:columns, :]))
-        self._gram = inner(rest, rest, numbers[columns:, :])
-        fetched = fetch_later(numbers)
-        self._arriving.append((fetched, slice(self.coupled, first), slice(first, last)))
-        self.coupled = first
-        return rest
-
-    def begin(self, rest: Array) -> None:
-        """Beside a GPU: make the next block, whatever the host will think of this one."""
-        room = self.rows.shape[1] - self.count >= rest.shape[1]
-        if room and orthogonal_device.usable(rest):
-            self._made = orthogonal_device.orthonormalized(rest, self._gram, self.vectors)
-
-    @property
-    def upcoming(self) -> Array | None:
-        """The next block, where it is made already."""
-        return None if self._made is None else self._made.block
-
-    def continue_from(self, rest: Array) -> Array:
-        """The next block; one that was made at once is good only when it is `confirmed`."""
-        return self.continue_with_care(rest) if self._made is None else self._made.block
-
-    def confirmed(self) -> bool:
-        """Whether the block that `continue_from` gave may be used."""
-        made, self._made = self._made, None
-        return made is None or made.good(self._floor, orthogonal.ROUNDING_ONLY)
-
-    def continue_with_care(self, rest: Array) -> Array:
-        """The next block; what it leaves out of Z counts as noise, which may point one way."""
-        following, dropped = orthogonal.next_block(rest, self.newest, self.vectors, self._floor)
-        self.dropped += dropped
-        self._noise = max(self._noise, dropped / float(self.rows.shape[1]) ** 0.5)
-        return following
-
-    @property
-    def _floor(self) -> float:
-        """Directions shorter than this are rounding."""
-        return 10 * _UNIT * float(np.abs(self.matrix[: self.count, : self.count]).max(initial=0.0))
-
-    def _store(self, first: int, block: Array) -> None:
-        last = first + block.shape[1]
         self.rows[first:last, :] = block.T
         self.count = last
+        if self.frozen is not None and self.frozen.shape[1]:
+            product = self.backend.subtract(product, self.frozen, self.backend.inner(self.frozen, product))
+        if self.meter is not None:
+            self.meter.observe(product)
+        near = self.rows[self.coupled : last, :].T
+        columns, width = near.shape[1], product.shape[1]
+        numbers = self.backend.empty(columns + width, width)
+        rest = self.backend.subtract(product, near, self.backend.inner(near, product, numbers[:columns, :]))
+        self._gram = self.backend.inner(rest, rest, numbers[columns:, :])
+        self._arriving.append((self.backend.fetch_async(numbers), slice(self.coupled, first), slice(first, last)))
+        self.coupled = first
+        self.rest = rest
+        room = self.size - self._known_count >= width
+        self._draft = self.backend.draft_next_block(rest, self._gram, self._known) if room else None
 
-    def _settle(self) -> None:
-        """Record what is on its way."""
+    @property
+    def _known(self) -> Array:
+        if self.frozen is None or self.frozen.shape[1] == 0:
+            return self.vectors
+        return namespace(self.rows).concat([self.frozen, self.vectors], axis=1)
+
+    @property
+    def _known_count(self) -> int:
+        return self.count + (0 if self.frozen is None else int(self.frozen.shape[1]))
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left outside M (and F)."""
+        return self._known_count == self.size
+
+    @property
+    def draft(self) -> Array | None:
+        """The next block, not checked yet, where the backend has formed it already."""
+        return None if self._draft is None else self._draft.block  # type: ignore[attr-defined]
+
+    def next_block(self) -> Array:
+        """An orthonormal basis of the residual; directions at the level of rounding are left out."""
+        draft, self._draft = self._draft, None
+        floor = 10 * _UNIT * float(np.abs(self.projected).max(initial=0.0))
+        if draft is not None and draft.good(floor, _ROUNDING_ONLY):  # type: ignore[attr-defined]
+            return draft.block  # type: ignore[attr-defined]
+        return self.backend.next_block(self.rest, self.residual_gram, self._known, floor)
+
+    def _record_arrived(self) -> None:
         arriving, self._arriving = self._arriving, []
-        for fetched, met, own in arriving:
-            numbers, columns = fetched(), own.stop - met.start
-            self._record(numbers[:columns], met, own)
-            self._newest = numbers[columns:]
+        for fetched, coupled, own in arriving:
+            numbers, columns = fetched(), own.stop - coupled.start
+            self._record(numbers[:columns], coupled, own)
+            self._residual_gram = numbers[columns:]
+            if self.meter is not None:
+                total = float(np.sum(numbers[:columns] ** 2)) + float(np.trace(numbers[columns:]))
+                self.meter.note_length(max(total, 0.0) ** 0.5)
 
-    def _record(self, coefficients: np.ndarray, met: slice, own: slice) -> None:
-        older = met.stop - met.start
+    def _record(self, coefficients: np.ndarray, coupled: slice, own: slice) -> None:
+        older = coupled.stop - coupled.start
         self._matrix[own, : own.stop] = self._matrix[: own.stop, own] = 0.0
-        self._matrix[met, own] = coefficients[:older]
-        self._matrix[own, met] = coefficients[:older].T
+        self._matrix[coupled, own] = coefficients[:older]
+        self._matrix[own, coupled] = coefficients[:older].T
         square = coefficients[older:]
-        # G is symmetric, so what is not symmetric in M^T G M is rounding, measured.
+        # G is symmetric, so what is not symmetric in M^T G M is rounding.
         skew = float(np.sqrt(np.mean((square - square.T) ** 2) / 2.0)) if square.shape[0] > 1 else 0.0
         self._noise = max(self._noise, skew, _UNIT * float(np.abs(square).max(initial=0.0)))
         self._matrix[own, own] = (square + square.T) / 2.0
 
     def compress(self, values: np.ndarray, coefficients: np.ndarray) -> None:
-        """Thick restart: keep the Ritz vectors M X; the next block meets them all."""
-        self._settle()
-        vectors = times(self.vectors, from_numpy(coefficients, self.rows))
-        self._store(0, vectors)
+        """Thick restart: keep the Ritz vectors M X; the next block is coupled to all of them."""
+        self._record_arrived()
+        newest = self._residual_gram.shape[0]
+        vectors = self.backend.times(self.vectors, coefficients)
+        if self.meter is not None:
+            self.meter.compress(self, vectors, values, coefficients[self.count - newest :])
+        self.count = coefficients.shape[1]
+        self.rows[: self.count, :] = vectors.T
         self._matrix[: self.count, : self.count] = np.diag(values)
-        self._newest = np.zeros((0, 0))
+        self._residual_gram = np.zeros((0, 0))
         self.coupled = 0
+
+    def orthogonality_loss(self, rng: np.random.Generator, probability: float) -> float:
+        """Bound of ||I - [F M]^T [F M]||, true with probability 1 - p."""
+        return orthogonality_loss(self.backend, self._known, rng, probability)

@@ -1,61 +1,211 @@
-"""What products in float32 do to Ritz values, and how to mend it.
+"""The end of a run: rounding errors measured, bounds evaluated with them, values refined in float64 where that helps.
 
-l = ||B v||^2. A sum of products in float32 is off by about c u times itself (`rounding.deviation_of_sum`). So y = B v
-is off by c u |y_i| in row i, and l by 2 c u sqrt(sum of y_i^4), since the errors of the rows have all signs.
-Where y is spread over many rows that is next to nothing; where one row or column rules, it is not. The root is at most
-sqrt(l times the largest squared length of a row); for the other product it is l sqrt(sum of v_j^4).
+With E = G M - (M T + R) and a loss of orthogonality d = ||I - M^T M||, the blocks of G in an orthonormal basis of
+range(M) differ from the computed ones by at most (1 + sqrt(5)) / 2 ||E|| + 4 d theta_1, and so do the bounds.
+
+Products in float64: ||E|| is metered during the run. Products in float32: one float64 pass over M Z (16 random
+combinations) measures all of them. If that leaves the bounds wider than requested, the same pass also multiplies the
+wanted Ritz vectors, whose values, residuals and bounds are then those of float64 (Rayleigh-Ritz).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eckart.arrays import Array, fetch_later, from_numpy, namespace, to_numpy
-from eckart.engine.backends.tall import times
-from eckart.engine.lanczos.terms import Pairs
-from eckart.engine.standardize.rounding import DEVIATIONS, deviation_of_sum
-from eckart.engine.standardize.standardized import Standardized
+from eckart.arrays import Array, namespace
+from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.certificate import coupling_factor, upper_bounds
+from eckart.engine.lanczos.basis import Basis
+from eckart.engine.lanczos.probe_bound import ProbeRun, smallest_probe_bound
+from eckart.engine.lanczos.proof_phase import Phase
+from eckart.engine.lanczos.restart import Separation, carried_bound
+from eckart.engine.lanczos.rounding import WIDTH, measured_error
+from eckart.engine.lanczos.terms import FailureBudget, Matrix
 
-_MOST_ROWS = 8192
-"""Rows whose products are added up in float32; beyond, in float64."""
-_TOLERATED = 0.25
-"""Share of the asked accuracy that these errors may have of the captured sum; more is worth half a read."""
-
-
-def unit(problem: Standardized) -> float:
-    """Of rounding, in products of float32; none is to be allowed for where they are formed in float64."""
-    return float(np.finfo(np.float32).eps) if problem.precision == "float32" else 0.0
+_GOLDEN = (1.0 + 5.0**0.5) / 2.0
 
 
-def errors(problem: Standardized, values: np.ndarray, vectors: Array) -> np.ndarray:
-    """Bounds, each of four standard deviations, of the error of ||B v||^2 beyond a unit of the largest."""
-    squares = vectors * vectors
-    shares = fetch_later(namespace(vectors).sum(squares * squares, axis=0))
-    centring = problem.centring_error(vectors)
-    values = np.maximum(values, 0.0)
-    rows = np.sqrt(np.minimum(problem.longest_row, values) * values)
-    length, width = problem.shape
-    forth, back = 2.0 * deviation_of_sum(width), deviation_of_sum(min(length, _MOST_ROWS))
-    own = DEVIATIONS * unit(problem) * (forth * rows + back * values * np.sqrt(shares()))
-    return np.asarray(own + centring)
+@dataclass(frozen=True)
+class Evidence:
+    """What bounds the complement of a basis."""
+
+    basis: Basis
+    ride_along: tuple[ProbeRun, float] | None
+    phase: Phase | None
+    frozen: int | None
+    """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
+    carried: Separation | None
+    trace_left: float
 
 
-def tolerable(found: np.ndarray, values: np.ndarray, tolerance: float) -> bool:
-    return bool(np.linalg.norm(found) <= _TOLERATED * tolerance * np.sum(values))
+@dataclass(frozen=True)
+class Errors:
+    """Measured rounding: ||E|| of the main and of the probe basis, and what they do to a bound."""
+
+    main: float
+    main_loss: float
+    probe: float = 0.0
+    probe_loss: float = 0.0
+
+    def allowance(self, largest: float) -> float:
+        """For an upper bound from the main basis."""
+        return _GOLDEN * self.main + 4.0 * self.main_loss * largest
+
+    def below(self, largest: float) -> float:
+        """For a Ritz value as a lower bound."""
+        return self.main + 4.0 * self.main_loss * largest
 
 
-def mended(problem: Standardized, pairs: Pairs) -> Pairs:
-    """The pairs of V^T B^T B V in float64, for half a read: their values are what float32 would have given exactly."""
-    exact = to_numpy(problem.exact().gram(pairs.vectors))
-    exact = (exact + exact.T) / 2.0
-    values, turn = np.linalg.eigh(exact)
-    values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
-    off = float(np.linalg.norm(exact - np.diag(pairs.values)))
-    return replace(
-        pairs,
-        values=values,
-        vectors=times(pairs.vectors, from_numpy(turn, pairs.vectors)),
-        residuals=np.abs(turn).T @ pairs.residuals + off,
-    )
+@dataclass(frozen=True)
+class Refined:
+    """Rayleigh-Ritz in float64 over the leading Ritz vectors: V^T G V = W diag(values) W^T."""
+
+    values: np.ndarray
+    rotation: np.ndarray
+    residual_gram: np.ndarray
+    error: float
+
+
+def measure(
+    evidence: Evidence, matrix: Matrix, rng: np.random.Generator, budget: FailureBudget, ritz: np.ndarray | None = None
+) -> tuple[Errors, Refined | None]:
+    """Errors of the run; float32 products cost one float64 pass, which also refines the Ritz vectors M `ritz`."""
+    basis, phase = evidence.basis, evidence.phase
+    main_loss = basis.orthogonality_loss(rng, budget.spend("rounding"))
+    probe_loss = phase.basis.orthogonality_loss(rng, budget.spend("rounding")) if phase is not None else 0.0
+    if matrix.exact is None:
+        assert basis.meter is not None
+        main = basis.meter.bound(basis)
+        probe = phase.basis.meter.bound(phase.basis) if phase is not None and phase.basis.meter is not None else 0.0
+        return Errors(main, main_loss, probe, probe_loss), None
+    backend, product_error = matrix.backend, matrix.product_error
+    factor = rng.standard_normal((basis.count, WIDTH))
+    pieces = [backend.times(basis.vectors, factor)]
+    second = None
+    if phase is not None:
+        second = rng.standard_normal((phase.basis.count, WIDTH))
+        pieces.append(backend.times(phase.basis.vectors, second))
+    vectors = None
+    if ritz is not None:
+        vectors = backend.times(basis.vectors, ritz)
+        pieces.append(vectors)
+    xp = namespace(pieces[0])
+    product = matrix.exact(xp.concat(pieces, axis=1) if len(pieces) > 1 else pieces[0])
+    main = measured_error(backend, basis, factor, product[:, :WIDTH], product_error, budget.spend("rounding"))
+    probe = 0.0
+    if phase is not None and second is not None:
+        image = product[:, WIDTH : 2 * WIDTH]
+        image = backend.subtract(image + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, image))
+        probe = measured_error(backend, phase.basis, second, image, product_error, budget.spend("rounding"))
+    first = WIDTH if phase is None else 2 * WIDTH
+    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:])
+    return Errors(main, main_loss, probe, probe_loss), refined
+
+
+def refine(matrix: Matrix, vectors: Array) -> Refined:
+    """Rayleigh-Ritz with one float64 pass."""
+    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors))
+
+
+def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
+    backend, count = matrix.backend, vectors.shape[1]
+    inner = backend.to_host(backend.inner(vectors, product))
+    values, rotation = np.linalg.eigh((inner + inner.T) / 2.0)
+    rest = product - backend.times(vectors, inner)
+    gram = backend.to_host(backend.inner(rest, rest))
+    rotation = np.ascontiguousarray(rotation[:, ::-1])
+    skew = float(np.linalg.norm(inner - inner.T)) / 2.0
+    loss = float(np.linalg.norm(backend.to_host(backend.inner(vectors, vectors)) - np.eye(count), 2))
+    error = count**0.5 * matrix.product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
+    return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, error)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The complement of the first `count` Ritz vectors is at most `bound`."""
+
+    count: int
+    bound: float
+
+
+def statements(evidence: Evidence, errors: Errors, largest: float) -> list[Statement]:
+    """What is proved of complements, with measured rounding errors; that of the whole basis comes first."""
+    whole = evidence.trace_left
+    if evidence.ride_along is not None:
+        run, probability = evidence.ride_along
+        bound = smallest_probe_bound(replace(run, error=errors.main), probability)
+        whole = min(whole, bound + 4.0 * errors.main_loss * largest)
+    found: list[Statement] = []
+    if evidence.phase is not None:
+        phase = evidence.phase
+        run = replace(phase.run, error=errors.probe)
+        filled = phase.basis.complete
+        bound = run.largest + errors.probe if filled else smallest_probe_bound(run, phase.probability)
+        bound += 4.0 * errors.probe_loss * largest
+        whole = min(whole, bound)
+        if evidence.frozen is not None and evidence.frozen < evidence.basis.count:
+            found.append(Statement(evidence.frozen, bound))
+    return [Statement(evidence.basis.count, whole), *found]
+
+
+def bounds_from_basis(evidence: Evidence, errors: Errors, count: int, prototype: Array) -> np.ndarray:
+    """Upper bounds of the first `count` values, rounding included."""
+    basis = evidence.basis
+    known = known_statements(evidence, errors, prototype)
+    if basis.complete:
+        return np.asarray(known.values[:count] + errors.below(known.largest))
+    found = [upper_bounds(known.values[: s.count], known.coupled[:, : s.count], s.bound, count) for s in known.list]
+    return np.asarray(np.min(found, axis=0) + errors.allowance(known.largest))
+
+
+@dataclass(frozen=True)
+class Known:
+    """All Ritz values, R_c X, and what is proved of complements."""
+
+    values: np.ndarray
+    coupled: np.ndarray
+    list: list[Statement]
+
+    @property
+    def largest(self) -> float:
+        return max(float(self.values[0]), 0.0)
+
+
+def known_statements(evidence: Evidence, errors: Errors, prototype: Array) -> Known:
+    """The statements of this cycle, and the one that a restart has carried."""
+    basis = evidence.basis
+    values, coefficients = leading_pairs(basis.projected, basis.count, like=prototype)
+    coupling = coupling_factor(basis.residual_gram)
+    coupled = coupling @ coefficients[basis.count - coupling.shape[1] :]
+    largest = max(float(values[0]), 0.0)
+    found = statements(evidence, errors, largest)
+    if evidence.carried is not None and evidence.carried.index <= basis.count:
+        bound = carried_bound(evidence.carried, values, coupled, errors.allowance(largest))
+        if np.isfinite(bound):
+            found.append(Statement(evidence.carried.index, bound))
+    return Known(values, coupled, found)
+
+
+def bounds_from_refined(
+    evidence: Evidence, errors: Errors, refined: Refined, prototype: Array, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(lower, upper) from the refined pairs; what lies beyond them is bounded by the main basis.
+
+    The complement of the refined vectors V = M X_1 consists of M X_2 and the complement of (X_1, X_2), so it is at most
+    lambda_1([[Theta_2, (R X_2)^T], [R X_2, s]]), plus the rounding errors of the main basis.
+    """
+    held = len(refined.values)
+    known = known_statements(evidence, errors, prototype)
+    beyond = 0.0 if evidence.basis.complete and held == len(known.values) else np.inf
+    for statement in known.list:
+        between = slice(held, statement.count)
+        if statement.count <= held:
+            beyond = min(beyond, statement.bound)
+        else:
+            bound = 0.0 if evidence.basis.complete else statement.bound
+            beyond = min(beyond, float(upper_bounds(known.values[between], known.coupled[:, between], bound, 1)[0]))
+    beyond += errors.allowance(known.largest)
+    upper = upper_bounds(refined.values, coupling_factor(refined.residual_gram), beyond, min(count, held))
+    return refined.values - refined.error, upper + _GOLDEN * refined.error

@@ -1,4 +1,4 @@
-"""Block Lanczos on B^T B (or on c - B^T B for the smallest values), as a solver."""
+"""Block Lanczos on G = B^T B, or on c - B^T B for the smallest values, as a solver."""
 
 from __future__ import annotations
 
@@ -7,59 +7,71 @@ from functools import cache
 import numpy as np
 
 from eckart.arrays import Array, namespace
-from eckart.engine.backends import orthogonal
-from eckart.engine.backends.cuda import orthogonal as orthogonal_device
+from eckart.engine.backends.base import Backend, backend_of
+from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite
-from eckart.engine.lanczos import finish as single
-from eckart.engine.lanczos.block_lanczos import begun, block_lanczos
-from eckart.engine.lanczos.terms import Matrix, Pairs, Target
+from eckart.engine.lanczos.block_lanczos import block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution
-from eckart.engine.standardize.standardized import Standardized
+from eckart.engine.standardize.problem import Problem
+
+_UNIT = float(np.finfo(np.float64).eps)
 
 
 def solve_lanczos(
-    problem: Standardized, request: Request, *, block: int, capacity: int, rng: np.random.Generator
+    problem: Problem, request: Request, *, block: int, capacity: int, rng: np.random.Generator
 ) -> Solution:
-    """The wanted pairs, proved to the asked accuracy where the reads allow."""
-    size = problem.shape[1]
-    start, image = _first_product(problem, orthogonal.random_start(rng, size, block, problem.like))
-    # c - G has the same Krylov spaces as G, its largest values are G's smallest, and c >= l_1 keeps it positive.
+    """The wanted pairs, proved to the requested accuracy if the passes allow it.
+
+    `rng` draws the start block. Probes come from a generator that every number of the data has a part in, because they
+    must not be known to whoever made the data.
+    """
+    size, backend = problem.shape[1], backend_of(problem.like)
+    start, product = _first_product(problem, backend, backend.signs(rng, size, block))
+    # c - G has the same Krylov spaces as G. Its largest values are the smallest of G, and c >= lambda_1(G).
     shift = _finite(problem.total) if request.smallest else 0.0
 
-    def turned(vectors: Array, product: Array) -> Array:
-        return shift * vectors - product if request.smallest else product
+    def shifted(vectors: Array, image: Array) -> Array:
+        return shift * vectors - image if request.smallest else image
 
     def measure() -> tuple[float, float]:
         total = _finite(problem.total)
         if total == 0.0:
-            raise _NothingError
+            raise _ZeroMatrixError
         trace = shift * size - total if request.smallest else total
-        return trace, 2 * problem.sum_error(problem.raw_trace(total))
+        return trace, problem.product_error() + 4.0 * _UNIT * shift
 
-    def doubt() -> float:
-        unit = 0.0 if request.smallest else single.unit(problem)
-        return problem.total_error() + 2.0 * unit * problem.total if unit else 0.0
+    def exact(vectors: Array) -> Array:
+        # Means and scales that came with float32 products are not exact either: the first float64 pass finds them anew.
+        if problem.precision == "float64":
+            return shifted(vectors, problem.operator.normal(vectors))
+        problem.sharpen()
+        return shifted(vectors, problem.first(vectors))
 
+    single = problem.precision != "float64"
     matrix = Matrix(
-        size, lambda q: turned(q, problem.operator.normal(q)), problem.like, measure, cache(doubt), problem.tile
+        size,
+        lambda vectors: shifted(vectors, problem.operator.normal(vectors)),
+        problem.like,
+        measure,
+        cache(problem.total_error),
+        exact if single else None,
+        problem.tile,
     )
     target = Target(
-        request.k,
-        request.share,
-        request.tolerance,
-        request.failure_probability,
-        request.max_reads,
-        note=problem.note,
+        request.k, request.share, request.tolerance, request.failure_probability, request.max_reads, problem.note
     )
-    first_step = begun(start, turned(start, image), capacity)
+    first = Start(start, shifted(start, product), capacity)
     try:
-        pairs = block_lanczos(matrix, target, block=block, rng=rng, start=first_step)
-    except _NothingError:
-        return _zero(problem, request, start)
-    return _solution(pairs, problem, request, shift, block, matrix.rounding)
+        pairs = block_lanczos(
+            matrix, target, block=block, rng=lambda: generator(request.seed, problem.data, "probes"), start=first
+        )
+    except _ZeroMatrixError:
+        return _zero(problem, backend, request, start)
+    return _solution(pairs, shift, block)
 
 
-class _NothingError(Exception):
+class _ZeroMatrixError(Exception):
     """The matrix is zero."""
 
 
@@ -68,87 +80,49 @@ def _finite(total: float) -> float:
     return total
 
 
-def _first_product(problem: Standardized, random: Array) -> tuple[Array, Array | None]:
-    """(an orthonormal block, G times it): the random block, or where it leads to, at the price of a rough read."""
+def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[Array, Array]:
+    """(an orthonormal block, G times it): the random block, or G times it to low precision where that is cheap."""
     ahead = problem.rough(random)
-    if ahead is not None and orthogonal_device.usable(ahead):
-        made = orthogonal_device.orthonormalized(ahead)
-        image = problem.first(made.block)
-        if made.good(0.0):  # while a GPU multiplies; what was multiplied in vain is lost
-            return made.block, image
-    start = orthogonal.orthonormalize(random)
+    if ahead is not None:
+        block, good = backend.draft_orthonormal(ahead)
+        product = problem.first(block)
+        if good():
+            return block, product
+    start = backend.orthonormalize(random)
     return start, problem.first(start)
 
 
-def _solution(
-    pairs: Pairs, problem: Standardized, request: Request, shift: float, block: int, rounding: float
-) -> Solution:
-    k, unit = len(pairs.values), single.unit(problem)
-    pairs, apart, below = _with_errors_of_single(pairs, problem, request)
-    slack = 8.0 * (pairs.noise + pairs.drift) + below + rounding + pairs.dropped
-    lower, upper = pairs.values - slack - pairs.crowding, pairs.upper + apart
-    # Errors of many values in float32 cancel, but for one unit of each that they may have in common: they move the sum
-    # by that of k entries of T, at random, while each bound allows for eight times one.
-    own = apart[:k] + (8.0 * pairs.noise if unit else 0.0)
-    cancelling = float(np.sum(own) - np.sqrt(np.sum(own**2)) - unit * np.sum(pairs.values))
-    # What is no more than the measured noise is nothing, and must not be whitened into something.
-    values = np.where(pairs.values <= 8.0 * (pairs.noise + pairs.drift), 0.0, pairs.values)
+def _solution(pairs: Pairs, shift: float, block: int) -> Solution:
+    k = len(pairs.values)
+    values, lower, upper = pairs.values, pairs.lower, pairs.upper
     if shift:
-        values, lower, upper = shift - pairs.values, shift - upper[:k], shift - lower
+        values, lower, upper = shift - values, shift - upper[:k], shift - lower
     return Solution(
         solver="lanczos",
         values=np.maximum(values, 0.0),
         vectors=pairs.vectors,
         lower=np.maximum(lower, 0.0),
         upper=np.maximum(upper, 0.0),
-        residuals=pairs.residuals + 2.0 * unit * float(pairs.values[0]),
+        residuals=pairs.residuals,
         proved=pairs.proved,
-        settled=pairs.settled,
+        settled=pairs.converged,
         failure_probability=pairs.failure_probability,
-        rounding=slack,
-        crowding=float(np.sum(pairs.crowding)),
-        cancelling=0.0 if shift else max(cancelling, 0.0),
+        rounding=pairs.error,
         steps=pairs.steps,
         block=block,
         basis=pairs.basis,
         restarts=pairs.restarts,
-        precision=problem.precision,
+        precision=pairs.precision,
         history=pairs.history,
     )
 
 
-def _with_errors_of_single(pairs: Pairs, problem: Standardized, request: Request) -> tuple[Pairs, np.ndarray, float]:
-    """(pairs, what products in float32 may have done to each upper bound, and to a lower one); mended where too much.
-
-    They round symmetrically as well, where the skew part does not show it.
-    """
-    k, count = len(pairs.values), len(pairs.upper)
-    if problem.precision == "float64":
-        return pairs, np.zeros(count), 0.0
-    largest = float(pairs.values[0])
-    flat = 2.0 * single.unit(problem) * largest
-    if request.smallest:
-        return pairs, np.full(count, flat), flat
-    found = single.errors(problem, pairs.values, pairs.vectors)
-    worst = float(found.max(initial=0.0))
-    if single.tolerable(found, pairs.values, request.tolerance):
-        return pairs, flat + np.append(found, np.full(count - k, worst)), flat + worst
-    mended = single.mended(problem, pairs)
-    # Twice what each was off, for what the others do to it, and two units of its own.
-    centring = problem.centring_error(mended.vectors)
-    apart = 2.0 * np.abs(mended.values - pairs.values) + flat * mended.values / largest + centring
-    # The value past the last is not mended, and may be what a tie at the cut makes of the last.
-    past = float(pairs.upper[-1]) * (1.0 + (flat + worst) / largest)
-    apart = np.maximum(apart, past - pairs.upper[:k]) if count > k else apart
-    return mended, np.append(apart, np.full(count - k, past - float(pairs.upper[-1]))), float(centring.max(initial=0.0))
-
-
-def _zero(problem: Standardized, request: Request, start: Array) -> Solution:
+def _zero(problem: Problem, backend: Backend, request: Request, start: Array) -> Solution:
     """A matrix without variance: every direction is as good as any other."""
     k = request.k or 1
+    rng = np.random.default_rng(0)
     while start.shape[1] < k:
-        more = orthogonal.gaussian(np.random.default_rng(start.shape[1]), problem.shape[1], k, problem.like)
-        more = orthogonal.project_out(more, start)
-        start = namespace(start).concat([start, orthogonal.orthonormalize(more)], axis=1)
+        more, _ = backend.outside(backend.normals(rng, problem.shape[1], k - start.shape[1]), start)
+        start = namespace(start).concat([start, more], axis=1)
     nothing = np.zeros(k)
     return Solution("lanczos", nothing, start[:, :k], nothing, nothing, nothing)

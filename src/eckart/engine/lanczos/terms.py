@@ -1,48 +1,49 @@
-"""What block Lanczos is given and what it gives: what is wanted, the matrix, and the pairs with their bounds."""
+"""What block Lanczos is given and what it returns: the operator, the target, and eigenpairs with bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from eckart.arrays import Array
+from eckart.engine.backends.base import Backend, backend_of
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is wanted: k pairs, or as many as hold `share` of the trace; their sum proved to `tolerance` x the last."""
+    """k pairs, or as many as explain `share` of the trace, each squared value within 2 tolerance x the last of them."""
 
     k: int | None
     share: float | None = None
     tolerance: float = 1e-9
-    failure_probability: float = 1e-6
+    failure_probability: float = 1e-9
     max_reads: int = 200
-    patience: int = 12
-    """Further reads spent on a proof after the pairs have settled."""
     note: Callable[[int, float, float], None] | None = None
-    """Told (steps, certified lower share, upper share) whenever they are known."""
+    """Called with (step, lower bound, upper bound of the explained share) whenever they are known."""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """G: its size, G Q, its trace, and `rounding`, which bounds what rounding does to one of its eigenvalues."""
+    """A symmetric G: its size, G Q, its trace, and how its products round."""
 
     size: int
     apply: Callable[[Array], Array]
     like: Array
     measure: Callable[[], tuple[float, float]]
-    """Trace and rounding, as late as they are needed: they may come from the first read. May refuse the matrix."""
-    doubt: Callable[[], float] = lambda: 0.0
-    """What products in single precision may have done to the trace; nothing where they are in double precision."""
+    """(trace, bound of ||fl(G q) - G q|| for a unit vector q in float64), known after the first pass."""
+    trace_error: Callable[[], float] = lambda: 0.0
+    """Bound of the error of the trace beyond that of a product."""
+    exact: Callable[[Array], Array] | None = None
+    """G Q in float64, where `apply` works in float32."""
     tile: int = 1
     """Columns that a product takes at a time: more of them, up to a multiple of this, cost nothing."""
 
-    def settle(self) -> None:
-        """Measure it now."""
-        _ = self._measured
+    @cached_property
+    def backend(self) -> Backend:
+        return backend_of(self.like)
 
     @cached_property
     def _measured(self) -> tuple[float, float]:
@@ -53,29 +54,77 @@ class Matrix:
         return self._measured[0]
 
     @property
-    def rounding(self) -> float:
+    def product_error(self) -> float:
         return self._measured[1]
 
 
 @dataclass(frozen=True)
+class Start:
+    """The first orthonormal block, G times it (the first pass), and the room for the basis."""
+
+    block: Array
+    product: Array
+    capacity: int
+
+
+@dataclass
+class FailureBudget:
+    """Splits the probability of a false bound among the random statements of a run: each kind gets half, then half."""
+
+    total: float
+    shares: dict[str, float] = field(default_factory=lambda: {"proof": 0.25, "ride-along": 0.125, "rounding": 0.25})
+    spent: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def spend(self, kind: str) -> float:
+        count = self.counts[kind] = self.counts.get(kind, 0) + 1
+        probability = self.total * self.shares[kind] / 2.0**count
+        self.spent += probability
+        return probability
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Where a run stands after a step."""
+
+    k: int
+    values: np.ndarray
+    coefficients: np.ndarray
+    residuals: np.ndarray
+    goal: float
+    """Allowed upper_i - theta_i."""
+    converged: bool
+    upper: np.ndarray | None = None
+    """Upper bounds without rounding errors; None while no statement about the complement is of use."""
+    decided: bool = True
+    """Whether k is the smallest that reaches the share asked for."""
+
+    @property
+    def done(self) -> bool:
+        if self.upper is None or not self.decided:
+            return False
+        return float(np.max(self.upper[: self.k] - self.values[: self.k])) <= self.goal
+
+
+@dataclass(frozen=True)
 class Pairs:
-    """Leading eigenpairs with their bounds; `upper` holds one more value than `values` when one more is known."""
+    """Leading eigenpairs with bounds; `upper` has one more value than `values` where one more is known."""
 
     values: np.ndarray
     vectors: Array
+    lower: np.ndarray
     upper: np.ndarray
     residuals: np.ndarray
+    """Bounds of ||G v - theta v||."""
     proved: bool
-    settled: bool
+    converged: bool
+    """Whether more passes would not have changed the values."""
     failure_probability: float
-    noise: float
-    dropped: float
-    """Length of what blocks left out: it may move a value by as much."""
-    drift: float
-    """What a basis that is not quite orthonormal may do to a value."""
-    crowding: np.ndarray
-    """What rounding may do to each value beyond `noise`, because it has near neighbours."""
+    error: float
+    """Rounding allowed for in each bound."""
     steps: int
+    passes: int
     restarts: int
     basis: int
+    precision: str
     history: tuple[tuple[int, float, float], ...]

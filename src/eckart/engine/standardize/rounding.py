@@ -1,8 +1,25 @@
-"""How long sums round: n products added up in float32 are off by a random share of their sum."""
+"""Bounds for rounding errors of sums and of LAPACK, in units of u = 2^-53.
+
+A sum of n products in any order is off by at most gamma(n) times the sum of their moduli, gamma(n) = n u / (1 - n u)
+(Higham 2002, Accuracy and Stability of Numerical Algorithms, 3.1 and 3.5; fused multiply-adds only help). For
+products with a matrix D this gives, whatever the order in which BLAS adds,
+
+    || computed D^T (D q) - D^T D q || <= gamma(n) || |D|^T |D| ||_2 <= gamma(n) ||D||_F^2    for unit q,
+
+where n is the largest number of roundings that a term passes through: `additions` counts them from the block sizes
+that are in use.
+"""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
+
+UNIT = 2.0**-53
+"""Unit roundoff of float64."""
+ENTRY = 8
+"""Roundings of the entries of diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), and of factors and results, in a product."""
 
 DEVIATIONS = 4.0
 """Standard deviations that are allowed for."""
@@ -10,9 +27,35 @@ _SUMMED_APART = 384
 """BLAS adds up so many products in registers, and then those sums."""
 
 
+def gamma(count: float) -> float:
+    """n u / (1 - n u); infinite from n u = 1 on."""
+    return count * UNIT / (1.0 - count * UNIT) if count * UNIT < 1.0 else math.inf
+
+
+def lapack_svd_error(longest_side: int, largest: float) -> float:
+    """Bound for the error of each singular value, and for ||B - U S V^T||, of LAPACK's bidiagonal SVD.
+
+    The LAPACK Users' Guide (1999, 4.9) bounds both by p(m, n) eps ||B||_2, p "a modestly growing function", and its
+    test programs accept p = 50 max(m, n). The proof sums the errors of min(m, n) Householder reflections (Higham
+    2002, 19.3), which grow like the square root where they have zero mean (Higham and Mary 2019, SIAM J. Sci.
+    Comput. 41, A2815). p u = 32 sqrt(max(m, n)) u is about three times the largest that was ever measured.
+    """
+    return 32.0 * UNIT * math.sqrt(longest_side) * largest
+
+
+def lapack_eigenvalue_error(size: int, norm: float) -> float:
+    """The same for the eigenvalues of a symmetric matrix, and for ||G - V L V^T|| (LAPACK Users' Guide 4.7)."""
+    return 32.0 * UNIT * math.sqrt(size) * norm
+
+
 def deviation_of_sum(count: int) -> float:
-    """c: a sum of so many products has an error of about c units of rounding times the sum.
+    """c: a sum of so many float32 products has an error of about c units of rounding times the sum.
 
     An addition is off by .2 units of what it gives; while a sum grows to its end that is on average 1 / sqrt(3) of it.
     """
     return 0.12 * (math.sqrt(min(count, _SUMMED_APART)) + math.sqrt(count / _SUMMED_APART))
+
+
+def euclidean(vector: np.ndarray) -> float:
+    """Length of a vector, without BLAS, whose threads take longer to wake than this takes."""
+    return float(np.sqrt(np.sum(vector * vector)))

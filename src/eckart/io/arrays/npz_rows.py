@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ import numpy as np
 from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import About, Block
 from eckart.environment import check_piece
+from eckart.fingerprint import fingerprint
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
 from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
 from eckart.io.bytes import Opened
@@ -34,6 +37,7 @@ class Unpacking:
     stream: Any = None
     archive: Any = None
     place: int = 0
+    close_file: Any = None
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Numbers first..last of the member."""
@@ -45,7 +49,10 @@ class Unpacking:
 
     def _begin(self) -> None:
         self.close()
-        self.archive = zipfile.ZipFile(self.path)
+        # Closed with this object, in whatever order a cycle of garbage is collected.
+        descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self.close_file = weakref.finalize(self, os.close, descriptor)
+        self.archive = zipfile.ZipFile(open(descriptor, "rb", closefd=False))  # noqa: SIM115
         self.stream = self.archive.open(self.member)
         self.stream.read(self.start)
         self.place = 0
@@ -62,6 +69,7 @@ class Unpacking:
         if self.archive is not None:
             self.stream.close()
             self.archive.close()
+            self.close_file()
             self.stream = self.archive = None
 
 
@@ -112,7 +120,7 @@ class NpzRows:
         return {**self.__dict__, "_readers": {}}
 
     def fingerprint(self) -> dict[str, Any]:
-        return self.state.as_dict()
+        return fingerprint([self.state], shape=list(self.shape))
 
 
 def npz_rows(opened: Opened, path: str, memory: int | None = None) -> NpzRows | None:

@@ -18,6 +18,7 @@ from eckart.engine.blocks.csr_check import csr_block
 from eckart.engine.blocks.source import About, Block
 from eckart.environment import check_piece
 from eckart.errors import FileError, ParameterError
+from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, open_container
 from eckart.io.guard import reads_rows
 from eckart.io.rows import FileState
@@ -76,7 +77,7 @@ class StoredRows:
         return csr_block(data, indices, pointers - first, (stop - start, self.shape[1]))
 
     def fingerprint(self) -> dict[str, Any]:
-        return {**self.state.as_dict(), "place": self.place, "shape": list(self.shape)}
+        return fingerprint([self.state], place=self.place, shape=list(self.shape))
 
 
 def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None = None) -> StoredRows:

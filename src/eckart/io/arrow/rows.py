@@ -15,6 +15,7 @@ import numpy as np
 from eckart.engine.blocks.source import About
 from eckart.environment import check_piece
 from eckart.errors import FileError
+from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
@@ -91,7 +92,7 @@ class ArrowRows:
 
     def fingerprint(self) -> dict[str, Any]:
         names = [self.about.column_names[j] for j in range(len(self.columns))] if self.about.column_names else []
-        return {"files": [state.as_dict() for state in self.files], "columns": names}
+        return fingerprint(self.files, shape=list(self.shape), columns=[list(self.columns), names])
 
 
 def parquet_rows(paths: Sequence[str], name: str, row_names: str | None = "auto") -> ArrowRows:

@@ -6,10 +6,8 @@ until they are sorted. The sorted matrix is an .npz as scipy.sparse.save_npz wri
 
 from __future__ import annotations
 
-import atexit
 import io
-import shutil
-import tempfile
+import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +31,7 @@ from eckart.io.entries.matrix_market import (
 )
 from eckart.io.guard import reading
 from eckart.io.text.records import MAX_RECORD, refuse_long
+from eckart.spool import VARIABLE, Spool
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 _PIECE = 1 << 22
@@ -51,9 +50,9 @@ def write_csr(
     indptr = np.cumsum(counts)
     total = int(indptr[-1])
     wide = np.int32 if shape[1] <= 2**31 else np.int64  # column numbers are kept, whatever their size
-    with tempfile.TemporaryDirectory(prefix="eckart-", dir=Path(path).resolve().parent) as folder:
-        data = np.memmap(Path(folder) / "data", np.float64, "w+", shape=(max(total, 1),))
-        indices = np.memmap(Path(folder) / "indices", wide, "w+", shape=(max(total, 1),))
+    with Spool(Path(path).resolve().parent) as folder:
+        data = _mapped(folder / "data", np.dtype(np.float64), total)
+        indices = _mapped(folder / "indices", np.dtype(wide), total)
         free = indptr[:-1].copy()
         for rows, columns, values in blocks():
             order = np.argsort(rows, kind="stable")
@@ -74,6 +73,22 @@ def write_csr(
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                     _write_npy(stream, array)
     return total
+
+
+def _mapped(path: Path, dtype: np.dtype[Any], count: int) -> np.ndarray:
+    """An array in a file whose room is reserved first: a disk that fills up under a map kills the process (SIGBUS)."""
+    size = max(count, 1) * dtype.itemsize
+    try:
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        raise FileError(
+            f"Sorting the entries by rows takes {size:,} bytes in {path.parent.parent}: {error.strerror or error}. "
+            f"Make room, or set {VARIABLE} to a folder with room."
+        ) from error
+    mapped: np.ndarray = np.memmap(path, dtype, "w+" if not path.stat().st_size else "r+", shape=(max(count, 1),))
+    return mapped
 
 
 def _write_npy(stream: Any, array: np.ndarray) -> None:
@@ -194,12 +209,3 @@ def read_entries(shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]]
     check_fits((shape[0] + 1) * 8, name, f"a sparse matrix of {shape[0]:,} rows")
     row, column, value = (np.concatenate(parts) for parts in zip(*blocks(), strict=True))
     return canonical(sparse.coo_array((value, (row, column)), shape=shape))
-
-
-def spooled(path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]]) -> str:
-    """The sorted matrix in a folder of its own that goes away with the program."""
-    folder = tempfile.mkdtemp(prefix="eckart-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    target = str(Path(folder) / (Path(path).name + ".npz"))
-    write_csr(target, shape, blocks, overwrite=True)
-    return target

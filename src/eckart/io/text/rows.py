@@ -17,6 +17,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import About
 from eckart.errors import FileError, NotFiniteError
+from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import Opened
 from eckart.io.guard import reads_rows, reason
@@ -115,7 +116,9 @@ class DelimitedRows:
         return np.asarray(block, dtype=np.float64)
 
     def fingerprint(self) -> dict[str, Any]:
-        return self.state.as_dict()
+        # The layout belongs to it: the same bytes mean other numbers with another delimiter or decimal mark.
+        layout = [self.delimiter, self.decimal, list(self.columns), list(self.numbers)]
+        return fingerprint([self.state], shape=list(self.shape), layout=layout)
 
 
 def text_rows(

@@ -12,12 +12,10 @@ import pytest
 from scipy import linalg, stats
 
 import eckart as ek
-from eckart.engine.backends import orthogonal
+from eckart.engine.backends import base, orthogonal
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import whiten as cuda_whiten
 from eckart.engine.lanczos import basis
-from eckart.engine.lanczos import block_lanczos as krylov
-from eckart.engine.standardize import standardized
 
 RNG = np.random.default_rng(7)
 
@@ -50,7 +48,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(cuda_whiten, "usable", lambda block: 0 < block.shape[1] <= cuda_whiten.LARGEST)
     monkeypatch.setattr(cuda_whiten, "whiten", whiten_by_lapack)
     monkeypatch.setattr(orthogonal_device.Made, "good", heard)
-    monkeypatch.setattr(krylov, "is_host", lambda _: False)
+    monkeypatch.setattr(base, "is_host", lambda _: False)
     return verdicts
 
 
@@ -104,42 +102,6 @@ def test_dependence_that_no_pivot_shows() -> None:
 
 def test_dependence_that_no_pivot_shows_is_not_good_at_once(at_once: list[bool]) -> None:
     assert not orthogonal_device.orthonormalized(hidden_dependence()).good(0.0)
-
-
-@pytest.mark.parametrize("tile", [1, 32])
-def test_the_gpu_goes_ahead_while_the_host_looks(
-    at_once: list[bool], tile: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Probes, and where they come free the product, are there before the look; what is not due is left out again."""
-    used: list[str] = []
-    image_of = krylov._Run.image_of
-
-    def watched(self: krylov._Run, current: np.ndarray) -> np.ndarray:
-        if self.ahead is not None:
-            kind = "with" if current is self.ahead.wide else "without" if current is self.ahead.following else "neither"
-            used.append(kind)
-            assert (self.ahead.image is not None) == (tile == 32)
-        image = image_of(self, current)
-        np.testing.assert_allclose(image, data.T @ (data @ current), atol=1e-12)
-        return image
-
-    monkeypatch.setattr(krylov._Run, "image_of", watched)
-    monkeypatch.setattr(standardized.Standardized, "tile", tile)
-    data = decaying(1500, 900)
-    found = ek.decompose(data, "svd", k=20, solver="lanczos", rng=3)
-    np.testing.assert_allclose(found.values, np.linalg.svd(data, compute_uv=False)[:20], rtol=1e-9)
-    assert found.certificate.proved
-    assert set(used) == {"with", "without"}
-
-
-@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
-@pytest.mark.parametrize("most", [1, 2, 3, 5])
-def test_going_ahead_reads_no_more_than_allowed(
-    at_once: list[bool], most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(standardized.Standardized, "tile", 32)
-    data = np.random.default_rng(0).standard_normal((700, 400))
-    assert ek.decompose(data, "svd", k=10, solver="lanczos", max_reads=most).info.reads == most
 
 
 def test_a_whole_run_gives_a_basis_that_is_orthonormal(at_once: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:

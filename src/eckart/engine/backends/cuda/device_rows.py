@@ -201,6 +201,14 @@ def scale_columns(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
 
 
 @_there
+def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
+    """(most stored entries in a row, most in a column)."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        rows, counts = cupy.diff(matrix.indptr), cupy.bincount(matrix.indices, minlength=1)
+        return int(rows.max()), int(counts.max())
+
+
 def full_columns(op: RowBlocks) -> np.ndarray:
     counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
     return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])
@@ -209,10 +217,11 @@ def full_columns(op: RowBlocks) -> np.ndarray:
 @_there
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
     matrix: DeviceCsr = op.matrix
-    offset = _cupy().asarray(shift)[matrix.indices]
-    if op.weight_roots is not None:
-        offset = offset * _seen(op.weight_roots)[matrix.row_of_entry()]
-    return replace(matrix, data=(matrix.data.astype(np.float64) - offset).astype(matrix.dtype))
+    given: DeviceCsr = matrix if op.stored is None else op.stored
+    data = given.data.astype(np.float64) - _cupy().asarray(shift)[matrix.indices]
+    if op.weight_roots is not None:  # after the shift: a weighted entry is rounded
+        data = data * _seen(op.weight_roots)[matrix.row_of_entry()]
+    return replace(matrix, data=data.astype(matrix.dtype))
 
 
 def transposed(matrix: DeviceCsr) -> DeviceCsr:

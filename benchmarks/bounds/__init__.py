@@ -1,0 +1,1 @@
+"""Tables and checks that look for false statements of accuracy of kernel PCA, Isomap, CUR and NMF."""

@@ -1,0 +1,69 @@
+"""SHA-256 of the numbers of every block that a checkpoint has sums of: proof that a resumed run has the same data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from eckart.errors import CheckpointError
+
+
+def digest_of(block: Any) -> str:
+    """SHA-256 of a block: its shape and its numbers, to the last bit."""
+    digest = hashlib.sha256(f"{block.shape} {block.dtype}".encode())
+    if isinstance(block, np.ndarray):
+        digest.update(np.ascontiguousarray(block).data)
+        return digest.hexdigest()
+    for array, dtype in ((block.indptr, np.int64), (block.indices, np.int64), (block.data, block.data.dtype)):
+        digest.update(np.ascontiguousarray(array, dtype=dtype).data)
+    return digest.hexdigest()
+
+
+class BlockDigests:
+    """Digests by the first row of a block. Threads that read blocks record them."""
+
+    def __init__(self, known: Mapping[int, str], blocks: int, where: str) -> None:
+        self._known = dict(known)
+        self._verified: set[int] = set()
+        self._blocks, self._where = blocks, where
+        self._lock = Lock()
+        self.unsaved = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every block has a digest."""
+        return len(self._known) >= self._blocks
+
+    @property
+    def pending(self) -> bool:
+        """Whether this run has yet to compare some block with its digest."""
+        return len(self._verified) < self._blocks
+
+    def recorded(self) -> dict[int, str]:
+        """A copy of the digests, in the order of the rows."""
+        with self._lock:
+            return dict(sorted(self._known.items()))
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def take(self, start: int, stop: int, block: Any) -> None:
+        """Record the rows start..stop, or compare them with their digest, once in a run."""
+        if start not in self._verified:
+            self.confirm(start, stop, digest_of(block))
+
+    def confirm(self, start: int, stop: int, digest: str) -> None:
+        """Record a digest that was formed elsewhere, or compare it with the one that is known."""
+        with self._lock:
+            self.unsaved = self.unsaved or start not in self._known
+            known = self._known.setdefault(start, digest)
+            self._verified.add(start)
+        if known != digest:
+            raise CheckpointError(
+                f"The rows {start + 1:,} to {stop:,} of the data are not those that the checkpoint {self._where} was "
+                "made of: they were changed since. Restore the data, or remove that folder to start from the beginning."
+            )

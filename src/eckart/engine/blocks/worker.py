@@ -1,0 +1,153 @@
+"""The part of a cluster run that happens on the workers: read blocks, compute with them, add up.
+
+A worker works only with the data that the client opened. It compares the fingerprint of its files with the client's
+before it reads the first block, and names the block in every error.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.engine.blocks.dask_rows import as_block
+from eckart.engine.blocks.digests import digest_of
+from eckart.errors import ClusterError, FileError, InputError, require
+from eckart.fingerprint import on_this_machine
+
+if TYPE_CHECKING:
+    from eckart.engine.blocks.source import RowSource
+    from eckart.engine.blocks.stacked import BlockTask, StackedBlocks
+
+_MOST_SOURCES = 4
+_sources: OrderedDict[str, RowSource] = OrderedDict()
+"""Sources whose files were compared, by the token of the client's source; with files of this machine."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Rows start..stop, which are block `number` of `blocks`, counted from 1."""
+
+    number: int
+    blocks: int
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        return f"block {self.number:,} of {self.blocks:,} (rows {self.start + 1:,} to {self.stop:,})"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all blocks of a pass have in common."""
+
+    stack: StackedBlocks
+    task: BlockTask
+    version: str
+    token: str
+    content: dict[str, Any] | None
+    """Fingerprint of the client's files; None for data that are not in files."""
+    digests: bool
+    """Whether the digests of the blocks are wanted, for a checkpoint."""
+
+
+@dataclass
+class Sums:
+    """What some blocks add up to, and their digests by first row."""
+
+    arrays: list[np.ndarray]
+    digests: dict[int, str] = field(default_factory=dict)
+
+
+def make_work(*values: Any) -> Work:
+    """One task that has what the blocks share: a worker that needs it again gets it again."""
+    return Work(*values)
+
+
+def run_blocks(work: Work, spans: list[Span]) -> Sums:
+    """Read the rows of each block and do the task; the sum, in their order, where there are several."""
+    total = _block(work, spans[0], None)
+    for span in spans[1:]:
+        total = add_parts([total, _block(work, span, None)])
+    return total
+
+
+def run_chunk(work: Work, span: Span, chunk: Any) -> Sums:
+    """The same with a chunk that another task made."""
+    return _block(work, span, chunk)
+
+
+def add_parts(parts: list[Sums]) -> Sums:
+    """The sum of some parts, in their order."""
+    total = [np.array(array, dtype=np.float64) for array in parts[0].arrays]
+    for part in parts[1:]:
+        for sum_, array in zip(total, part.arrays, strict=True):
+            np.add(sum_, array, out=sum_)
+    return Sums(total, {start: digest for part in parts for start, digest in part.digests.items()})
+
+
+def _block(work: Work, span: Span, chunk: Any) -> Sums:
+    """One block; an error names it, unless it is about the numbers themselves."""
+    worker = require("distributed", extra="dask", purpose="Dask clusters").get_worker()
+    try:
+        # With as many threads as this worker was given: its neighbours on the machine have theirs.
+        stack = replace(work.stack, source=_source(work), workers=worker.state.nthreads)
+        source = stack.source
+        block = source.read(span.start, span.stop) if chunk is None else as_block(chunk, source.dtype)
+        digests = {span.start: digest_of(block)} if work.digests else {}
+        return Sums(stack.part(work.task, span.start, span.stop, block), digests)
+    except InputError:
+        raise
+    except Exception as error:
+        raise ClusterError(
+            f"The worker {worker.address} on {platform.node()} cannot compute {span}: {_reason(error)}{_remedy(error)}"
+        ) from error
+
+
+def _source(work: Work) -> RowSource:
+    """The source with the files of this machine, once they were found to be those of the client."""
+    if work.version != _version():
+        raise ClusterError(f"it has Eckart {_version()}, and the client {work.version}. Install the same version.")
+    if work.content is None:
+        return work.stack.source
+    if work.token not in _sources:
+        source = on_this_machine(work.stack.source)
+        _refuse_other_files(work.content, source.fingerprint()["content"])
+        _sources[work.token] = source
+        while len(_sources) > _MOST_SOURCES:
+            _sources.popitem(last=False)
+    return _sources[work.token]
+
+
+def _refuse_other_files(wanted: dict[str, Any], found: dict[str, Any]) -> None:
+    if wanted == found:
+        return
+    sizes = (found.get("bytes"), wanted.get("bytes"))
+    what = "the same size, other content" if sizes[0] == sizes[1] else f"{sizes[0]:,} bytes there, {sizes[1]:,} here"
+    raise FileError(f"the data under the same path are others ({what}).")
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    if isinstance(error, OSError) and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    elif not isinstance(error, FileError | ClusterError):
+        text = f"{type(error).__name__}: {text}"
+    return text[:2000] if text.endswith(".") else f"{text[:2000]}."
+
+
+def _remedy(error: Exception) -> str:
+    if isinstance(error, FileError | OSError):
+        return " Every worker must see the same files under the same path: use a shared file system, or copy them."
+    if isinstance(error, MemoryError):
+        return " Give workers more memory, or use smaller blocks with memory=... or smaller chunks."
+    return ""
+
+
+def _version() -> str:
+    from eckart import __version__
+
+    return __version__

@@ -1,0 +1,49 @@
+"""When a run has converged, when to check it, and how many passes a proof will take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+ATTAINABLE = 2e-8
+"""Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
+
+
+@dataclass
+class ConvergenceSchedule:
+    """When to check convergence, which costs an eigenproblem of the size of the basis."""
+
+    following: int = 0
+    """The step from which on the next check is due."""
+    last: tuple[int, float] | None = None
+    """Step and largest relative residual of the last check."""
+
+    def plan(self, step: int, worst: float, goal: float) -> None:
+        """Check again before the residual, falling at its present rate, reaches the goal; skip at most one step."""
+        self.following = step + 1
+        if self.last is not None and worst > goal > 0.0:
+            before_step, before = self.last
+            rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
+            self.following = step + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
+        self.last = (step, worst)
+
+
+def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:
+    """Estimate of how far the first k Ritz values may still move: max r_i^2 / (theta_i - beyond).
+
+    `beyond` is what the rest of the spectrum is believed to be. A gap of less than 1e-3 counts as 1e-3, so that a
+    cluster at the cut does not look unconverged for ever.
+    """
+    if k == 0:
+        return 0.0
+    gaps = np.maximum(values[:k] - beyond, 1e-3 * max(float(values[k - 1]), 0.0))
+    return float(np.max(residuals[:k] ** 2 / np.maximum(gaps, 1e-300)))
+
+
+def expected_passes(gap: float, size: int, quantile: float) -> float:
+    """Narrow passes that bring the probe bound within a relative `gap` of lambda_1(P G P).
+
+    ln(2 sqrt(n) / c) / (2 sqrt(gap)), of which probe runs on noise took 0.63 to 0.77.
+    """
+    return 0.7 * float(np.log(2.0 * size**0.5 / quantile) / (2.0 * np.sqrt(max(gap, 1e-16))))

@@ -1,0 +1,92 @@
+"""Thick restarts: which Ritz vectors to keep, and what is still proved afterwards.
+
+If lambda_j+1(G) <= rho < theta_j, then the complement of the j leading Ritz vectors of any basis with these Ritz values
+is bounded by rho + ||R_j (Theta_j - rho)^-1/2||^2. Proof: G - rho has at most j positive eigenvalues and Theta_j - rho
+has j of them already. By Haynsworth's inertia theorem the Schur complement S - rho - R_j (Theta_j - rho)^-1 R_j^T has
+none. So the number rho is all that must be carried across a restart: it is a statement about G, not about a basis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.engine.certificate import needed_complement
+
+_SEARCHED = 10
+"""rho is taken at the largest proved gap among this many values after the k-th."""
+_SEPARATED = 1e-6
+"""Relative gap below which rho separates nothing."""
+
+
+@dataclass(frozen=True)
+class Separation:
+    """lambda_j+1(G) <= rho."""
+
+    index: int
+    rho: float
+
+
+def kept_vectors(size: int, k: int, block: int, capacity: int, width: int) -> int:
+    """Ritz vectors to keep: the wanted ones and some more, with room for two further blocks."""
+    return max(1, min(size, max(k + block // 2, min(2 * k, capacity // 2)), capacity - 2 * width))
+
+
+def separation(values: np.ndarray, upper: np.ndarray, k: int) -> Separation | None:
+    """(j, rho = upper bound of lambda_j+1) with the largest proved gap theta_j - rho, j = k, ..., k + 10."""
+    candidates = range(k, min(k + _SEARCHED, len(values) - 1, len(upper) - 1) + 1)
+    gaps = {j: float(values[j - 1] - upper[j]) for j in candidates}
+    best = max(gaps, key=lambda j: gaps[j], default=0)
+    if not gaps or gaps[best] <= _SEPARATED * max(float(values[0]), 0.0):
+        return None
+    return Separation(best, float(upper[best]))
+
+
+def carried_bound(found: Separation, values: np.ndarray, coupling: np.ndarray, error: float) -> float:
+    """Bound of the complement of the first j Ritz vectors, given the coupling R_c X_j and a bound of its error."""
+    gaps = values[: found.index] - error - found.rho
+    if gaps.min(initial=np.inf) <= 0.0:
+        return np.inf
+    scaled = coupling[:, : found.index] / np.sqrt(gaps)
+    length = float(np.linalg.norm(scaled, 2)) if scaled.size else 0.0
+    return found.rho + (length + error / float(np.sqrt(gaps.min(initial=np.inf)))) ** 2
+
+
+def separating_complement(values: np.ndarray, projected: np.ndarray, coupling: np.ndarray, k: int) -> float:
+    """The largest bound of the complement that would prove a gap after the j-th value, j = k, ..., k + 10."""
+    best = -np.inf
+    for j in range(k, min(k + _SEARCHED, len(values) - 1) + 1):
+        limit = 0.5 * float(values[j - 1] + values[j])
+        if values[j - 1] - values[j] > 4.0 * _SEPARATED * values[0]:
+            best = max(best, needed_complement(projected, coupling, j + 1, limit, j))
+    return best
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The first `count` Ritz vectors, and the bound of their complement that proves what is wanted."""
+
+    count: int
+    needed: float
+
+
+def choose_frozen(
+    values: np.ndarray, coupling: np.ndarray, k: int, goal: float, most: int, whole: float
+) -> Frozen | None:
+    """How many Ritz vectors to freeze so that a proof takes few passes, given all Ritz values and R_c X.
+
+    Among k + 5, ..., k + 130 and all: the largest distance from what is expected of the complement, theta_f+1 (or
+    `whole` where all are frozen), to what is needed.
+    """
+    size, limit = len(values), float(values[k - 1]) + goal
+    above = int(np.sum(values > limit))
+    best, widest = None, 0.0
+    for count in (*(k + more for more in (5, 10, 20, 40, 70, 100, 130)), size):
+        if count > size or (count > most and count < size) or (count == size and size > most):
+            continue
+        expected = float(values[count]) if count < size else whole
+        needed = needed_complement(values[:count], coupling[:, :count], k, limit, above)
+        if needed - expected > widest:
+            best, widest = Frozen(count, needed), needed - expected
+    return best

@@ -1,0 +1,134 @@
+"""Rounding errors of a run, measured with random combinations of the basis.
+
+Let E = G M - (M T + R), with the matrices that were computed. For a standard normal Z (D x r) that is independent of E,
+||E|| <= ||E Z|| / c with probability 1 - p, where c^2 is the p-quantile of chi-square with r degrees of freedom. Proof:
+with the leading singular triplet (s, u, v) of E, ||E Z|| >= ||u^T E Z|| = s ||v^T Z||, and v^T Z is standard normal.
+
+Z is never used by the run, so it is independent of E whenever it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.arrays import Array
+from eckart.engine.backends.base import Backend
+from eckart.engine.lanczos.probe_bound import length_quantile
+
+if TYPE_CHECKING:
+    from eckart.engine.lanczos.basis import Basis
+
+WIDTH = 16
+"""r: columns of Z. With 16, c is 0.6 at p = 1e-10; with 8 it would be 0.1."""
+_CHUNK = 64
+_UNIT = float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class ErrorMeter:
+    """E without the error of the products themselves, which are given: Y = sum_j (G Q_j) Z_j is added up on the way.
+
+    ||E|| <= ||E Z|| / c + the error of the products: `product_error` for each column of a block, and after a restart
+    the whole error of the basis that was compressed.
+    """
+
+    backend: Backend
+    rng: Callable[[], np.random.Generator]
+    product_error: Callable[[], float]
+    """Bound of ||fl(G q) - G q|| for a unit vector q."""
+    probability: Callable[[], float]
+    """What the next measurement may spend."""
+    factors: list[np.ndarray] = field(default_factory=list)
+    """The rows of Z, block by block."""
+    total: Array | None = None
+    """Y."""
+    lengths: list[float] = field(default_factory=list)
+    """||G Q_j||_F."""
+    columns: int = 0
+    """Columns whose product has the error `product_error`."""
+    inherited: float = 0.0
+    """Error of the compressed columns."""
+
+    def observe(self, product: Array) -> None:
+        """Add G Q_j Z_j before the product is overwritten."""
+        self._add(product)
+        self.columns += product.shape[1]
+
+    def _add(self, product: Array) -> None:
+        factor = self.rng().standard_normal((product.shape[1], WIDTH))
+        part = self.backend.times(product, factor)
+        self.factors.append(factor)
+        self.total = part if self.total is None else self.total + part
+
+    def note_length(self, length: float) -> None:
+        self.lengths.append(length)
+
+    def compress(self, basis: Basis, vectors: Array, values: np.ndarray, tail: np.ndarray) -> None:
+        """G M X = M X Theta + R X + E X: its error is at most the present one, and its product is known from there."""
+        self.inherited, self.columns = self.bound(basis), 0
+        self.factors, self.lengths, self.total = [], [], None
+        product = self.backend.times(vectors, np.diag(values))
+        if tail.size:
+            product = product + self.backend.times(basis.rest, tail)
+        self._add(product)
+        self.note_length(float(np.sqrt(np.sum(values**2) + np.sum(tail * (basis.residual_gram @ tail)))))
+
+    def bound(self, basis: Basis) -> float:
+        """||E|| for all columns of the basis; fails with the probability that was spent."""
+        projected, residual_gram = basis.projected, basis.residual_gram
+        newest = residual_gram.shape[0]
+        factor = np.vstack(self.factors)
+        expected = projected @ factor
+        error = self.total
+        for start in range(0, basis.count, _CHUNK):
+            stop = min(start + _CHUNK, basis.count)
+            error = error - self.backend.times(basis.vectors[:, start:stop], expected[start:stop])
+        if newest:
+            error = error - self.backend.times(basis.rest, factor[-newest:])
+        measured = _spectral_norm(self.backend, error)
+        sizes = [length * float(np.linalg.norm(part)) for length, part in zip(self.lengths, self.factors, strict=True)]
+        outside = float(np.sqrt(max(np.trace(residual_gram), 0.0))) * float(
+            np.linalg.norm(factor[-newest:] if newest else 0.0)
+        )
+        terms = max(_CHUNK, *(part.shape[0] for part in self.factors)) + basis.count / _CHUNK + len(sizes) + 4
+        own = _UNIT * terms * (sum(sizes) + basis.count**0.5 * float(np.linalg.norm(expected)) + outside)
+        products = self.inherited + self.columns**0.5 * self.product_error()
+        return float((measured + own) / length_quantile(self.probability(), WIDTH) + products)
+
+
+def measured_error(
+    backend: Backend, basis: Basis, factor: np.ndarray, product: Array, product_error: float, probability: float
+) -> float:
+    """||E|| from G (M Z), formed in float64 after the run; covers everything that float32 products did to T and R."""
+    expected = basis.projected @ factor
+    error = product
+    for start in range(0, basis.count, _CHUNK):
+        stop = min(start + _CHUNK, basis.count)
+        error = error - backend.times(basis.vectors[:, start:stop], expected[start:stop])
+    newest = basis.residual_gram.shape[0]
+    if newest:
+        error = error - backend.times(basis.rest, factor[-newest:])
+    terms = 2 * _CHUNK + basis.count / _CHUNK + 4
+    size = float(np.linalg.norm(factor))
+    own = _UNIT * terms * (2.0 * basis.count**0.5 * float(np.linalg.norm(expected)) + size) + product_error * size
+    return float((_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH))
+
+
+def orthogonality_loss(backend: Backend, basis: Array, rng: np.random.Generator, probability: float) -> float:
+    """||I - M^T M||, from 16 random vectors."""
+    count = basis.shape[1]
+    if count == 0:
+        return 0.0
+    factor = rng.standard_normal((count, WIDTH))
+    seen = backend.to_host(backend.inner(basis, backend.times(basis, factor)))
+    own = _UNIT * 4.0 * count**0.5 * float(np.linalg.norm(factor))
+    return float((float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH))
+
+
+def _spectral_norm(backend: Backend, tall: Array) -> float:
+    gram = backend.to_host(backend.inner(tall, tall))
+    return float(np.sqrt(max(np.linalg.eigvalsh((gram + gram.T) / 2.0)[-1], 0.0))) * (1.0 + 1e-6)

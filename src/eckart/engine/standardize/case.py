@@ -1,0 +1,299 @@
+"""What all cases of a standardised matrix share: the data, the answers of the first pass, and the error bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, fetch_later, from_numpy, is_host, namespace, to_numpy
+from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.measured import image_and_squares, pack
+from eckart.engine.operator import Operator, Survey
+from eckart.engine.prepare import TOGETHER
+from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.moments import Moments, describe
+from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
+from eckart.engine.standardize.small import Materialized, materialize
+from eckart.engine.transformed import Centered, Scaled, Wrapped
+
+Given = RowBlocks | StackedBlocks
+_AMPLIFIED = 4e4
+"""Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
+
+
+class Case:
+    """A problem; a subclass says how the first pass goes."""
+
+    turned = False
+
+    def __init__(self, given: Given, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+        self.center, self.scale = center, scale
+        self._given = given
+        # Every precision that meets c must subtract the same number.
+        self._shift = None if shift is None else astype(shift, getattr(namespace(given.like), given.precision))
+        self._operator: Operator | None = None
+        self._moments: Moments | None = None
+        self._arriving: Callable[[], Moments] | None = None
+        """Moments that nobody has asked for yet: on a device their sums are still being formed."""
+        self._constant = np.zeros(0, int)
+        self._longest = np.inf
+        self.row_squares: np.ndarray | None = None
+
+    # The data
+
+    @property
+    def data(self) -> Given:
+        return self._given
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self._given.shape
+        return (columns, rows) if self.turned else (rows, columns)
+
+    @property
+    def reads(self) -> int:
+        return self._given.reads
+
+    @property
+    def like(self) -> Array:
+        return self._given.like
+
+    @property
+    def sparse(self) -> bool:
+        return bool(self._given.sparse)
+
+    @property
+    def precision(self) -> str:
+        return self._given.precision
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        roots = self._given.weight_roots
+        return None if roots is None else to_numpy(roots) ** 2
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._given.counter.notes
+
+    @property
+    def workbench(self) -> Array:
+        mover = None if isinstance(self._given, RowBlocks) else self._given.reading.mover
+        return self.like if mover is None else mover.like
+
+    @property
+    def tile(self) -> int:
+        operator: Any = self.operator
+        while isinstance(operator, Wrapped):
+            operator = operator.base
+        return operator.tile if isinstance(operator, RowBlocks) else 1
+
+    def note(self, step: int, lower: float, upper: float) -> None:
+        if isinstance(self._given, StackedBlocks):
+            self._given.reading.note(step, lower, upper)
+
+    # The first pass
+
+    def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
+        """The first pass; once more about the means found, where c was so far off that digits were lost."""
+        product = self._first(right, gram=gram)
+        again = self._better_shift()
+        if again is not None:
+            self._shift = again
+            product = self._first(right, gram=gram)
+        return product
+
+    def _first(self, right: Array | None, *, gram: bool) -> Array | None:
+        raise NotImplementedError
+
+    def _better_shift(self) -> Array | None:
+        """c + r, where the amplification of some column is too large; None where c will do, as it nearly always does.
+
+        Products in float32 on a device are measured in the end, and are not waited for here.
+        """
+        if not self.center or self.sparse or self._arriving is not None:
+            return None
+        moments = self.moments
+        worst = float(moments.amplification.max(initial=1.0))
+        if not worst > _AMPLIFIED or moments.mean is None or not np.isfinite(moments.mean).all():
+            return None
+        dtype = getattr(namespace(self.like), self.precision)
+        better = astype(from_numpy(moments.mean, self.like), dtype)
+        unchanged = self._shift is not None and np.array_equal(to_numpy(better), to_numpy(self._shift))
+        return None if unchanged else better
+
+    def sharpen(self) -> None:
+        self._given = self._given.precise()
+        if self._shift is not None:
+            self._shift = astype(self._shift, namespace(self.like).float64)
+        self._operator = self._moments = self._arriving = None
+
+    @property
+    def operator(self) -> Operator:
+        if self._operator is None:
+            self.first()
+        assert self._operator is not None
+        return self._operator
+
+    @property
+    def moments(self) -> Moments:
+        if self._moments is None and self._arriving is None:
+            self.first()
+        arriving, self._arriving = self._arriving, None
+        if arriving is not None:
+            self._moments = arriving()
+        assert self._moments is not None
+        return self._moments
+
+    @property
+    def _host_shift(self) -> np.ndarray | None:
+        return None if self._shift is None else to_numpy(self._shift).astype(np.float64)
+
+    def _surveyed(self, survey: Survey) -> Moments:
+        """Moments from the sums of the first pass about c."""
+        sums, raw = to_numpy(survey.sums), to_numpy(survey.squares)
+        rest = sums / survey.weight
+        squares = self._centred_squares(survey, sums, raw) if self.center else raw.copy()
+        additions = self._given.additions(gram=False)
+        # A constant column has squares of nothing but rounding; one that may be constant is compared entry by entry.
+        near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
+        # Once found it stays: weighted entries of a constant column are rounded, and differ after another shift.
+        empty = near[:0] if survey.stored is None else near[to_numpy(survey.stored)[near] == 0.0]
+        found = self._given.constant_columns(np.setdiff1d(near, empty))
+        self._constant = constant = np.unique(np.concatenate([self._constant, empty, found]))
+        if survey.longest is not None and not self.scale:
+            mean = euclidean(rest) if self.center else 0.0
+            self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
+        return describe(
+            center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=survey.weight,
+            constant=constant, shift=self._host_shift, additions=additions,
+        )  # fmt: skip
+
+    def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        return np.asarray(raw - sums**2 / survey.weight)
+
+    # Bounds
+
+    @property
+    def total(self) -> float:
+        return self.moments.total
+
+    @property
+    def longest_row(self) -> float:
+        if self.turned:
+            return float(self.moments.in_units(self.moments.squares).max(initial=0.0))
+        return self._longest
+
+    def raw_trace(self, trace: float) -> float:
+        moments = self.moments
+        return trace * max(moments.raw_total / max(moments.total, 1e-300), 1.0)
+
+    def product_error(self) -> float:
+        """4 gamma ||D||_F^2: the product with D, both factors of the correction, and the sums in it; then the scales.
+
+        Each factor of the correction is at most ||D||_F, since W ||r||^2 <= ||D||_F^2.
+        """
+        return self._error(self._given.additions(gram=False, turned=self.turned))
+
+    def gram_error(self) -> float:
+        return self._error(self._given.additions(gram=True, turned=self.turned))
+
+    def _error(self, additions: int) -> float:
+        moments = self.moments
+        factor = 4.0 if self.center else 1.0
+        raw = max(moments.raw_total, moments.total)
+        return factor * gamma(additions + ENTRY) * raw + 2.0 * moments.scale_error * moments.total
+
+    def sum_error(self, total: float) -> float:
+        return gamma(self._given.additions(gram=False, turned=self.turned) + ENTRY) * total
+
+    def total_error(self) -> float:
+        moments = self.moments
+        error = gamma(moments.additions + ENTRY) * max(moments.raw_total, moments.total) * 2.0
+        error += 2.0 * moments.scale_error * moments.total
+        if self.precision == "float64" or self.sparse or is_host(self.like):
+            return error
+        # Sums of squares on a device are taken in float32 over 64 rows at a time.
+        amplification = max(moments.raw_total, moments.total) / max(moments.total, 1e-300)
+        unit = float(np.finfo(self.precision).eps) * amplification
+        spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * euclidean(moments.in_units(moments.squares))
+        return error + unit * (spread + 0.5 * moments.total)
+
+    def centring_error(self, vectors: Array) -> np.ndarray:
+        """What the rounding of the means does to ||B v||^2 = ||A v||^2 - 2 (s^T v) (r^T v) + w (r^T v)^2."""
+        operator: Any = self.operator
+        if isinstance(operator, Scaled):
+            operator, vectors = operator.base, vectors / operator.scale[:, None]
+        plain = self.precision == "float64" or self.sparse or self.turned
+        if plain or not isinstance(operator, Centered):
+            return np.zeros(vectors.shape[1])
+        mean = operator.right
+        along, across = to_numpy(namespace(mean).stack([mean @ vectors, (mean * mean) @ (vectors * vectors)]))
+        unit = float(np.finfo(self.precision).eps) * DEVIATIONS * deviation_of_sum(TOGETHER)
+        return np.asarray(np.abs(along) * np.sqrt(across) * (2.0 * operator.weight * unit))
+
+    # Products
+
+    def exact(self) -> Operator:
+        operator: Operator = precisely(self.operator)
+        return operator
+
+    def recentred_gram(self, right: Array) -> tuple[Array, float]:
+        return self.exact().gram(right), self.gram_error()
+
+    def rough(self, right: Array) -> Array | None:
+        """About B^T B Q, up to the means: which way to begin, where that is cheaper than a pass; else None."""
+        if not isinstance(self._given, RowBlocks) or self.scale:
+            return None
+        base = self._given if self._shift is None else self._given.shifted(self._shift)
+        found: Array | None = (base.transposed() if self.turned and not base.sparse else base).rough(right)
+        return found
+
+    def image(self, right: Array, *, measure: bool) -> Array:
+        # Long vectors of wide data are what users see, so they are formed in float64.
+        operator = self.exact() if self.turned else self.operator
+        if not measure or (self.turned and not self._given.resident):
+            return operator.matmat(right)
+        if not self._given.resident:
+            blocks, packed = pack(operator, right)
+            product = blocks.measured(packed)
+            self.row_squares = product[:, -1].astype(np.float64)
+            return product[:, :-1]
+        product, self.row_squares = image_and_squares(operator, right, across=self.turned)
+        return product
+
+    def materialize(self) -> Materialized:
+        """B itself."""
+        found = materialize(self._given, center=self.center, scale=self.scale)
+        self._moments = found.moments
+        self.row_squares = np.einsum("ij,ij->i", found.matrix, found.matrix)
+        return replace(found, matrix=np.ascontiguousarray(found.matrix.T)) if self.turned else found
+
+
+def precisely(operator: Any) -> Any:
+    """The same with products in float64, whatever it is wrapped in."""
+    if isinstance(operator, Wrapped):
+        return replace(operator, base=precisely(operator.base))
+    return operator.precise()
+
+
+def later(survey: Survey) -> Callable[[], Survey]:
+    """The survey with its sums on the host, once it is asked for."""
+    both = fetch_later(namespace(survey.sums).stack([survey.sums, survey.squares]))
+    longest = None if survey.longest is None else fetch_later(survey.longest)
+
+    def arrived() -> Survey:
+        sums, squares = both()
+        return replace(survey, sums=sums, squares=squares, longest=None if longest is None else longest())
+
+    return arrived
+
+
+def ones(count: int, like: Array, *, whole: bool = True) -> Array:
+    """A vector of ones; not `whole`: one number, seen `count` times."""
+    xp = namespace(like)
+    if not whole:
+        return np.broadcast_to(np.ones(1), (count,))
+    return np.ones(count) if xp is np else xp.ones(count, dtype=xp.float64, device=like.device)

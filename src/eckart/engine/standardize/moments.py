@@ -1,0 +1,131 @@
+"""Column means, sums of squares about them, and scales, from the sums of one pass; constant columns exactly.
+
+With c a row near the means that float64 represents exactly, D = A - 1 c^T, weights w and W = sum w:
+
+    r_j = sum_i w_i d_ij / W,    q_j = sum_i w_i d_ij^2 (`raw`),    sum_i w_i (a_ij - mean_j)^2 = q_j - W r_j^2,
+
+mean = c + r, kept as two numbers: their sum would be rounded to the digits of c. The difference q - W r^2 is off by
+gamma(n) q, so its relative error is gamma(n) times the *amplification* q / (q - W r^2). A mean that is off by delta
+changes the Gram matrix of the centred matrix B by W delta delta^T only, because the columns of B sum to zero:
+
+    (B - u delta^T)^T (B - u delta^T) = B^T B + W delta delta^T.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.engine.standardize.rounding import ENTRY, gamma
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Column means, sums of squares about them (before scaling), and scales, of the matrix as it was given."""
+
+    mean: np.ndarray | None
+    squares: np.ndarray
+    scale: np.ndarray | None
+    weight: float
+    constant: np.ndarray
+    """Indices of the columns whose entries are all equal."""
+    raw: np.ndarray
+    """Sums of squares about c, before scaling: what rounding in products with D is relative to."""
+    shift: np.ndarray | None = None
+    """c; None where nothing was subtracted."""
+    rest: np.ndarray | None = None
+    """r = mean - c."""
+    additions: int = 0
+    """Roundings that a term of `squares` has passed through."""
+
+    @property
+    def total(self) -> float:
+        """||B||_F^2."""
+        return float(np.sum(self.in_units(self.squares)))
+
+    @property
+    def raw_total(self) -> float:
+        """||D||_F^2 in the units of B."""
+        return float(np.sum(self.in_units(self.raw)))
+
+    def in_units(self, squares: np.ndarray) -> np.ndarray:
+        """Sums of squares of columns of A as sums of squares of columns of B."""
+        return squares if self.scale is None else squares / self.scale**2
+
+    @property
+    def amplification(self) -> np.ndarray:
+        """q / (q - W r^2) for each column that varies; 1 for those that do not."""
+        varying = np.ones(len(self.squares), bool)
+        varying[self.constant] = False
+        return np.where(varying, self.raw / np.maximum(self.squares, 1e-300), 1.0)
+
+    @property
+    def unscaled(self) -> np.ndarray:
+        """Indices of the columns with nothing to scale."""
+        deviation = np.sqrt(self.squares / max(self.weight - 1.0, 1.0))
+        return np.flatnonzero(_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
+
+    @property
+    def scale_error(self) -> float:
+        """Bound for the relative error of the scales: half of that of the sums of squares."""
+        if self.scale is None:
+            return 0.0
+        return 0.5 * gamma(self.additions + ENTRY) * float(self.amplification.max(initial=1.0)) + gamma(ENTRY)
+
+
+def describe(
+    *,
+    center: bool,
+    scale: bool,
+    rest: np.ndarray,
+    raw: np.ndarray,
+    squares: np.ndarray,
+    weight: float,
+    constant: np.ndarray,
+    shift: np.ndarray | None,
+    additions: int,
+) -> Moments:
+    """Moments from sums about c. Constant columns have variance 0 and scale 1, whatever the sums were rounded to."""
+    if center:
+        squares = np.maximum(squares, 0.0)
+        squares[constant] = 0.0
+    mean = (rest if shift is None else shift + rest) if center else None
+    return Moments(
+        mean=mean,
+        squares=squares,
+        scale=scales(squares, 0.0 if mean is None else mean, weight) if scale else None,
+        weight=weight,
+        constant=constant,
+        raw=raw,
+        shift=shift,
+        rest=rest if center else None,
+        additions=additions,
+    )
+
+
+def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float) -> np.ndarray:
+    """Standard deviations; 1 for columns that do not vary, or vary by no more than the last bit of their mean.
+
+    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned.
+    """
+    deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
+    return np.asarray(np.where(_in_last_bit(deviation, mean), 1.0, deviation))
+
+
+def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:
+    return np.asarray(deviation <= np.finfo(np.float64).eps * np.abs(mean))
+
+
+def column_sums(matrix: np.ndarray, chunk: int = 64) -> np.ndarray:
+    """Sums down the columns of a small matrix in chunks of rows: at most chunk + rows / chunk roundings."""
+    whole = len(matrix) // chunk * chunk
+    total = matrix[whole:].sum(axis=0)
+    if whole:
+        total = total + matrix[:whole].reshape(-1, chunk, matrix.shape[1]).sum(axis=1).sum(axis=0)
+    return np.asarray(total)
+
+
+def column_sum_additions(rows: int, chunk: int = 64) -> int:
+    """Roundings in `column_sums`."""
+    return min(rows, chunk) + rows // chunk + 1

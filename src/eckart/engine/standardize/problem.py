@@ -1,0 +1,158 @@
+"""Problem: the matrix that a solver works on, centred, scaled, weighted, with its short side as its columns.
+
+B = diag(u) (A - 1 mean^T) diag(1/scale), or its transpose when A is wider than tall; u holds the square roots of the
+row weights. `standardize` chooses the case; each case is a class in a file of its own:
+
+    tall      dense rows in memory: D = A - 1 c^T block by block, the rest of the mean by a rank-one correction
+    wide      dense in memory: the columns of A are whole in a block of A^T, so they are centred there
+    sparse    CSR rows: nothing is shifted but columns without a zero
+    streamed  rows that are read in blocks, dense or sparse, tall or wide
+    small     B itself, for LAPACK
+
+The first pass over the data gives the moments and the first product. After it, products in float64 carry the bound
+`product_error()`, and the Gram matrix `gram_error()`; both rest on the number of roundings, not on chance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array
+from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.operator import Operator
+from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.moments import Moments
+from eckart.engine.standardize.small import Materialized
+
+if TYPE_CHECKING:
+    from eckart.engine.standardize.case import Given
+
+
+class Problem(Protocol):
+    """What solvers may ask."""
+
+    turned: bool
+    """Whether B holds A^T."""
+    row_squares: np.ndarray | None
+    """Sum of squares of each row of A, as in B; known after `materialize`, or `image` with `measure`."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(long side, short side)."""
+        ...
+
+    @property
+    def like(self) -> Array: ...
+
+    @property
+    def workbench(self) -> Array:
+        """A small array on the device where large eigenproblems are solved fastest."""
+        ...
+
+    @property
+    def precision(self) -> str: ...
+
+    @property
+    def sparse(self) -> bool: ...
+
+    @property
+    def reads(self) -> int: ...
+
+    @property
+    def tile(self) -> int:
+        """Columns that products take at a time: more of them, up to a multiple of this, cost nothing."""
+        ...
+
+    @property
+    def weights(self) -> np.ndarray | None: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    def data(self) -> Given:
+        """The rows that the problem was made of."""
+        ...
+
+    def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
+        """The first pass: moments, and B^T B Q or B^T B if asked for."""
+        ...
+
+    def sharpen(self) -> None:
+        """Form products in float64 from now on; the first pass is to come (again)."""
+        ...
+
+    @property
+    def operator(self) -> Operator: ...
+
+    def exact(self) -> Operator:
+        """B with products in float64."""
+        ...
+
+    @property
+    def moments(self) -> Moments: ...
+
+    @property
+    def total(self) -> float:
+        """||B||_F^2."""
+        ...
+
+    @property
+    def longest_row(self) -> float:
+        """Bound for the largest squared length of a row of B; infinite where it is not known."""
+        ...
+
+    def raw_trace(self, trace: float) -> float:
+        """The trace before centring, in the units of B: what rounding in the products is relative to."""
+        ...
+
+    def product_error(self) -> float:
+        """Bound for || computed B^T (B q) - B^T B q || over unit q, for products in float64 (`exact`)."""
+        ...
+
+    def gram_error(self) -> float:
+        """Bound for || computed B^T B - B^T B ||_2, in float64."""
+        ...
+
+    def total_error(self) -> float:
+        """Bound for the error of `total`."""
+        ...
+
+    def sum_error(self, total: float) -> float:
+        """Bound for the rounding in a float64 sum over the long side that comes to `total`."""
+        ...
+
+    def centring_error(self, vectors: Array) -> np.ndarray: ...
+
+    def recentred_gram(self, right: Array) -> tuple[Array, float]:
+        """(B Q)^T (B Q) with the mean subtracted from B Q itself, and what centring still adds to the bound."""
+        ...
+
+    def rough(self, right: Array) -> Array | None: ...
+
+    def image(self, right: Array, *, measure: bool) -> Array:
+        """B Q; with `measure` the same pass gives `row_squares` too."""
+        ...
+
+    def materialize(self) -> Materialized: ...
+
+    def note(self, step: int, lower: float, upper: float) -> None:
+        """Report the share that is certified so far."""
+        ...
+
+
+def standardize(base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None) -> Problem:
+    """The problem of a matrix; `shift` is a row near the column means, where those are large beside the spread."""
+    from eckart.engine.standardize.sparse import SparseTall, SparseWide
+    from eckart.engine.standardize.streamed import StreamedTall, StreamedWide
+    from eckart.engine.standardize.tall import Tall
+    from eckart.engine.standardize.wide import Wide
+
+    rows, columns = base.shape
+    if base.sparse:
+        return (SparseWide if columns > rows else SparseTall)(base, center=center, scale=scale)
+    if not base.resident:
+        return (StreamedWide if columns > rows else StreamedTall)(base, center=center, scale=scale, shift=shift)
+    return (Wide if columns > rows else Tall)(base, center=center, scale=scale, shift=shift)

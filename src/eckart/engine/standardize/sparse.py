@@ -1,0 +1,86 @@
+"""CSR rows, in memory or read in blocks. They are not shifted: only columns without a zero can be, and are if needed.
+
+For a column with a share p of stored entries, mean^2 <= p E[x^2] by Cauchy-Schwarz, so the sum of squares exceeds that
+about the mean by at most 1 / (1 - p). Only columns in which every entry is stored may hide a small spread behind a
+large mean; their mean is taken out of the entries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, to_numpy
+from eckart.engine.operator import Survey
+from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.case import Case
+from eckart.engine.standardize.streamed import StreamedWide
+from eckart.engine.standardize.tall import Tall
+
+_HIDDEN = 4.0
+"""Columns whose sum of squares exceeds that about the mean by more than this are shifted if they are full."""
+
+
+class Stored(Case):
+    """What tall and wide CSR rows share."""
+
+    _offset: np.ndarray | None = None
+    _survey: Survey | None = None
+
+    def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
+        product = self._first(right, gram=gram)
+        if self.center and self._offset is None and self._shift_full_columns():
+            product = self._first(right, gram=gram)
+        return product
+
+    def _surveyed(self, survey: Survey) -> Any:
+        self._survey = survey
+        return super()._surveyed(survey)
+
+    @property
+    def _host_shift(self) -> np.ndarray | None:
+        return self._offset
+
+    def _shift_full_columns(self) -> bool:
+        moments, survey = self.moments, self._survey
+        assert survey is not None
+        self._offset = np.zeros(self._given.shape[1])
+        hidden = np.flatnonzero(moments.raw > _HIDDEN * moments.squares)
+        full = np.intersect1d(hidden, self._full_columns(survey)) if hidden.size else hidden
+        if not full.size:
+            return False
+        self._offset[full] = to_numpy(survey.sums / survey.weight)[full]
+        self._given = self._given.full_columns_shifted(self._offset)
+        return True
+
+    def _full_columns(self, survey: Survey) -> np.ndarray:
+        """Columns of which every entry is stored."""
+        if isinstance(self._given, RowBlocks):
+            found: np.ndarray = self._given.stored_rows.full_columns(self._given)
+            return found
+        return np.flatnonzero(survey.stored == survey.weight) if self._given.weights is None else np.zeros(0, int)
+
+    def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        """In memory by a second sweep, without a difference of large numbers."""
+        if survey.stored is None or not isinstance(self._given, RowBlocks):
+            return super()._centred_squares(survey, sums, raw)
+        about: np.ndarray = self._given.stored_rows.squares_about_mean(self._given, survey)
+        return about
+
+    def recentred_gram(self, right: Array) -> tuple[Array, float]:
+        if not isinstance(self._given, RowBlocks):
+            return Case.recentred_gram(self, right)
+        image = self.exact().matmat(right)
+        return image.T @ image, 0.0
+
+
+class SparseTall(Stored, Tall):
+    """At least as many rows as columns."""
+
+    def _later(self, survey: Survey) -> Any:
+        return lambda: self._surveyed(survey)
+
+
+class SparseWide(Stored, StreamedWide):
+    """More columns than rows."""

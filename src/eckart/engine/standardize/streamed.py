@@ -1,0 +1,45 @@
+"""Rows that are read in blocks. B^T B Q takes one pass over tall data, and two over wide ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eckart.arrays import Array, astype, from_numpy, namespace
+from eckart.engine.operator import Operator
+from eckart.engine.standardize.case import Case, ones
+from eckart.engine.standardize.tall import Tall
+from eckart.engine.transformed import Centered
+
+
+class StreamedTall(Tall):
+    """The same as in memory: the sums of the blocks are added up in their order."""
+
+
+class StreamedWide(Case):
+    """B holds A^T, whose rows are not available: A is surveyed first, then multiplied from both sides.
+
+    B = D^T - r u^T with D = diag(u) (A - 1 c^T) diag(1/scale), so that B^T B is corrected as for tall data with the
+    roles of r and u exchanged: s = D r, and r^T r in place of W.
+    """
+
+    turned = True
+
+    def _first(self, right: Array | None, *, gram: bool) -> Array | None:
+        given: Any = self._given if self._shift is None else self._given.shifted(self._shift)
+        survey = given.survey()
+        self._arriving, self._moments = None, self._surveyed(survey)
+        mean, scale = survey.sums / survey.weight, self._moments.scale
+        if scale is not None:
+            given = given.scaled_columns(1.0 / scale)
+            mean = mean / from_numpy(scale, mean)
+        base = given.transposed()
+        operator: Operator = base
+        if self.center:
+            roots = given.weight_roots
+            one = ones(base.shape[1], base.like) if roots is None else roots
+            sums = astype(given.matmat(mean[:, None])[:, 0], namespace(base.like).float64)
+            operator = Centered(base, mean, one, sums, float(mean @ mean))
+        self._operator = operator
+        if gram:
+            return operator.gram()
+        return None if right is None else operator.normal(right)

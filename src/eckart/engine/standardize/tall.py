@@ -1,0 +1,86 @@
+"""Dense rows in memory, at least as many as columns.
+
+B = D - u r^T with D = diag(u) (A - 1 c^T) formed block by block, and
+
+    B^T B Q = D^T D Q - s (r^T Q) - r (s^T Q) + W r (r^T Q),    s = D^T u,  r = s / W:
+
+the means come with the first product, and centring costs nothing afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, from_numpy, is_host
+from eckart.engine.operator import Operator, Survey
+from eckart.engine.standardize.case import Case, later, ones
+from eckart.engine.standardize.moments import Moments
+from eckart.engine.transformed import Centered, Scaled
+
+
+class Tall(Case):
+    """B with the rows of A as its rows."""
+
+    def _base(self) -> Any:
+        return self._given if self._shift is None else self._given.shifted(self._shift)
+
+    def _first(self, right: Array | None, *, gram: bool) -> Array | None:
+        base = self._base()
+        # With scaling, the first product has to wait until the scales are known.
+        survey: Survey = base.survey(None if self.scale else right, gram=gram)
+        self._moments, self._arriving = None, self._later(survey)
+        if self.scale or is_host(self.like):
+            _ = self.moments
+        mean = survey.sums / survey.weight
+        operator: Operator = base
+        if self.center:
+            roots = base.weight_roots
+            left = ones(base.shape[0], base.like, whole=base.resident) if roots is None else roots
+            operator = Centered(operator, left, mean, survey.sums, survey.weight)
+        if self.scale:
+            operator = Scaled(operator, from_numpy(self._scales, base.like))
+        self._operator = operator
+        if gram:
+            return self._correct_gram(survey.product, mean, survey.weight)
+        if right is None:
+            return None
+        if isinstance(operator, Scaled):
+            return operator.normal(right)
+        return operator.correct(right, survey.product) if isinstance(operator, Centered) else survey.product
+
+    def _later(self, survey: Survey) -> Any:
+        arriving = later(survey)
+
+        def moments() -> Moments:
+            return self._surveyed(arriving())
+
+        return moments
+
+    @property
+    def _scales(self) -> np.ndarray:
+        scale = self.moments.scale
+        assert scale is not None
+        return scale
+
+    def _correct_gram(self, gram: Any, mean: Array, weight: float) -> Array:
+        if self.center:
+            # Blocks that were moved to a device leave a large sum there, and small ones on the host.
+            mean = from_numpy(mean, gram) if isinstance(mean, np.ndarray) else mean
+            gram = gram - weight * (mean[:, None] * mean[None, :])
+        if self.scale:
+            scale = from_numpy(self._scales, gram)
+            gram = gram / (scale[:, None] * scale[None, :])
+        return gram
+
+    def recentred_gram(self, right: Array) -> tuple[Array, float]:
+        """Both parts of the mean are subtracted from the rows, so nothing cancels in the sums."""
+        moments = self.moments
+        base: Any = self._given.precise()
+        if moments.rest is not None:
+            base = base.shifted(from_numpy(moments.rest, self.like))
+        if moments.shift is not None:
+            base = base.shifted(from_numpy(moments.shift, self.like))
+        operator: Operator = base if moments.scale is None else Scaled(base, from_numpy(moments.scale, self.like))
+        return operator.gram(right), 0.0

@@ -1,0 +1,108 @@
+"""Dense in memory, more columns than rows: B holds A^T, whose rows are whole in a block and are centred there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, namespace
+from eckart.engine.operator import Operator
+from eckart.engine.prepare import RecordRows, ScaleRows, ShiftRows, StandardizeRows, Step
+from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.case import Case, Given, ones
+from eckart.engine.standardize.moments import Moments, describe, scales
+from eckart.engine.standardize.rounding import ENTRY, gamma
+from eckart.engine.transformed import Centered
+
+_GRAM_AMPLIFIED = 100.0
+"""A Gram matrix that is centred afterwards loses this factor at most; beyond, the rows are centred before."""
+
+
+class Wide(Case):
+    """B with the columns of A as its rows."""
+
+    turned = True
+
+    def __init__(self, given: Given, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+        super().__init__(given, center=center, scale=scale, shift=shift)
+        self._gram_after = shift is None and center and not scale and given.weight_roots is None
+
+    @property
+    def _in_memory(self) -> RowBlocks:
+        assert isinstance(self._given, RowBlocks)
+        return self._given
+
+    @property
+    def _weight(self) -> float:
+        roots = self._given.weight_roots
+        return float(self._given.shape[0]) if roots is None else float(namespace(roots).sum(roots * roots))
+
+    def _first(self, right: Array | None, *, gram: bool) -> Array | None:
+        if gram and self._gram_after:
+            product = self._first_gram()
+            if self.moments.raw_total <= _GRAM_AMPLIFIED * self.moments.total:
+                return product
+            self._gram_after = False
+        count = self._given.shape[1]
+        shift, rest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
+        weights = None if self.weights is None else from_numpy(self.weights, self.like)
+        step = StandardizeRows(weights, self._weight, self.center, self.scale, scales, shift, rest, squares)
+        standardized = self._in_memory.transposed().prepared(step)
+        if gram:
+            product = standardized.gram()
+        else:
+            product = standardized.normal(ones(self.shape[1], self.like)[:, None] if right is None else right)
+        self._moments = self._describe(shift, rest, squares, squares + self._weight * rest**2)
+        self._operator = self._with_known_means()
+        return product if gram or right is not None else None
+
+    def _first_gram(self) -> Array:
+        """A A^T of data whose means are not far beyond their spread, centred afterwards: H A A^T H, H = I - 1 1^T/m."""
+        base = self._in_memory.transposed()
+        rows, count = base.shape
+        means, raw = np.zeros(rows), np.zeros(rows)
+        gram = base.prepared(RecordRows(means, raw)).gram()
+        one = ones(count, base.like)
+        sums = gram @ one / count
+        left = from_numpy(means, base.like)
+        self._operator = Centered(base, left, one, sums, float(one @ sums) / count)
+        self._moments = self._describe(None, means, raw - count * means**2, raw)
+        return self._operator.correct_gram(gram)
+
+    def _describe(self, shift: np.ndarray | None, rest: np.ndarray, squares: np.ndarray, raw: np.ndarray) -> Moments:
+        additions = self._given.shape[0] + 8
+        near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
+        if self.precision == "float32" and self.center:
+            near = np.flatnonzero(squares <= 1e-4 * raw)
+        return describe(
+            center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=self._weight,
+            constant=self._given.constant_columns(near), shift=shift, additions=additions,
+        )  # fmt: skip
+
+    def _better_shift(self) -> Array | None:
+        return None  # each row's own mean is subtracted in two parts
+
+    def _with_known_means(self) -> RowBlocks:
+        """A^T with its rows centred and scaled by means and scales that are known: cheaper than finding them again."""
+        moments, dtype = self.moments, getattr(namespace(self.like), self.precision)
+        steps: list[Step] = []
+        if moments.mean is not None:
+            assert moments.shift is not None
+            assert moments.rest is not None
+            steps.append(ShiftRows(astype(from_numpy(moments.shift, self.like), dtype)))
+            if np.any(moments.rest):
+                steps.append(ShiftRows(astype(from_numpy(moments.rest, self.like), dtype)))
+        if moments.scale is not None:
+            steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.like)))
+        return self._in_memory.transposed().prepared(*steps)
+
+    def recentred_gram(self, right: Array) -> tuple[Array, float]:
+        if isinstance(self._operator, RowBlocks):
+            return self.exact().gram(right), 0.0
+        moments = self.moments
+        shift = np.zeros(self.shape[0]) if moments.mean is None else moments.mean
+        self._moments = replace(moments, shift=shift, rest=np.zeros_like(shift))
+        operator: Operator = self._with_known_means().precise()
+        self._moments = moments
+        return operator.gram(right), 0.0

@@ -1,0 +1,128 @@
+"""What tells the files of a run from others: their size and content, and the state that the file system keeps of them.
+
+`content` (sizes and a hash of samples) must be the same; a copy has it too. `state` (path, times of modification and of
+change, inode) is the same only if nobody touched the files: where it differs, the content has to be verified in full.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from eckart.errors import FileError
+
+_PIECE = 4096
+_PIECES = (2, 64)
+"""Pieces that are hashed of each file: 64 of one, at least 2 of each of many."""
+_PIECES_IN_ALL = 1024
+_Source = TypeVar("_Source")
+
+
+@dataclass(frozen=True)
+class FileState:
+    """A file as it was when it was opened; a change while it is being read is an error, not a wrong answer."""
+
+    path: str
+    """Absolute: the working directory may change, and workers have their own."""
+    size: int
+    changed: int
+    inode: int = 0
+
+    @staticmethod
+    def of(path: str) -> FileState:
+        place = os.path.abspath(path)  # noqa: PTH100 - symbolic links stay as they were given
+        found = Path(place).stat()
+        return FileState(place, found.st_size, found.st_mtime_ns, found.st_ino)
+
+    def check(self, name: str, start: int, stop: int) -> None:
+        """Refuse a file that is not as it was; `start` and `stop` are the rows about to be read."""
+        try:
+            now = FileState.of(self.path)
+        except OSError as error:
+            raise FileError(
+                f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
+            ) from error
+        if now != self:
+            grown = "shrank" if now.size < self.size else "changed"
+            raise FileError(
+                f"{name} {grown} while it was being read (rows {start:,} to {stop:,}; {self.size:,} bytes before, "
+                f"{now.size:,} now). Wait until it is written completely, then start again."
+            )
+
+
+def fingerprint(states: Sequence[FileState], **content: Any) -> dict[str, Any]:
+    """{"content": ..., "state": ...} of files and of all files in folders, in this order."""
+    try:
+        files = [(place, name, place.stat()) for state in states for place, name in _files(Path(state.path))]
+        pieces = min(max(_PIECES_IN_ALL // max(len(files), 1), _PIECES[0]), _PIECES[1])
+        sample, known = hashlib.sha256(), hashlib.sha256()
+        for place, name, found in files:
+            sample.update(f"{name}\0{found.st_size}\0".encode("utf-8", "surrogateescape"))
+            for piece in _sampled(place, found.st_size, pieces):
+                sample.update(piece)
+            state = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+            known.update(f"{place}\0{state}\0".encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise FileError(f"{error.filename} cannot be read: {error.strerror or error}. Check the path.") from error
+    size = sum(found.st_size for _, _, found in files)
+    content = {"files": len(files), "bytes": size, "sample": sample.hexdigest(), **content}
+    return {"content": content, "state": known.hexdigest()}
+
+
+def _files(place: Path) -> Iterator[tuple[Path, str]]:
+    """(path, name inside the folder) of every file; a single file may be renamed, so it has no name."""
+    if not place.is_dir():
+        yield place, ""
+        return
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(folder) / name
+            yield path, path.relative_to(place).as_posix()
+
+
+def _sampled(place: Path, size: int, count: int) -> Iterator[bytes]:
+    """The whole of a small file, else pieces at equal distances, the first and the last among them."""
+    with place.open("rb", buffering=0) as stream:
+        if size <= count * _PIECE:
+            yield stream.read()
+            return
+        for i in range(count):
+            stream.seek(i * (size - _PIECE) // (count - 1))
+            yield stream.read(_PIECE)
+
+
+def in_files(source: Any) -> bool:
+    """Whether the rows of a source come from files."""
+    return bool(_file_states(source))
+
+
+def on_this_machine(source: _Source) -> _Source:
+    """A source whose files are those of this machine: a worker may have copies of its own, with times of their own."""
+    changed: dict[str, Any] = {}
+    for name, value in _file_states(source).items():
+        if isinstance(value, FileState):
+            changed[name] = FileState.of(value.path)
+        elif isinstance(value, tuple):
+            changed[name] = tuple(FileState.of(item.path) for item in value)
+        else:
+            changed[name] = on_this_machine(value)
+    return dataclasses.replace(source, **changed) if changed else source  # type: ignore[type-var]
+
+
+def _file_states(source: Any) -> dict[str, Any]:
+    """Fields that are states of files, tuples of them, or sources with such fields."""
+    if not dataclasses.is_dataclass(source):
+        return {}
+    found = {}
+    for field in dataclasses.fields(source):
+        value = getattr(source, field.name)
+        several = isinstance(value, tuple) and value and all(isinstance(item, FileState) for item in value)
+        if isinstance(value, FileState) or several or (hasattr(value, "fingerprint") and in_files(value)):
+            found[field.name] = value
+    return found

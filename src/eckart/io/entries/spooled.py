@@ -1,0 +1,102 @@
+"""Entries in any order as rows: sorted once into a temporary file, which goes away with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import About, Block
+from eckart.environment import MAX_EXPANSION
+from eckart.errors import ClusterError, FileError
+from eckart.fingerprint import FileState, fingerprint
+from eckart.io.arrays.npz_rows import NpzRows, npz_rows
+from eckart.io.bytes import open_path
+from eckart.io.entries.triplets import Entries, write_csr
+from eckart.spool import VARIABLE, Spool, stated_folder
+
+_NOTE = "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all."
+
+
+@dataclass(frozen=True)
+class SpooledRows:
+    """The rows of `original`, a file of entries, read from a sorted copy in a temporary folder."""
+
+    original: FileState
+    rows: NpzRows
+    spool: Spool | None
+    about: About
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.rows.dtype
+
+    @property
+    def sparse(self) -> bool:
+        return self.rows.sparse
+
+    @property
+    def entries(self) -> int:
+        return self.rows.entries
+
+    def cuts(self) -> Sequence[int]:
+        return self.rows.cuts()
+
+    def read(self, start: int, stop: int) -> Block:
+        return self.rows.read(start, stop)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Of the file that was given: the sorted copy is another one in every run."""
+        return fingerprint([self.original], shape=list(self.shape))
+
+    def for_workers(self) -> tuple[NpzRows, Spool | None]:
+        """The sorted copy where the workers of a cluster can read it, and the folder that has to live as long."""
+        if stated_folder() is not None:
+            return self.rows, self.spool
+        copy, folder = Path(self.rows.state.path), Path(self.original.path).parent
+        try:
+            spool = Spool(folder)
+            target = spool.folder / copy.name
+            try:
+                os.link(copy, target)
+            except OSError:  # another file system
+                shutil.copyfile(copy, target)
+        except (FileError, OSError) as error:
+            raise ClusterError(
+                f"{self.about.name} has to be sorted by rows for the workers, and no copy can be made beside it, in "
+                f"{folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or convert "
+                f"the file once: eckart convert {self.about.name} {Path(self.about.name).stem}.npz"
+            ) from error
+        rows = replace(self.rows, state=FileState.of(str(target)), _readers={})
+        return rows, spool
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "spool": None}  # the folder belongs to the process that made it
+
+
+def spooled_rows(
+    path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, notes: tuple[str, ...] = ()
+) -> SpooledRows:
+    """Sort entries by rows in a folder that goes away with the source."""
+    original, spool = FileState.of(path), Spool()
+    name = Path(path).name
+    target = str(spool.folder / f"{name}.npz")
+    try:
+        write_csr(target, shape, blocks, overwrite=True)
+        rows = npz_rows(open_path(target, MAX_EXPANSION), target)
+    except BaseException:
+        spool.remove()
+        raise
+    assert rows is not None
+    original.check(name, 0, shape[0])  # it was read twice, and both had to be the same
+    about = About(name, notes=notes, decided=(*notes, _NOTE))
+    return SpooledRows(original, replace(rows, about=about), spool, about)

@@ -1,0 +1,140 @@
+"""How many components the values present support, and the factor model with so many.
+
+Components are added one at a time, along the residuals. A surplus component thus starts with what is left, and cannot
+take part in an exact fit of the values present that leaves the gaps open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from eckart.missing.factor_model import (
+    Factors,
+    Gaps,
+    fit,
+    grown,
+    no_factors,
+    residuals,
+    score_inverses,
+    scores,
+    step,
+)
+from eckart.missing.fit_variance import information
+
+CLEAR = 0.01
+"""With less noise than this share of the variance, no component of weight is hidden."""
+_SMALL = 20_000
+"""Cells of a table that can have so few values for each parameter that a component is hidden."""
+_LOADINGS = 400
+_NEWTON_STEPS = 30
+
+
+def fit_components(gaps: Gaps, most: int, *, tolerance: float, most_steps: int) -> Iterator[Factors]:
+    """The model with 0, 1, ... components, each started from the one before; ended where no more are supported."""
+    f = no_factors(gaps)
+    yield f
+    while f.k < most:
+        more = grown(gaps, f)
+        if more is None:
+            return
+        more = fit(gaps, more, tolerance=tolerance, most_steps=most_steps)
+        if not _supported(more):
+            break
+        f = more
+        yield f
+    if float(np.mean(f.noise)) > CLEAR and gaps.values.size <= _SMALL:
+        sharp = _barely_determined(gaps, f, most)
+        if sharp is not None:
+            yield sharp
+
+
+def _supported(f: Factors) -> bool:
+    """Whether the loadings of every component are larger than their standard errors (root mean square)."""
+    power = np.einsum("jk,jk->k", f.loadings, f.loadings)
+    return bool(np.all(power[1:] > np.einsum("jkk->k", f.covariance)[1:]))
+
+
+def _degrees_of_freedom(gaps: Gaps, k: int) -> float:
+    """Values less scores, means and loadings that k components can fit; rotations of the scores count once."""
+    left = gaps.weights @ np.maximum(gaps.patterns.sum(axis=1) - k, 0.0)[gaps.pattern]
+    return float(left - gaps.values.shape[1] * (k + 1) + k * (k + 1))
+
+
+def _barely_determined(gaps: Gaps, f: Factors, most: int) -> Factors | None:
+    """More components where they alone explain the table, though there are few values for each parameter.
+
+    There the uncertainty that scores and loadings share hides a component. With the noise held small, the fit is one
+    of least squares, whose residual sum of squares over its degrees of freedom d falls steadily while components fit
+    noise and abruptly at the rank of the table. A fall by 10^(1.5 + 10 / d), to less than a hundredth of the noise so
+    far, is not that of noise: chi-square(d) / d is smaller than 10^(-10 / d) in less than one table of 10^4.
+    """
+    values = float(gaps.weights @ gaps.patterns.sum(axis=1)[gaps.pattern])
+    noise = before = float(np.mean(f.noise))
+    for k in range(f.k + 1, most + 1):
+        free = _degrees_of_freedom(gaps, k)
+        more = grown(gaps, f)
+        if free < 3.0 or more is None or more.loadings.size > _LOADINGS:
+            return None
+        f = fit(gaps, more, tolerance=1e-2, most_steps=100, held=1e-4 * noise)
+        level = _mean_square(gaps, f, free)
+        allowance = 10.0 ** (-10.0 / free)
+        if free < 0.5 * values and level < allowance * min(0.01 * noise, before * 10.0**-1.5):
+            return _least_squares(gaps, f, level, free)
+        before = level
+    return None
+
+
+def _mean_square(gaps: Gaps, f: Factors, free: float) -> float:
+    return float(gaps.weights @ (residuals(gaps, f) ** 2).sum(axis=1)) / free
+
+
+def _least_squares(gaps: Gaps, f: Factors, level: float, free: float) -> Factors:
+    """One noise variance for all columns, equal to the residual sum of squares over its degrees of freedom."""
+    least = float(np.median(gaps.floor))
+    level = max(level, least)
+    for _ in range(10):
+        f = _newton(gaps, replace(f, noise=np.maximum(level, gaps.floor), covariance=np.zeros_like(f.covariance)))
+        before, level = level, max(_mean_square(gaps, f, free), least)
+        if abs(np.log(level / before)) < 0.1:
+            break
+    found, _, _ = step(gaps, f, level)
+    return found
+
+
+def _newton(gaps: Gaps, f: Factors) -> Factors:
+    """Minimise sum of residuals^2 / psi + |scores|^2 + alpha |loadings|^2 by Levenberg-Marquardt steps.
+
+    With the scores eliminated, the Gauss-Newton matrix of the loadings is `information`; its convergence is quadratic
+    where the residuals are small, while alternating least squares may take thousands of steps (Buchanan and
+    Fitzgibbon, CVPR 2005).
+    """
+    damping = 1e-3
+    loss, z, rest = _loss(gaps, f)
+    for _ in range(_NEWTON_STEPS):
+        values, vectors = information(gaps, f, z, score_inverses(gaps.patterns, f).gain)
+        gradient = (rest * gaps.weights[:, None]).T @ z / f.noise[:, None] - f.loadings * f.precision
+        along = np.where(values > 0.0, vectors.T @ gradient.ravel(), 0.0)
+        before = loss
+        while damping < 1e9:
+            change = vectors @ (along / (1.0 + values * (1.0 + damping)))
+            tried = replace(f, loadings=f.loadings + change.reshape(f.loadings.shape))
+            found = _loss(gaps, tried)
+            if found[0] < loss:
+                f, (loss, z, rest), damping = tried, found, damping / 100.0
+                break
+            damping = max(10.0 * damping, 1e-12)
+        if before - loss <= 1e-6 * abs(before):
+            break
+    return f
+
+
+def _loss(gaps: Gaps, f: Factors) -> tuple[float, np.ndarray, np.ndarray]:
+    """The loss with the best scores, the scores and the residuals."""
+    seen = gaps.seen
+    z = scores(gaps.values, seen, score_inverses(gaps.patterns, f).gain[gaps.pattern], f)
+    rest = (gaps.values - z @ f.loadings.T) * seen
+    squares = float(np.sum(gaps.weights @ rest**2 / f.noise) + gaps.weights @ (z[:, 1:] ** 2).sum(axis=1))
+    return squares + float(np.sum(f.loadings**2 * f.precision)), z, rest

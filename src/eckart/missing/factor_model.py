@@ -1,0 +1,264 @@
+"""Factor model of a table with gaps, fitted to the values that are present by variational Bayes.
+
+In standard units, with z_i = (1, scores of row i) and w_j = (mean, loadings) of column j:
+
+    x_ij = w_j . z_i + e_ij,   scores ~ N(0, I),   e_ij ~ N(0, psi_j),   w_jc ~ N(0, 1 / alpha_c).
+
+q(scores_i) = N(s_i, Sigma_i) and q(w_j) = N(w_j, S_j) are updated in turn; the noise has one variance for each column,
+and alpha switches off components without support (Bishop 1999; Ilin and Raiko, JMLR 11, 2010). The variances Sigma_i
+and S_j keep rows and columns with few values from being fitted exactly, so psi cannot collapse because of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eckart.engine.backends.symmetric import leading_pairs
+
+_ROWS = 4096
+_MEAN_PRECISION = 1e-2
+"""Prior precision of a column mean, which is near 0 in standard units."""
+_NOISE_PRIOR = 2.0
+"""Observations that the noise common to all columns counts for in each of them."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """A table in standard units, zero where a value is missing, grouped by the pattern of its gaps."""
+
+    values: np.ndarray
+    weights: np.ndarray
+    patterns: np.ndarray
+    """Distinct rows of the indicator of values present, as floats."""
+    pattern: np.ndarray
+    """The pattern of each row."""
+    floor: np.ndarray
+    """Variance of the rounding errors in each column: noise cannot be seen below it."""
+
+    @classmethod
+    def of(cls, standard: np.ndarray, weights: np.ndarray, floor: np.ndarray) -> Gaps:
+        seen = ~np.isnan(standard)
+        patterns, pattern = np.unique(np.packbits(seen, axis=1), axis=0, return_inverse=True)
+        indicator = np.unpackbits(patterns, axis=1, count=seen.shape[1]).astype(np.float64)
+        return cls(np.where(seen, standard, 0.0), weights, indicator, pattern.reshape(-1), floor)
+
+    @property
+    def seen(self) -> np.ndarray:
+        seen: np.ndarray = self.patterns[self.pattern]
+        return seen
+
+    def blocks(self) -> Iterator[slice]:
+        for start in range(0, len(self.values), _ROWS):
+            yield slice(start, start + _ROWS)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Means and loadings (columns x (1 + k)), their covariances by column, noise variances and prior precisions."""
+
+    loadings: np.ndarray
+    covariance: np.ndarray
+    noise: np.ndarray
+    precision: np.ndarray
+    steps: int = 0
+    converged: bool = True
+
+    @property
+    def k(self) -> int:
+        return int(self.loadings.shape[1]) - 1
+
+    @property
+    def weighing(self) -> np.ndarray:
+        """Variance of a value about its fit by the true scores: psi_j + E[z^T S_j z], with E[z z^T] = I."""
+        weighing: np.ndarray = self.noise + np.einsum("jkk->j", self.covariance)
+        return weighing
+
+
+@dataclass(frozen=True)
+class Inverses:
+    """(data + diag(prior))^-1 for a stack of positive semi-definite matrices, and the same without what data leave out.
+
+    Without noise, data is so large that the prior is lost in the sum. A direction v that data leaves out has the
+    variance 1 / v^T diag(prior) v all the same. In `gain` it is absent: a right-hand side has rounding errors there.
+    """
+
+    covariance: np.ndarray
+    gain: np.ndarray
+
+    @classmethod
+    def of(cls, data: np.ndarray, prior: np.ndarray) -> Inverses:
+        whole = data + np.diag(prior)
+        unit = 1.0 / np.sqrt(np.einsum("ukk->uk", whole))
+        between = unit[:, :, None] * unit[:, None, :]
+        whole *= between
+        share = prior * unit**2
+        easy = share.min(axis=1, initial=1.0) > 1e-8
+        if easy.all():
+            covariance = np.linalg.inv(whole) * between
+            return cls(covariance, covariance)
+        covariance = np.empty_like(data)
+        covariance[easy] = np.linalg.inv(whole[easy])
+        gain = covariance.copy()
+        values, vectors = np.linalg.eigh(whole[~easy])
+        least = np.einsum("ukl,uk->ul", vectors**2, share[~easy])
+        known = values > 1e-13 * data.shape[1]
+        turned = vectors.transpose(0, 2, 1)
+        covariance[~easy] = (vectors / np.where(known, values, least)[:, None, :]) @ turned
+        gain[~easy] = (vectors * np.where(known, 1.0 / np.where(known, values, 1.0), 0.0)[:, None, :]) @ turned
+        return cls(covariance * between, gain * between)
+
+
+def score_inverses(patterns: np.ndarray, f: Factors) -> Inverses:
+    """Sigma = (I + sum over columns present of w w^T / psi)^-1 for each pattern."""
+    k = f.k
+    here = f.loadings[:, 1:]
+    second = here[:, :, None] * here[:, None, :] / f.weighing[:, None, None]
+    return Inverses.of((patterns @ second.reshape(len(here), k * k)).reshape(len(patterns), k, k), np.ones(k))
+
+
+def scores(values: np.ndarray, seen: np.ndarray, gain: np.ndarray, f: Factors) -> np.ndarray:
+    """(1, E[scores]) of each row, given the gain of its pattern."""
+    z = np.zeros((len(values), f.k + 1))
+    z[:, 0] = 1.0
+    # The second round corrects the rounding errors of the normal equations by the residuals.
+    for _ in range(2):
+        rest = (values - z @ f.loadings.T) * seen
+        z[:, 1:] += np.einsum("rkl,rl->rk", gain, (rest / f.weighing) @ f.loadings[:, 1:] - z[:, 1:])
+    return z
+
+
+def no_factors(gaps: Gaps) -> Factors:
+    """Column means alone."""
+    columns = gaps.values.shape[1]
+    f = Factors(np.zeros((columns, 1)), np.zeros((columns, 1, 1)), np.ones(columns), np.array([_MEAN_PRECISION]))
+    return fit(gaps, f, tolerance=1e-3, most_steps=50)
+
+
+def residuals(gaps: Gaps, f: Factors) -> np.ndarray:
+    """Values present less their fit, zero elsewhere."""
+    gain = score_inverses(gaps.patterns, f).gain
+    rest = np.empty_like(gaps.values)
+    for block in gaps.blocks():
+        seen = gaps.patterns[gaps.pattern[block]]
+        z = scores(gaps.values[block], seen, gain[gaps.pattern[block]], f)
+        rest[block] = (gaps.values[block] - z @ f.loadings.T) * seen
+    return rest
+
+
+def grown(gaps: Gaps, f: Factors) -> Factors | None:
+    """One more component, along the leading one of the residuals; None where they are rounding errors."""
+    rest = residuals(gaps, f) * np.sqrt(gaps.weights)[:, None]
+    count = np.maximum(gaps.weights @ gaps.seen, 1.0)
+    squares = np.einsum("ij,ij->j", rest, rest) / count
+    if np.all(squares <= 100.0 * gaps.floor):
+        return None
+    if rest.shape[0] < rest.shape[1]:
+        value, left = leading_pairs(rest @ rest.T, 1)
+        direction = rest.T @ left[:, 0] / np.sqrt(max(float(value[0]), 1e-300))
+    else:
+        value, right = leading_pairs(rest.T @ rest, 1)
+        direction = right[:, 0]
+    share = float(count.mean() / gaps.weights.sum())
+    new = direction * np.sqrt(max(float(value[0]), 0.0) / gaps.weights.sum()) / share
+    size = f.k + 2
+    covariance = np.zeros((len(new), size, size))
+    covariance[:, :-1, :-1] = f.covariance
+    covariance[:, -1, -1] = f.noise / count
+    precision = 1.0 / max(float(np.mean(new**2)), 1e-300)
+    return Factors(np.column_stack([f.loadings, new]), covariance, f.noise, np.append(f.precision, precision))
+
+
+def fit(gaps: Gaps, f: Factors, *, tolerance: float, most_steps: int, held: float | None = None) -> Factors:
+    """Update until a step changes the fit of the gaps by less than `tolerance` of their standard errors.
+
+    `held` is a noise variance for all columns that is not updated.
+    """
+    hidden = 1.0 - gaps.patterns
+    before = np.full(gaps.values.shape, 1e100)
+    converged = False
+    steps = 0
+    while not converged and steps < most_steps:
+        steps += 1
+        noise = f.noise
+        here = f.loadings[:, 1:]
+        f, fitted, spread = step(gaps, f, held)
+        open_to = f.weighing + np.einsum("jk,ukl,jl->uj", here, spread, here, optimize=True)
+        change = (fitted - before) ** 2 * (hidden / (tolerance**2 * open_to + gaps.floor))[gaps.pattern]
+        before = fitted
+        visible = 100.0 * gaps.floor
+        still = np.abs(np.log((f.noise + visible) / (noise + visible))).max() <= 10.0 * tolerance
+        converged = bool(still and change.sum() <= max(hidden[gaps.pattern].sum(), 1.0))
+    return replace(f, steps=steps, converged=converged)
+
+
+def step(gaps: Gaps, f: Factors, held: float | None) -> tuple[Factors, np.ndarray, np.ndarray]:
+    """Scores, noise and loadings in turn, then a rotation of both; also the fit and Sigma before it."""
+    columns, size = f.loadings.shape
+    inverses = score_inverses(gaps.patterns, f)
+    spread = inverses.covariance
+    fitted = np.empty_like(gaps.values)
+    products, cross, squares = np.zeros((columns, size * size)), np.zeros((columns, size)), np.zeros(columns)
+    moments = np.zeros((size, size))
+    for block in gaps.blocks():
+        pattern, weights = gaps.pattern[block], gaps.weights[block]
+        seen = gaps.patterns[pattern]
+        z = scores(gaps.values[block], seen, inverses.gain[pattern], f)
+        fitted[block] = z @ f.loadings.T
+        rest = (gaps.values[block] - fitted[block]) * seen
+        second = z[:, :, None] * z[:, None, :]
+        second[:, 1:, 1:] += spread[pattern]
+        weighted = seen * weights[:, None]
+        products += weighted.T @ second.reshape(len(z), size * size)
+        cross += (rest * weights[:, None]).T @ z
+        squares += weights @ rest**2
+        moments += np.tensordot(weights, second, 1)
+    second = products.reshape(columns, size, size)
+    # sum of w^T Sigma w = w^T (sum of Sigma) w: the scores' own part of the second moments.
+    counts = gaps.weights @ gaps.seen
+    by_pattern = np.bincount(gaps.pattern, gaps.weights, len(gaps.patterns))
+    flat = (gaps.patterns * by_pattern[:, None]).T @ spread.reshape(len(spread), (size - 1) ** 2)
+    spreads = flat.reshape(columns, size - 1, size - 1)
+    here = f.loadings[:, 1:]
+    expected = squares + np.einsum("jk,jkl,jl->j", here, spreads, here) + np.einsum("jkl,jkl->j", f.covariance, second)
+    noise = moderated(expected, counts, gaps.floor) if held is None else np.maximum(held, gaps.floor)
+    found = Inverses.of(second / noise[:, None, None], f.precision)
+    # The gradient at the present loadings: its rounding errors are those of the residuals, not of the values.
+    gradient = cross / noise[:, None] - f.loadings * f.precision
+    gradient[:, 1:] -= np.einsum("jkl,jl->jk", spreads, here) / noise[:, None]
+    loadings = f.loadings + np.einsum("jkl,jl->jk", found.gain, gradient)
+    loadings -= np.einsum("jkl,jl->jk", found.covariance - found.gain, f.loadings * f.precision)
+    covariance = found.covariance
+    return _rotated(Factors(loadings, covariance, noise, f.precision), moments / gaps.weights.sum()), fitted, spread
+
+
+def moderated(squares: np.ndarray, counts: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Noise variances of the columns, each drawn a little towards the one common to all."""
+    common = squares.sum() / max(float(counts.sum()), 1.0)
+    noise: np.ndarray = np.maximum((squares + _NOISE_PRIOR * common) / (counts + _NOISE_PRIOR), floor)
+    return noise
+
+
+def _rotated(f: Factors, moments: np.ndarray) -> Factors:
+    """The same fit with scores of mean 0 and covariance I, and loadings that are orthogonal; prior precisions anew.
+
+    Without it, scale and rotation drift slowly between scores and loadings (Liu, Rubin and Wu's PX-EM, 1998).
+    """
+    if not f.k:
+        return f
+    mean = moments[0, 1:]
+    root = np.linalg.cholesky(moments[1:, 1:] - np.outer(mean, mean) + 1e-14 * np.eye(f.k))
+    change = np.eye(f.k + 1)
+    change[1:, 0], change[1:, 1:] = mean, root  # w_new = w @ change: (mean + loadings . m, loadings @ root)
+    loadings = f.loadings @ change
+    covariance = change.T @ f.covariance @ change
+    gram = loadings[:, 1:].T @ loadings[:, 1:] + covariance[:, 1:, 1:].sum(axis=0)
+    _, axes = leading_pairs(gram, f.k)
+    turn = np.eye(f.k + 1)
+    turn[1:, 1:] = axes
+    loadings, covariance = loadings @ turn, turn.T @ covariance @ turn
+    power = np.einsum("jk,jk->k", loadings[:, 1:], loadings[:, 1:]) + np.einsum("jkk->k", covariance[:, 1:, 1:])
+    precision = np.append(_MEAN_PRECISION, len(loadings) / np.maximum(power, 1e-300))
+    return Factors(loadings, covariance, f.noise, precision)

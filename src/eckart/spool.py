@@ -1,0 +1,146 @@
+"""Temporary folders for sorted copies of the data, removed in every case but SIGKILL; the next run removes those.
+
+A folder `eckart-*` is locked by its process. It is removed when its Spool is garbage-collected, at exit, and on SIGTERM
+and SIGHUP where nobody else handles them. A folder whose lock is free was left behind by a process that was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from eckart.errors import FileError
+from eckart.locks import NAMES, FolderLock
+
+VARIABLE = "ECKART_SPOOL"
+"""Environment variable that names the folder for temporary copies."""
+_PREFIX = "eckart-"
+_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+
+
+class Spool:
+    """A temporary folder in `parent`, which goes away with this object and with the process."""
+
+    def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
+        place = spool_folder() if parent is None else Path(parent)
+        remove_stale(place)
+        try:
+            self.folder, lock = _new_folder(place)
+        except OSError as error:
+            raise FileError(
+                f"No temporary folder can be made in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
+                "with room for a copy of the data."
+            ) from error
+        self._finalizer = weakref.finalize(self, _remove, self.folder, lock)
+        _watch_signals(self)
+
+    def remove(self) -> None:
+        """Remove the folder now."""
+        self._finalizer()
+        _forget(self)
+
+    def __enter__(self) -> Path:
+        return self.folder
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def spool_folder() -> Path:
+    """Where temporary copies are made: the folder in ECKART_SPOOL, or the temporary folder of the system."""
+    stated = stated_folder()
+    return Path(tempfile.gettempdir()) if stated is None else stated
+
+
+def stated_folder() -> Path | None:
+    """The folder that the user named for temporary copies."""
+    stated = os.environ.get(VARIABLE)
+    return Path(stated).absolute() if stated else None
+
+
+def remove_stale(place: Path) -> int:
+    """Remove the folders in `place` whose processes were killed; gives their number."""
+    removed = 0
+    with contextlib.suppress(OSError):
+        for folder in list(place.glob(f"{_PREFIX}*")):
+            with contextlib.suppress(OSError):
+                removed += _removed_if_stale(folder)
+    return removed
+
+
+def _new_folder(place: Path) -> tuple[Path, FolderLock]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place)).absolute()
+        lock = FolderLock.acquire(folder)
+        if lock is not None:
+            return folder, lock
+
+
+def _removed_if_stale(folder: Path) -> bool:
+    found = folder.lstat()
+    if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+        return False
+    if not any((folder / name).exists() for name in NAMES):
+        # Folders of other programs have no lock file; ours lack it only while they are being made or removed.
+        return False
+    lock = FolderLock.acquire(folder)
+    if lock is None:
+        return False
+    _remove(folder, lock)
+    return True
+
+
+def _remove(folder: Path, lock: FolderLock) -> None:
+    if lock.process != os.getpid():  # a forked child: the folder belongs to its parent
+        return
+    # The lock goes last, so that a folder that is half removed can still be told and removed by another run.
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name in NAMES:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
+    lock.release()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+# Signals whose default action ends the process without a clean-up
+
+_live: weakref.WeakSet[Spool] = weakref.WeakSet()
+
+
+def _watch_signals(spool: Spool) -> None:
+    _live.add(spool)
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in _SIGNALS:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _clean_and_end)
+
+
+def _forget(spool: Spool) -> None:
+    _live.discard(spool)
+    if _live or threading.current_thread() is not threading.main_thread():
+        return
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _clean_and_end:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _clean_and_end(number: int, _frame: FrameType | None) -> Any:
+    """Remove the folders, then let the signal end the process as it would have."""
+    for spool in list(_live):
+        spool.remove()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

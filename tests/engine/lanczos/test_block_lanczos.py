@@ -1,0 +1,82 @@
+"""Block Lanczos on diagonal matrices: bounds, residuals, orthonormal vectors, stated probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eckart.engine.lanczos.block_lanczos import block_lanczos
+from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def diagonal_run(squares: np.ndarray, target: Target, seed: int, block: int = 8, capacity: int = 160) -> Pairs:
+    rng = np.random.default_rng(seed)
+    size = len(squares)
+    rounding = 2.0 * EPS * float(squares.max())
+    matrix = Matrix(size, lambda q: squares[:, None] * q, np.empty(0), lambda: (float(np.sum(squares)), rounding))
+    start = np.linalg.qr(rng.standard_normal((size, block)))[0]
+    first = Start(start, matrix.apply(start), min(size, capacity))
+    return block_lanczos(matrix, target, block=block, rng=lambda: np.random.default_rng([seed, 1]), start=first)
+
+
+HARD = {
+    "one far": lambda i: np.where(i == 1, 1.0, 1e-3),
+    "pairs": lambda i: 0.8 ** ((i + 1) // 2),
+    "near ties": lambda i: 1.0 / ((i + 2) // 3) * (1.0 + 1e-9 * (i % 3)),
+    "graded": lambda i: 10.0 ** (-i / 10),
+    "root": lambda i: i**-0.5,
+    "hidden": lambda i: np.where(i <= 3, 1.0 - 1e-4 * i, 0.99 - 0.5 * i / len(i)),
+    "low rank": lambda i: np.where(i <= 4, 1.0 / i, 0.0),
+    "flat": lambda i: 1.0 + 1e-3 * np.cos(i),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("k", [1, 5])
+def test_hard_diagonals(name: str, k: int) -> None:
+    squares = np.sort(HARD[name](np.arange(1, 301)))[::-1]
+    for seed in range(8):
+        pairs = diagonal_run(squares, Target(k, max_reads=60), seed)
+        assert np.all(pairs.lower <= squares[:k]), f"seed {seed}: lower bound above the value"
+        assert np.all(squares[:k] <= pairs.upper[:k]), f"seed {seed}: upper bound below the value"
+        residuals = squares[:, None] * pairs.vectors - pairs.vectors * pairs.values
+        assert np.all(np.linalg.norm(residuals, axis=0) <= pairs.residuals + 64 * EPS * squares[0]), seed
+        assert np.linalg.norm(pairs.vectors.T @ pairs.vectors - np.eye(k)) <= 1e-13, seed
+
+
+def test_restarts_carry_the_proof() -> None:
+    """Noise-like spectrum, a basis that fills up several times: still proved, with one number carried."""
+    squares = np.linspace(1.0, 0.0, 1200) ** 2 + 1e-3
+    pairs = diagonal_run(squares, Target(10), 3, block=12, capacity=120)
+    assert pairs.restarts > 0
+    assert pairs.proved
+    assert np.all((pairs.lower <= squares[:10]) & (squares[:10] <= pairs.upper[:10]))
+    assert np.max(pairs.upper[:10] - pairs.lower) <= 2.1e-8 * squares[0]
+
+
+def test_a_direction_that_the_start_block_lacks_is_found() -> None:
+    """The leading vector is orthogonal to the start block: the probes bring it in, or the bound allows for it."""
+    squares = np.r_[4.0, np.linspace(1.0, 0.1, 399)]
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        start = np.linalg.qr(np.vstack([np.zeros((1, 8)), rng.standard_normal((399, 8))]))[0]
+        matrix = Matrix(400, lambda q: squares[:, None] * q, np.empty(0), lambda: (float(squares.sum()), 1e-15))
+        first = Start(start, matrix.apply(start), 160)
+        pairs = block_lanczos(
+            matrix, Target(3), block=8, rng=lambda seed=seed: np.random.default_rng([seed, 2]), start=first
+        )
+        assert np.all(squares[:3] <= pairs.upper[:3])
+        assert pairs.proved
+        np.testing.assert_allclose(pairs.values, squares[:3], rtol=1e-8)
+
+
+def test_a_raised_failure_probability_is_kept() -> None:
+    squares = np.r_[1.0, 0.98, 0.97, np.linspace(0.96, 0.2, 197)]
+    target = Target(3, tolerance=1e-3, failure_probability=0.5, max_reads=30)
+    runs = [diagonal_run(squares, target, seed, block=4) for seed in range(200)]
+    wrong = [bool(np.any(pairs.upper[:3] < squares[:3]) or np.any(pairs.lower > squares[:3])) for pairs in runs]
+    assert all(0.0 <= pairs.failure_probability <= 0.5 for pairs in runs)
+    assert any(pairs.failure_probability > 0.0 for pairs in runs)
+    assert np.mean(wrong) <= 0.5

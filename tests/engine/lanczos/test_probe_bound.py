@@ -1,0 +1,54 @@
+"""Bounds of the complement from random columns: how often they fail, and that both agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from eckart.engine.lanczos.probe_bound import ProbeRun, monotone_bound, sharp_bound
+
+
+def probe_run(squares: np.ndarray, frozen: int, width: int, passes: int, seed: int) -> ProbeRun:
+    """Block Lanczos from probes on a diagonal matrix; F = e_1, ..., e_frozen."""
+    rng = np.random.default_rng(seed)
+    rest = squares[frozen:]
+    block, coordinates = np.linalg.qr(rng.standard_normal((len(rest), width)))
+    basis = block
+    for index in range(passes):
+        image = rest[:, None] * block
+        for _ in range(2):
+            image = image - basis @ (basis.T @ image)
+        if index + 1 < passes:
+            block = np.linalg.qr(image)[0]
+            basis = np.hstack([basis, block])
+    projected = basis.T @ (rest[:, None] * basis)
+    far = np.abs(np.subtract.outer(np.arange(len(projected)) // width, np.arange(len(projected)) // width)) > 1
+    projected[far] = 0.0
+    return ProbeRun((projected + projected.T) / 2.0, image.T @ image, coordinates)
+
+
+@pytest.mark.parametrize("bound", [monotone_bound, sharp_bound])
+@pytest.mark.parametrize("frozen", [0, 5])
+@pytest.mark.parametrize(("width", "passes"), [(1, 4), (1, 10), (4, 5)])
+def test_probes_fail_no_more_often_than_stated(bound, frozen: int, width: int, passes: int) -> None:
+    squares = np.r_[np.full(frozen, 2.0), 1.0, np.linspace(0.9, 0.1, 149)]
+    runs = [probe_run(squares, frozen, width, passes, seed) for seed in range(200)]
+    bounds = np.array([bound(run, 0.05) for run in runs])
+    # 200 trials at p = 0.05: more than 24 failures would have a probability below 1e-4.
+    assert np.sum(bounds < 1.0) <= 24
+    assert all(run.largest <= 1.0 + 1e-12 for run in runs)
+    assert np.median(bounds) < np.sum(squares[frozen:]) / 10, "the bound says nothing"
+
+
+def test_the_sharp_bound_is_rarely_above_the_monotone_one() -> None:
+    squares = np.linspace(1.0, 0.0, 400)
+    runs = [probe_run(squares, 0, 4, 6, seed) for seed in range(30)]
+    ratios = [sharp_bound(run, 1e-6) / monotone_bound(run, 1e-6) for run in runs]
+    assert np.median(ratios) < 1.0
+
+
+def test_rounding_widens_the_bounds() -> None:
+    run = probe_run(np.linspace(1.0, 0.0, 400), 0, 4, 6, 1)
+    blurred = ProbeRun(run.projected, run.residual_gram, run.coordinates, 1e-3)
+    for bound in (monotone_bound, sharp_bound):
+        assert bound(blurred, 1e-6) > bound(run, 1e-6)

@@ -1,0 +1,168 @@
+"""No certificate is false on tables built to break it: the short form of `python -m benchmarks.certificates`."""
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+import eckart as ek
+from benchmarks.certificates import planted, reference
+from benchmarks.certificates.breaks import SMALL
+from benchmarks.certificates.checks import ALLOWED, axes_statements, judge
+from benchmarks.certificates.families import FAMILIES
+from benchmarks.certificates.methods import missing_share
+from benchmarks.certificates.options import OTHERS, Options, draw, parse, table_of
+
+FIRST = 770_000
+"""Seeds from here on; the sweeps of the command start at 0."""
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Many small problems: threads would only wait for each other."""
+    with threadpool_limits(1):
+        yield
+
+
+def complaints(cases):
+    """What is false, crashes, or is not proved without a warning, one line per case that `--replay` repeats."""
+    outcomes = [judge(options) for options in cases]
+    return [str(outcome) for outcome in outcomes if outcome.false or outcome.crash or outcome.silent]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_named_breaks_are_closed(name):
+    assert complaints(SMALL[name]) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_statement_is_false(family):
+    assert complaints(draw(family, FIRST + i) for i in range(5)) == []
+
+
+@pytest.mark.parametrize("family", planted.PLANTED)
+def test_no_vector_can_be_hidden_from_the_random_start(family):
+    assert complaints(planted.draw(family, FIRST + i) for i in range(5)) == []
+
+
+@pytest.mark.parametrize("method", OTHERS)
+def test_other_methods_state_nothing_false(method):
+    drawn = (draw(family, FIRST + 100 + i) for i in range(120) for family in ("noise", "few valued", "graded"))
+    cases = [options for options in drawn if options.method == method][:8]
+    assert len(cases) >= 2
+    assert complaints(cases) == []
+
+
+# The detector itself
+
+
+def test_recorded_draws_repeat_without_the_data():
+    """The attack rests on this: the recorder sees what a generator with a fixed seed draws."""
+    with planted.recorded() as drawn:
+        np.random.Generator(np.random.Philox(3)).standard_normal((20, 2))
+        np.random.default_rng(3).bytes(5)
+    assert [numbers.shape for numbers in drawn] == [(20, 2), (40,)]
+    assert planted.as_columns(drawn, 20).shape == (20, 2 + 2 * 2)
+    assert isinstance(np.random.default_rng(0), np.random.Generator)
+    assert type(np.random.default_rng(0)) is np.random.Generator
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(9, 6), (6, 9)])
+def test_extended_reference_agrees_with_sixty_digits(rows, columns):
+    """Graded, nearly dependent and with an offset of 1e9: float64 keeps no digit of the small values."""
+    rng = np.random.default_rng(4)
+    table = 1e9 + rng.standard_normal((rows, columns)) * 10.0 ** -np.linspace(0, 7, columns)
+    found = reference.extended(table, center=True)
+    with mpmath.workdps(60):
+        exact = mpmath.matrix(table.tolist())
+        for j in range(columns):
+            mean = mpmath.fsum(exact[:, j]) / rows
+            for i in range(rows):
+                exact[i, j] -= mean
+        exact *= mpmath.mpf(2) ** -found.exponent
+        values = sorted(mpmath.svd_r(exact, compute_uv=False), reverse=True)
+        apart = [abs(mpmath.mpf(str(value)) - wanted) for value, wanted in zip(found.values, values, strict=True)]
+    assert max(apart) < 1e-17 * values[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_float64_reference_is_ten_times_better_than_what_is_allowed(seed):
+    table = table_of(Options("graded", seed, 60, 40))
+    double, extended = reference.double(table, center=True), reference.extended(table, center=True)
+    assert np.max(np.abs(double.values - extended.values)) < 0.1 * ALLOWED * extended.largest
+    assert abs(extended.right.T @ extended.right - np.eye(40)).max() < 1e-15
+    assert double.unit < 0.1 * ALLOWED
+
+
+TAMPERED = {
+    "lower value": lambda c: replace(c, lower=c.lower + 1e-13 * c.upper[0] + (c.upper - c.lower)),
+    "upper value": lambda c: replace(c, upper=c.lower - 1e-13 * c.upper[0]),
+    "lower share": lambda c: replace(c, explained=(c.explained[1] + 1e-13, 1.0)),
+    "upper share": lambda c: replace(c, explained=(0.0, c.explained[0] - 1e-13)),
+    "captured share": lambda c: replace(c, explained=(c.explained[1] + 1e-13, 1.0)),
+    "residual": lambda c: replace(c, residuals=c.residuals - 1e-12),
+    "angle": lambda c: replace(c, angle=-1e-12),
+    "different values in a group": lambda c: replace(c, undetermined=((0, 1),)),
+    "group out of range": lambda c: replace(c, undetermined=((3, 9),)),
+    "vacuous although proved": lambda c: replace(c, upper=1.1 * c.upper, proved=True),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_false_statement_is_found(name):
+    """Each bound, moved by little more than is allowed, is reported; as it is, none is."""
+    options = Options("power law", 3, 50, 20, method="svd", k=4)
+    table = table_of(options)
+    truth = reference.extended(table)
+    d = ek.decompose(table, "svd", k=4)
+    honest = axes_statements(d, truth, options)
+    assert max(honest.values()) <= ALLOWED
+    found = axes_statements(replace(d, certificate=TAMPERED[name](d.certificate)), truth, options)
+    assert found[name] > ALLOWED
+
+
+def test_equal_values_must_share_a_group():
+    options = Options("ties", 0, 6, 4, method="svd", k=3)
+    table = np.zeros((6, 4))
+    table[[0, 1, 2, 3], [0, 1, 2, 3]] = [3.0, 2.0, 2.0, 1.0]
+    d = ek.decompose(table, "svd", k=3)
+    assert axes_statements(d, reference.extended(table), options)["equal values in no group"] == 0.0
+    ungrouped = replace(d, certificate=replace(d.certificate, undetermined=()))
+    assert axes_statements(ungrouped, reference.extended(table), options)["equal values in no group"] == 1.0
+
+
+@pytest.mark.parametrize(("asked", "name"), [(0.5, "k too large"), (0.999999, "k too small")])
+def test_a_wrong_number_of_components_is_found(asked, name):
+    options = Options("power law", 3, 50, 20, method="svd", ask="explain", level=asked)
+    table = table_of(options)
+    found = axes_statements(ek.decompose(table, "svd", k=12), reference.extended(table), options)
+    assert found[name] > 1e-9
+
+
+def test_missing_share_of_a_kernel():
+    """Two of three orthogonal points leave a third of the trace; all leave nothing."""
+    kernel = np.eye(3, dtype=np.longdouble)
+    assert missing_share(kernel, np.array([0, 2])) == pytest.approx(1 / 3)
+    assert missing_share(kernel, np.array([0, 1, 2])) == 0.0
+
+
+@pytest.mark.parametrize("family", ["noise", "counts", "huge offset"])
+def test_a_line_repeats_its_case(family):
+    for seed in range(20):
+        options = draw(family, seed)
+        again = parse(options.line)
+        assert again == options
+        np.testing.assert_array_equal(table_of(again), table_of(options))
+
+
+def test_families_fill_any_shape():
+    assert len(FAMILIES) + len(planted.PLANTED) >= 27
+    for name in FAMILIES:
+        for rows, columns in ((1, 1), (2, 7), (7, 2)):
+            for dtype in ("float32", "float64"):
+                table = table_of(Options(name, 1, rows, columns, dtype))
+                assert table.shape == (rows, columns)
+                assert table.dtype == dtype
+                assert np.all(np.isfinite(table))

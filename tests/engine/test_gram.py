@@ -1,0 +1,76 @@
+"""The Gram matrix of large float32 data: its error is measured in float64, not modelled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.engine import gram as module
+from tests.engine.reference import ACCURACY, true_values, violation
+
+SEEDS = [int(seed) for seed in np.random.default_rng(150816).integers(0, 2**31, 3)]
+
+
+@pytest.fixture
+def in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tables take the route of large ones."""
+    monkeypatch.setattr(module, "_FAST_WORK", 0.0)
+
+
+def hidden_middle(seed: int) -> np.ndarray:
+    """Zero rows at both ends: blocks there say nothing about the error of the others."""
+    rng = np.random.default_rng(seed)
+    data = np.zeros((3000, 160), "f4")
+    data[600:-600] = rng.standard_normal((1800, 160)) * np.geomspace(1, 0.05, 160) + 3.0
+    return data
+
+
+def few_valued(seed: int) -> np.ndarray:
+    return (np.random.default_rng(seed).integers(0, 2, (3000, 160)) * 0.1).astype("f4")
+
+
+def constant(seed: int) -> np.ndarray:
+    data = np.full((3000, 160), 0.1, "f4")
+    data[:, :3] += np.random.default_rng(seed).standard_normal((3000, 3)).astype("f4")
+    return data
+
+
+@pytest.mark.parametrize("make", [hidden_middle, few_valued, constant])
+@pytest.mark.parametrize("method", ["pca", "svd"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_float32_products_are_bounded_by_measurement(make, method, seed, in_float32: None) -> None:
+    data = make(seed)
+    k = 3
+    d = ek.decompose(data, method, k=k, solver="gram", rng=seed)
+    assert violation(d, true_values(data, center=method == "pca")) <= ACCURACY
+    assert d.certificate.failure_probability > 0.0
+    assert np.all(d.certificate.upper - d.certificate.lower <= 1e-4 * d.certificate.upper[0])
+
+
+def test_float64_products_rest_on_no_chance() -> None:
+    data = np.random.default_rng(SEEDS[0]).standard_normal((400, 30))
+    assert ek.decompose(data, "pca", k=3, solver="gram").certificate.failure_probability == 0.0
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_shares_in_float32(share: float, in_float32: None) -> None:
+    data = hidden_middle(SEEDS[1])
+    true = true_values(data)
+    d = ek.decompose(data, "pca", explain=share, solver="gram")
+    held = np.cumsum(true**2) / np.sum(true**2)
+    assert d.k == int(np.searchsorted(held, share)) + 1
+    assert violation(d, true) <= ACCURACY
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("decay", [1e-3, 1e-8])
+def test_small_singular_values_are_refined(seed: int, decay: float) -> None:
+    """Values far below the error of the Gram matrix take a second pass, also where the rank is not full."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.standard_normal((n, 24)))[0] for n in (500, 24))
+    values = np.append(np.geomspace(1, decay, 20), np.zeros(4))
+    data = (left * values) @ right.T
+    d = ek.decompose(data, "svd", k=24, solver="gram")
+    assert violation(d, true_values(data, center=False)) <= ACCURACY
+    assert np.all(d.certificate.upper - d.certificate.lower <= 1e-11)

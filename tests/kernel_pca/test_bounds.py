@@ -1,0 +1,74 @@
+"""Every number that kernel PCA states about its accuracy, against all eigenvalues of the kernel in long double."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.kernel_pca import exact
+from eckart.kernel_pca.kernel_functions import Kernel
+from eckart.kernel_pca.rounding import kernel_error, shortfall
+
+bounds = pytest.importorskip("benchmarks.bounds.kernel_pca", reason="run from the root of the repository")
+
+
+@pytest.mark.parametrize("first", range(770_000, 770_040, 10))
+def test_no_statement_is_false(first: int) -> None:
+    for seed in range(first, first + 10):
+        given = bounds.case(seed, most=120)
+        assert not bounds.false_statements(given), given.about
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_float32_factors_state_their_rounding(seed: int) -> None:
+    """A factor in float32 that takes every row has errors of 1e-7, not none."""
+    rng = np.random.default_rng([9, seed])
+    data = rng.standard_normal((60, 3))
+    options = {"k": 5, "solver": "cholesky", "gamma": 5.0, "approximation_error": 1e-3}
+    d = ek.decompose(data, "kernel_pca", left=True, rng=seed, **options)
+    assert d.certificate is not None
+    assert d.parts["approximation_error"] > 0.0
+    assert 0.0 < d.certificate.failure_probability < 1e-6
+    kernel = bounds.exact_kernel(data, "rbf", 5.0, 3, 1)
+    assert not bounds.compared(bounds.centred(kernel), kernel, d, d.certificate)
+    # The bounds are of use: no wider than what is missing and a few units of float32.
+    width = d.certificate.upper**2 - d.certificate.lower**2
+    assert np.all(width <= 1.01 * d.parts["approximation_error"] * 60 + 1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid"])
+def test_products_in_float32_are_measured(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "_DOUBLE", 0)
+    for seed in range(3):
+        rng = np.random.default_rng([10, seed])
+        data = rng.standard_normal((150, 6)) * rng.choice([0.1, 1.0, 3.0])
+        options = {"kernel": kernel, "gamma": 0.05, "degree": 3, "coef0": 1.0}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            d = ek.decompose(data, "kernel_pca", k=4, solver="lanczos", left=True, rng=seed, **options)
+        assert d.certificate is not None
+        matrix = bounds.exact_kernel(data, kernel, 0.05, 3, 1.0)
+        assert not bounds.compared(bounds.centred(matrix), matrix, d, d.certificate)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "sigmoid"])
+def test_the_rounding_of_a_kernel_is_bounded(name: str) -> None:
+    rng = np.random.default_rng(11)
+    for power in (-3, 0, 2):
+        data = rng.standard_normal((40, 5)) * 10.0**power + 10.0**power
+        kernel = Kernel(name, gamma=10.0 ** rng.uniform(-2, 0) / 10.0 ** (2 * power), degree=3.0, coef0=1.0)
+        points = kernel.points(data, kernel.shift(data))
+        made = kernel.tile(points, points)
+        truth = bounds.exact_kernel(data, name, kernel.gamma, kernel.degree, kernel.coef0)
+        off = np.linalg.norm(np.asarray(made - truth, float), 2)
+        assert off <= kernel_error(kernel, data, kernel.shift(data)) <= 1e-9 * np.linalg.norm(made, 2)
+
+
+def test_measured_errors_fall_short_as_often_as_stated() -> None:
+    """||E Z||_F / c is below ||E||_F with the probability that c belongs to, for the worst E, of rank 1."""
+    draws = np.random.default_rng(12).standard_normal((20_000, 4))
+    below = np.mean(np.linalg.norm(draws, axis=1) < shortfall(4, 0.05))
+    assert 0.04 < below < 0.06

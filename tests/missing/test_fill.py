@@ -1,0 +1,248 @@
+"""Missing values: filled on request, well, with honest errors, and never silently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import eckart as ek
+from eckart.cli import main
+from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
+from tests.missing.samples import low_rank, scaled_error
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+def test_refused_unless_asked():
+    _, table = low_rank()
+    with pytest.raises(MissingValuesError, match="missing value"):
+        ek.decompose(table, "pca", k=2)
+    with pytest.raises(ParameterError, match="did you mean 'mean'"):
+        ek.decompose(table, "pca", k=2, missing="means")
+
+
+def test_em_finds_an_exact_low_rank_table():
+    whole, table = low_rank(noise=0.0, holes=0.2)
+    filled = ek.fill_missing(table, k=2)
+    assert filled.converged
+    assert scaled_error(filled.table, whole, np.isnan(table)) < 1e-12
+
+
+def test_em_is_near_the_noise_and_says_how_near():
+    whole, table = low_rank(rows=300, noise=0.3, holes=0.15, seed=3)
+    gone = np.isnan(table)
+    filled = ek.fill_missing(table)
+    error, means = (
+        scaled_error(filled.table, whole, gone),
+        scaled_error(ek.fill_missing(table, "mean").table, whole, gone),
+    )
+    assert error < 0.5 * means
+    assert filled.error == pytest.approx(error, rel=0.2)
+    inside = np.abs(filled.values - whole[gone]) < 1.96 * filled.errors
+    assert 0.9 < inside.mean() < 0.99
+
+
+def test_values_that_are_present_stay_as_they_are():
+    _, table = low_rank()
+    for how in ("mean", "em"):
+        filled = ek.fill_missing(table, how)
+        present = ~np.isnan(table)
+        assert np.array_equal(filled.table[present], table[present])
+        assert np.array_equal(filled.table[filled.rows, filled.columns], filled.values)
+        assert (filled.errors > 0).all()
+
+
+def test_a_table_without_few_components_is_filled_by_all():
+    rng = np.random.default_rng(2)
+    near = 0.8 ** np.abs(np.subtract.outer(np.arange(30), np.arange(30)))
+    whole = rng.standard_normal((150, 30)) @ np.linalg.cholesky(near).T
+    table = np.where(rng.random(whole.shape) < 0.1, np.nan, whole)
+    gone = np.isnan(table)
+    filled = ek.fill_missing(table)
+    assert filled.shrink > 0
+    assert scaled_error(filled.table, whole, gone) < scaled_error(ek.fill_missing(table, k=3).table, whole, gone)
+    assert 0.9 < np.mean(np.abs(filled.values - whole[gone]) < 1.96 * filled.errors) < 0.99
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.floats(1e-3, 1e3), st.floats(-100, 100))
+def test_units_do_not_matter(seed, factor, shift):
+    _, table = low_rank(rows=30, columns=6, seed=seed)
+    plain = ek.fill_missing(table, k=2)
+    other = ek.fill_missing(table * factor + shift, k=2)
+    assert np.allclose(
+        other.values, plain.values * factor + shift, rtol=1e-4, atol=1e-4 * factor * table[~np.isnan(table)].std()
+    )
+
+
+def test_rows_of_weight_two_are_rows_twice():
+    _, table = low_rank(rows=40, seed=4)
+    weights = np.where(np.arange(40) % 3 == 0, 2.0, 1.0)
+    twice = np.repeat(table, weights.astype(int), axis=0)
+    for how in ("mean", "em"):
+        a = ek.fill_missing(table, how, k=None if how == "mean" else 2, sample_weight=weights)
+        b = ek.fill_missing(twice, how, k=None if how == "mean" else 2)
+        assert np.allclose(a.model.mean, b.model.mean, rtol=1e-6, atol=1e-6)
+        assert np.allclose(a.model.loadings @ a.model.loadings.T, b.model.loadings @ b.model.loadings.T, atol=1e-4)
+
+
+def test_the_decomposition_is_that_of_the_filled_table_and_says_so():
+    _, table = low_rank()
+    for how in ("mean", "em"):
+        d = ek.decompose(table, "pca", k=3, missing=how, left=True)
+        whole = ek.fill_missing(table, how).table
+        values = np.linalg.svd(whole - whole.mean(axis=0), compute_uv=False)
+        assert np.allclose(d.values, values[:3], rtol=1e-6)
+        count = int(np.isnan(table).sum())
+        assert any(f"{count:,} of {table.size:,} values" in note and "filled" in note for note in d.notes)
+        assert len(d.parts["missing"]["values"]) == count
+        assert np.allclose(ek.project(d, table), d.left * d.values, atol=1e-3)
+
+
+def test_no_gaps_no_words():
+    whole, _ = low_rank()
+    d = ek.decompose(whole, "pca", k=2, missing="em")
+    assert not any("missing" in note for note in d.notes)
+    assert np.allclose(d.values, ek.decompose(whole, "pca", k=2).values)
+
+
+def test_new_rows_with_gaps_through_a_file(tmp_path):
+    whole, table = low_rank(rows=200, noise=0.05, seed=6)
+    d = ek.decompose(table[:150], "pca", k=2, missing="em")
+    d.save(tmp_path / "m.eckart")
+    loaded = ek.load(tmp_path / "m.eckart")
+    scores, truth = ek.project(loaded, table[150:]), ek.project(d, whole[150:])
+    assert np.abs(scores - truth).max() < 0.5 * truth.std()
+    with pytest.raises(MissingValuesError):
+        ek.project(ek.decompose(whole, "pca", k=2), table)
+
+
+def test_hostile_tables():
+    _, table = low_rank()
+    empty = table.copy()
+    empty[:, 4] = np.nan
+    with pytest.raises(InputError, match=r"without a single value \(1\): 4"):
+        ek.decompose(empty, "pca", k=1, missing="em")
+    infinite = table.copy()
+    infinite[0, 0] = np.inf
+    with pytest.raises(NotFiniteError):
+        ek.decompose(infinite, "pca", k=1, missing="mean")
+    bare = table.copy()
+    bare[3] = np.nan
+    d = ek.decompose(bare, "pca", k=1, missing="em")
+    assert any("1 row without a single value" in note for note in d.notes)
+    masked = np.ma.masked_invalid(table)
+    assert np.array_equal(ek.fill_missing(masked, "mean").table, ek.fill_missing(table, "mean").table)
+    constant = table.copy()
+    constant[:, 0] = 7.0
+    constant[0, 0] = np.nan
+    assert ek.fill_missing(constant, k=2).table[0, 0] == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_extreme_units(factor):
+    _, table = low_rank()
+    plain, extreme = (ek.decompose(t, "pca", k=2, missing="em") for t in (table, table * factor))
+    assert np.allclose(extreme.shares, plain.shares, rtol=1e-6)
+    assert np.allclose(extreme.parts["missing"]["values"] / factor, plain.parts["missing"]["values"], rtol=1e-6)
+
+
+def test_float32_and_wide_tables():
+    _, table = low_rank(rows=20, columns=60)
+    filled = ek.fill_missing(table.astype(np.float32))
+    assert filled.table.dtype == np.float32
+    assert np.isfinite(filled.table).all()
+
+
+def test_sparse_gaps_take_the_mean_of_all_present_values():
+    dense = np.zeros((6, 3))
+    dense[0] = [np.nan, 2.0, 3.0]
+    dense[1] = [4.0, 0.0, 1.0]
+    matrix = sparse.csr_array(dense)
+    filled = ek.fill_missing(matrix, "mean")
+    assert filled.values == pytest.approx([4.0 / 5])
+    d = ek.decompose(matrix, "svd", k=2, missing="mean")
+    assert any("1 of 18 values" in note for note in d.notes)
+    with pytest.raises(InputError, match="needs a dense table"):
+        ek.fill_missing(matrix, "em")
+
+
+def test_estimator():
+    whole, table = low_rank(rows=150, noise=0.2)
+    pca = ek.PCA(n_components=2, scale=True, missing="em").fit(table)
+    assert pca.__sklearn_tags__().input_tags.allow_nan
+    assert not ek.PCA().__sklearn_tags__().input_tags.allow_nan
+    assert len(pca.filled_["values"]) == int(np.isnan(table).sum())
+    truth = ek.PCA(n_components=2, scale=True).fit(whole)
+    assert np.linalg.norm(pca.components_ @ truth.components_.T, 2) > 0.99
+    assert np.isfinite(pca.transform(table[:5])).all()
+    assert np.isfinite(pca.score_samples(table[:5])).all()
+    assert ek.PCA(missing="error").fit(whole).filled_ is None
+
+
+def test_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, table = low_rank(rows=30, columns=4)
+    lines = ["a,b,c,d"] + [",".join("" if np.isnan(x) else repr(float(x)) for x in row) for row in table]
+    Path("t.csv").write_text("\n".join(lines) + "\n")
+    run = CliRunner().invoke
+    refused = run(main, ["fit", "t.csv", "-k", "2", "-o", "m.eckart"])
+    assert refused.exit_code == 2
+    assert "--missing em" in refused.output
+    done = run(main, ["fit", "t.csv", "-k", "2", "-o", "m.eckart", "--missing", "em"])
+    assert done.exit_code == 0, done.output
+    assert "filled by EM" in done.output
+    scores = run(main, ["transform", "m.eckart", "t.csv", "-o", "s.csv"])
+    assert scores.exit_code == 0, scores.output
+    assert "were filled with what the model foretells" in scores.output
+
+
+def test_command_line_names_the_ways_of_the_method(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    table = rng.random((20, 2)) @ rng.random((2, 4))
+    table[2, 1] = np.nan
+    lines = ["a,b,c,d"] + [",".join("" if np.isnan(x) else repr(float(x)) for x in row) for row in table]
+    Path("t.csv").write_text("\n".join(lines) + "\n")
+    run = CliRunner().invoke
+    nmf = ["fit", "t.csv", "--method", "nmf", "-k", "2", "-o", "m.eckart"]
+    for refused, remedy in (
+        (run(main, nmf), "--missing mask"),
+        (run(main, [*nmf, "--missing", "em"]), "--missing mask"),
+        (run(main, ["fit", "t.csv", "-k", "2", "--missing", "mask", "-o", "m.eckart"]), "--missing em"),
+        (run(main, ["select", "t.csv", "--target", "a", "--keep", "2"]), "fill_missing"),
+    ):
+        assert refused.exit_code == 2
+        assert remedy in refused.output
+    assert run(main, [*nmf, "--missing", "mask"]).exit_code == 0
+
+
+def test_a_column_of_one_value_has_no_stated_error():
+    _, table = low_rank()
+    table[1:, 3] = np.nan
+    table[0, 3] = 2.0
+    filled = ek.fill_missing(table, k=2)
+    assert np.isinf(filled.errors[filled.columns == 3]).all()
+    assert np.isfinite(filled.errors[filled.columns != 3]).all()
+    assert np.isfinite(filled.values).all()
+
+
+def test_metabolites_better_than_means_and_iterative_imputer():
+    gaps, truth = SHARED / "pcaMethods_metaboliteData.npz", SHARED / "pcaMethods_metaboliteDataComplete.npz"
+    if not gaps.exists():
+        pytest.skip("the metabolite tables are not here")
+    table, whole = np.load(gaps)["X"], np.load(truth)["X"]
+    gone = np.isnan(table)
+    filled = ek.fill_missing(table)
+    error = np.sqrt(np.mean((filled.values - whole[gone]) ** 2))
+    means = np.sqrt(np.mean((ek.fill_missing(table, "mean").values - whole[gone]) ** 2))
+    assert gone.sum() == 419
+    assert error < 0.3 * means
+    assert error < 0.1271  # scikit-learn 1.9's IterativeImputer, converged
+    assert 0.92 < np.mean(np.abs(filled.values - whole[gone]) < 1.96 * filled.errors) < 0.98

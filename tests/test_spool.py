@@ -1,0 +1,110 @@
+"""Temporary folders are removed after runs, errors, Ctrl-C and SIGTERM; those of killed processes by the next run."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import eckart as ek
+from eckart.errors import FileError
+from eckart.spool import Spool, remove_stale
+
+
+def test_a_folder_lives_as_long_as_its_object(tmp_path):
+    spool = Spool(tmp_path)
+    (spool.folder / "data").write_bytes(b"1")
+    assert [path.name for path in tmp_path.iterdir()] == [spool.folder.name]
+    assert remove_stale(tmp_path) == 0
+    del spool
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+    with Spool(tmp_path) as folder:
+        (folder / "inner").mkdir()
+    assert not list(tmp_path.iterdir())
+
+
+def test_folders_of_others_are_left_alone(tmp_path):
+    (tmp_path / "eckart-notes").mkdir()
+    (tmp_path / "eckart-notes" / "precious").write_text("mine")
+    (tmp_path / "eckart-file").write_text("mine")
+    with Spool(tmp_path):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["eckart-file", "eckart-notes"]
+
+
+def test_no_place_for_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "nowhere"))
+    with pytest.raises(FileError, match="ECKART_SPOOL"):
+        Spool()
+
+
+def matrix(path):
+    scipy.io.mmwrite(path, sp.random_array((3000, 200), density=0.05, rng=np.random.default_rng(0)))
+
+
+def test_runs_leave_nothing_behind(tmp_path, monkeypatch):
+    matrix(tmp_path / "a.mtx")
+    (tmp_path / "spool").mkdir()
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "spool"))
+    ek.decompose(tmp_path / "a.mtx", "svd", k=2, stream=True)
+    gc.collect()
+    assert not list((tmp_path / "spool").iterdir())
+    text = (tmp_path / "a.mtx").read_text().splitlines()
+    (tmp_path / "b.mtx").write_text("\n".join([*text[:-1], "1 999999 1.0"]) + "\n")
+    with pytest.raises(FileError):
+        ek.decompose(tmp_path / "b.mtx", "svd", k=2, stream=True)
+    assert not list((tmp_path / "spool").iterdir())
+
+
+PROGRAM = textwrap.dedent("""
+    import sys, time, eckart as ek
+    def watch(progress):
+        print("begun", flush=True)
+        time.sleep(0.05)
+    ek.decompose(sys.argv[1], "svd", k=3, solver="lanczos", memory="2MB", stream=True, watch=watch, max_reads=200)
+    if sys.argv[2:] == ["error"]:
+        raise ValueError
+""")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("door", ["python", "command"])
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGKILL"])
+def test_signals(tmp_path, door, number):
+    matrix(tmp_path / "a.mtx")
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, "a.mtx"]
+    if door == "command":
+        fit = ["fit", "a.mtx", "--method", "svd", "-k", "3", "--memory", "2MB", "--checkpoint", "c", "-o", "m.eckart"]
+        command = [sys.executable, "-W", "ignore", "-c", "from eckart.cli import main; main()", *fit]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        env={**os.environ, "ECKART_SPOOL": str(spool), "TMPDIR": str(spool)},
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list(spool.glob("eckart-*/*")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert list(spool.iterdir())
+    process.send_signal(getattr(signal, number))
+    _, errors = process.communicate(timeout=120)
+    left = list(spool.iterdir())
+    if number == "SIGKILL":
+        assert left
+        remove_stale(spool)
+        assert not list(spool.iterdir())
+        return
+    assert not left, errors.decode()
+    wanted = {("python", "SIGTERM"): -15, ("command", "SIGTERM"): 143, ("command", "SIGINT"): 130}
+    assert process.returncode == wanted.get((door, number), -2)
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith((".", "m.eckart"))]

@@ -43,11 +43,11 @@ def write_csr(
     path: str | Path, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, overwrite: bool
 ) -> int:
     """Sort entries by rows into an .npz file; gives their number. `blocks` is called twice."""
-    check_fits((shape[0] + 1) * 8 * 4, Path(path).name, f"sorting the entries of {shape[0]:,} rows")
+    check_fits((shape[0] + 1) * 8 * 2, Path(path).name, f"sorting the entries of {shape[0]:,} rows")
     counts = np.zeros(shape[0] + 1, np.int64)
     for rows, _, _ in blocks():
-        counts[1:] += np.bincount(rows, minlength=shape[0])
-    indptr = np.cumsum(counts)
+        np.add.at(counts, rows + 1, 1)  # in place: one array for each row is all that this takes
+    indptr = np.cumsum(counts, out=counts)
     total = int(indptr[-1])
     wide = np.int32 if shape[1] <= 2**31 else np.int64  # column numbers are kept, whatever their size
     with Spool(Path(path).resolve().parent) as folder:
@@ -61,7 +61,7 @@ def write_csr(
             within = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
             places = free[sorted_rows] + within
             data[places], indices[places] = values[order], columns[order]
-            free += np.bincount(rows, minlength=shape[0])
+            np.add.at(free, rows, 1)
         with new_file(path, overwrite=overwrite) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             members: dict[str, np.ndarray] = {
                 "indices": indices[:total],

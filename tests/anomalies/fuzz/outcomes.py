@@ -61,7 +61,9 @@ def unequal(first: Any, second: Any) -> str:
 
 def entries_of(matrix: Any) -> tuple[np.ndarray, ...]:
     """(row, column, value) in order, duplicates summed, without zeros."""
-    rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    # By parts: SciPy loads matrices of float16, but does not copy them.
+    found = matrix.tocoo()
+    rows = sparse.csr_array((found.data.astype(np.float64), found.coords), shape=matrix.shape)
     rows.sum_duplicates()
     rows.eliminate_zeros()
     found = rows.tocoo()

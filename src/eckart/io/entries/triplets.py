@@ -36,6 +36,8 @@ from eckart.spool import VARIABLE, Spool
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 _PIECE = 1 << 22
 _BATCH = 1 << 18
+_MOST_ROWS = 10_000_000
+"""Up to this many rows may be empty, whatever the number of entries."""
 _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "col", "columns", "item", "term"))
 
 
@@ -173,9 +175,15 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
             if seen != file.metadata.num_rows:
                 raise FileError(f"{name} promises {file.metadata.num_rows} rows and holds {seen}. Write it again.")
 
-    rows = columns = 0
+    rows = columns = count = 0
     for row, column, _ in blocks():
         rows, columns = max(rows, int(row.max()) + 1), max(columns, int(column.max()) + 1)
+        count += len(row)
+    if rows > max(_MOST_ROWS, 100 * count):
+        raise FileError(
+            f"{name}: the largest row number is {rows - 1:,}, and there are {count:,} entries, so nearly all rows "
+            "would be empty. Number the rows without gaps, from 0."
+        )
     if rows == 0:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     return (rows, columns), blocks

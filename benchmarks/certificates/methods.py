@@ -182,8 +182,8 @@ def cur(outcome: Outcome, table: np.ndarray) -> None:
         "lower best error": low - best,
         "upper best error": best - high,
         "lower ratio": ratio[0] * best - error - slack,
-        "upper ratio": error - ratio[1] * best if best > ALLOWED else -1.0,
-        "lower share": d.certificate.explained[0] - (1.0 - error**2),
+        "upper ratio": error - slack - ratio[1] * best if best > ALLOWED else -1.0,
+        "lower share": d.certificate.explained[0] - (1.0 - max(error - slack, 0.0) ** 2),
         "upper share": _best_share(values, max(k, min(left.shape[1], right.shape[1]))) - d.certificate.explained[1],
     }
     outcome.width = high - low

@@ -73,7 +73,10 @@ def standardize(
         matrix[:, np.ptp(np.asarray(table)[kept], axis=0) == 0] = 0
     if scale:
         deviation = np.sqrt(count @ matrix**2 / max(np.sum(count) - 1, LONG(1)))
-        matrix = matrix / np.where(deviation > 0, deviation, LONG(1))
+        # A column that varies in its last bit only is not scaled up: its deviation would be that of rounding.
+        mean = (count @ np.asarray(table)[kept].astype(LONG)) / np.sum(count)
+        noise = LONG(np.finfo(np.float64).eps) * np.abs(mean) if center else LONG(0)
+        matrix = matrix / np.where(deviation > noise, deviation, LONG(1))
     matrix = matrix * np.sqrt(count)[:, None]
     largest = np.max(np.abs(matrix), initial=LONG(0))
     exponent = int(np.frexp(largest)[1])

@@ -39,8 +39,9 @@ def violation(d: ek.Decomposition, true: np.ndarray, *, smallest: bool = False) 
     c = d.certificate
     assert c is not None
     wanted = true[::-1][: d.k] if smallest else true[: d.k]
-    total = float(np.sum(true**2))
-    best = float(np.sum(wanted**2)) / total if total else 0.0
+    largest = max(float(true[0]), np.finfo(float).tiny)
+    total = float(np.sum((true / largest) ** 2))
+    best = float(np.sum((wanted / largest) ** 2)) / total if total else 0.0
     share = max(c.explained[0] - best, 0.0 if smallest else best - c.explained[1])
-    outside = max(float(np.max(c.lower - wanted)), float(np.max(wanted - c.upper))) / max(float(true[0]), 1e-300)
+    outside = max(float(np.max(c.lower - wanted)), float(np.max(wanted - c.upper))) / largest
     return max(outside, share)

@@ -104,12 +104,13 @@ def certify(
 ) -> Certificate:
     """The bounds of the solver as shares, singular values and angles."""
     k, total = len(solution.values), problem.total
-    low, high = explained(solution, total, problem.total_error())
+    low, high = explained(solution, total, problem.total_error(), _unit_of(dtype))
     return Certificate(
         explained=(low, high),
-        lower=unit(np.sqrt(solution.lower[:k])),
-        upper=unit(np.sqrt(solution.upper[:k])),
-        residuals=_residuals(solution, problem, moved, _unit_of(dtype)),
+        # Outward by one unit: the power of two that is undone here may lead to subnormal numbers.
+        lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
+        upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
+        residuals=_residuals(solution, problem, moved, _unit_of(dtype), smallest=settings.which == "smallest"),
         angle=angle_bound(solution, settings, _unit_of(dtype), moved, turned=problem.turned),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
@@ -121,7 +122,7 @@ def certify(
     )
 
 
-def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: float) -> np.ndarray:
+def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: float, *, smallest: bool) -> np.ndarray:
     """Bounds for ||A^T A v - s^2 v|| / s_1^2 of the right vectors and values as they are returned.
 
     A long vector B v / s has the residual B (B^T B v - s^2 v) / s, at most s_1 / s times that of v, and is moved by
@@ -133,7 +134,8 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
         return np.zeros(len(solution.values))
     found = solution.residuals / largest
     if problem.turned and solution.long_vectors is None:
-        found = found * np.sqrt(largest / np.maximum(solution.values, 1e-300))
+        reach = problem.total if smallest else largest
+        found = found * np.sqrt(reach / np.maximum(solution.lower[: len(found)], 1e-300))
     return np.asarray(np.minimum(found + moved + 2.0 * unit, 1.0)) * _ratio(largest, solution)
 
 
@@ -146,12 +148,18 @@ def _unit_of(dtype: object) -> float:
     return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
 
 
-def explained(solution: Solution, total: float, error: float) -> tuple[float, float]:
-    """(captured share, upper bound of what k axes can capture); `error` is the rounding in the total itself."""
+def explained(solution: Solution, total: float, error: float, unit: float = 0.0) -> tuple[float, float]:
+    """(share that the returned vectors capture, upper bound of what k components can capture).
+
+    `error` is the rounding in the total itself. Vectors rounded to their dtype, by `unit`, capture less by
+    2 unit ||R||, and by unit^2 l_1.
+    """
     if total <= 0.0:
         return 0.0, 0.0
     k = len(solution.values)
-    low = min(1.0, max(0.0, float(np.sum(solution.lower[:k])) / (total + error)))
+    turned = unit * np.sqrt(k)
+    lost = 2.0 * turned * float(np.linalg.norm(solution.residuals)) + turned**2 * float(solution.upper.max(initial=0.0))
+    low = min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error)))
     high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
     return low, min(1.0, max(low, high))
 

@@ -75,7 +75,7 @@ def _normalized(image: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
         return times(image, from_numpy(mend, image)), turned
     before = to_numpy(image)
     after = _orthonormal(before, values, good)
-    return from_numpy(after, image), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 0.0)
+    return from_numpy(after, image), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 1.0)
 
 
 def _orthonormal(vectors: np.ndarray, values: np.ndarray, good: np.ndarray) -> np.ndarray:

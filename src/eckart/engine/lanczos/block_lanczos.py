@@ -39,6 +39,8 @@ from eckart.engine.solution import SHARE_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
+_SINGLE = 64.0 * float(np.finfo(np.float32).eps)
+"""Share of the trace that rounding of float32 data in means and sums may hide."""
 _BEYOND = 11
 """Ritz pairs computed after the k-th: candidates for a proved gap."""
 _RIDE_ALONG_PASSES = 4
@@ -203,7 +205,8 @@ class _Run:
         if self.exact or self.target.k is not None:
             return False
         sums = np.cumsum(state.values[: state.k])[-2:]
-        return bool(np.any(np.abs(sums - self._needed) <= 4.0 * state.k * self.expected_error(self.basis)))
+        doubt = 4.0 * state.k * self.expected_error(self.basis) + _SINGLE * self.matrix.trace
+        return bool(np.any(np.abs(sums - self._needed) <= doubt))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""

@@ -71,7 +71,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     if refined is not None and wanted is not None:
         lower_refined, upper_refined = bounds_from_refined(evidence, errors, refined, run.matrix.like, k + 1)
         values, coefficients = refined.values[:k], wanted @ refined.rotation[:, :k]
-        lower = np.maximum(lower, lower_refined[:k])
+        lower = lower_refined[:k]  # what the returned vectors capture, where other bounds may be larger
         error = refined.error
         shared = min(len(upper), len(upper_refined))
         upper = np.append(np.minimum(upper[:shared], upper_refined[:shared]), upper[shared:])

@@ -16,6 +16,7 @@ from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem
 
 _UNIT = float(np.finfo(np.float64).eps)
+_SMALLEST_TOLERANCE, _LOOSE = 1e-9, 1e-3
 
 
 def solve_lanczos(
@@ -58,9 +59,9 @@ def solve_lanczos(
         exact if single else None,
         problem.tile,
     )
-    target = Target(
-        request.k, request.share, request.tolerance, request.failure_probability, request.max_reads, problem.note
-    )
+    # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.
+    tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
+    target = Target(request.k, request.share, tolerance, request.failure_probability, request.max_reads, problem.note)
     first = Start(start, shifted(start, product), capacity)
     try:
         pairs = block_lanczos(
@@ -68,7 +69,7 @@ def solve_lanczos(
         )
     except _ZeroMatrixError:
         return _zero(problem, backend, request, start)
-    return _solution(pairs, shift, block)
+    return _solution(pairs, request, shift, block)
 
 
 class _ZeroMatrixError(Exception):
@@ -92,11 +93,14 @@ def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[A
     return start, problem.first(start)
 
 
-def _solution(pairs: Pairs, shift: float, block: int) -> Solution:
+def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solution:
     k = len(pairs.values)
     values, lower, upper = pairs.values, pairs.lower, pairs.upper
+    proved = pairs.proved
     if shift:
         values, lower, upper = shift - values, shift - upper[:k], shift - lower
+        # Relative to c everything is sharp: what counts is the width relative to the small values themselves.
+        proved = proved and bool(np.all(upper - lower <= 2.0 * max(request.tolerance, _LOOSE) * np.maximum(upper, 0.0)))
     return Solution(
         solver="lanczos",
         values=np.maximum(values, 0.0),
@@ -104,7 +108,7 @@ def _solution(pairs: Pairs, shift: float, block: int) -> Solution:
         lower=np.maximum(lower, 0.0),
         upper=np.maximum(upper, 0.0),
         residuals=pairs.residuals,
-        proved=pairs.proved,
+        proved=proved,
         settled=pairs.converged,
         failure_probability=pairs.failure_probability,
         rounding=pairs.error,

@@ -26,6 +26,8 @@ class Stored(Case):
     """What tall and wide CSR rows share."""
 
     _offset: np.ndarray | None = None
+    _unshifted: Any = None
+    """The rows as they were given, where full columns have been shifted (and rounded to float32)."""
     _survey: Survey | None = None
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
@@ -33,6 +35,12 @@ class Stored(Case):
         if self.center and self._offset is None and self._shift_full_columns():
             product = self._first(right, gram=gram)
         return product
+
+    def sharpen(self) -> None:
+        if self._unshifted is not None:
+            self._given, self._unshifted = self._unshifted, None
+        self._offset = None
+        super().sharpen()
 
     def _surveyed(self, survey: Survey) -> Any:
         self._survey = survey
@@ -51,6 +59,7 @@ class Stored(Case):
         if not full.size:
             return False
         self._offset[full] = to_numpy(survey.sums / survey.weight)[full]
+        self._unshifted = self._given
         self._given = self._given.full_columns_shifted(self._offset)
         return True
 

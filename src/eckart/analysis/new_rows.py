@@ -51,7 +51,7 @@ def new_row_limits(known: Spectrum, confidence: float) -> tuple[float, float]:
 
 
 def _inflation(known: Spectrum, k: int) -> float:
-    """Mean Q of new rows over that of fitted rows to first order: one degree of freedom for the mean, k for the axes."""
+    """Mean Q of new rows over that of fitted rows to first order: the mean and k directions are estimated."""
     mean = 1 / known.rows if known.centred else 0.0
     return (1 + mean) * (1 + k / known.rows) / (1 - k / known.freedom)
 
@@ -97,4 +97,4 @@ def _downdated(b: Matrix, scatter: Matrix, k: int, factor: float) -> Matrix:
             under = factor * (b[:, None, :] / (scatter - middle[:, :, None])).sum(axis=2) < 1
             low, high = np.where(under, middle, low), np.where(under, high, middle)
     # The pole itself has no direction of its own; a root there is a row without a part in it.
-    return np.minimum((low + high) / 2, scatter[:k] * (1 - 1e-14))
+    return np.asarray(np.minimum((low + high) / 2, scatter[:k] * (1 - 1e-14)))

@@ -33,7 +33,7 @@ class Options:
 
     share: float = 0.9
     noise: float | None = None
-    level: float = 0.95
+    level: float = 0.99
     repeats: int | None = None
     most: int | None = None
     seed: int = 0
@@ -102,8 +102,8 @@ class Evidence:
 
     @cached_property
     def centred(self) -> np.ndarray:
-        """B, for dense tables."""
-        table = self.table
+        """B as a dense array."""
+        table = self.table.toarray() if self.sparse else self.table
         return np.asarray(table - table.mean(axis=0)) if self.center else np.asarray(table)
 
     @cached_property
@@ -120,13 +120,14 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     right = to_numpy(d.right).astype(np.float64)
     shares = to_numpy(d.shares).astype(np.float64)
     center = d.mean is not None
-    short = max(min(d.rows - 1 if center else d.rows, d.columns), 1)
-    whole = len(shares) >= short
+    rows = max(round(d.weight), 1)  # a row of weight 2 is two rows
+    short = max(min(rows - 1 if center else rows, d.columns), 1)
+    whole = len(shares) >= min(short, max(min(d.rows - 1 if center else d.rows, d.columns), 1))
     columns = right**2 @ shares if whole and right.shape == (d.columns, len(shares)) else None
     if center and d.scale is not None:
         columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
     return Evidence(
-        d.rows, d.columns, center, d.scale is not None, d.norm, shares[:short], whole, right, columns, options=options
+        rows, d.columns, center, d.scale is not None, d.norm, shares[:short], whole, right, columns, options=options
     )  # fmt: skip
 
 

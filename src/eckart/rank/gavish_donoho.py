@@ -58,11 +58,25 @@ def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
     """The threshold with the noise read off the middle of the spectrum, or off what leading axes leave."""
     beta, longer = _shape(e)
     if e.whole:
+        seen = _consistent(e, beta, longer)
+        if 2 * seen > e.short:
+            return None, f"Takes the median of {e.short} values for noise, and about {seen} of them are signal."
         middle = float(np.median(np.sqrt(e.shares)))
         return _above(
             e, coefficient(beta) / math.sqrt(marchenko_pastur_median(beta)) * middle, "noise from the median value"
         )
     return _from_remainder(e, beta, longer)
+
+
+def _consistent(e: Evidence, beta: float, longer: int) -> int:
+    """The largest k whose k-th value is above the threshold for the noise that k components leave."""
+    squares, found = e.shares, 0
+    for k in range(1, e.short):
+        freedom = (e.free_rows - k) * (e.columns - k)
+        noise = float(squares[k:].sum()) / max(freedom, 1)
+        if squares[k - 1] > coefficient(beta) ** 2 * longer * noise:
+            found = k
+    return found
 
 
 def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, str]:

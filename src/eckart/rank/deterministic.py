@@ -67,7 +67,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     k = int(above[-1]) + 1 if above.size else 0
     if k == count:
         return None, f"All {count} components known are above the edge of the noise; there may be more."
-    return (
-        k,
-        f"Component {k + 1} explains {percent(e.shares[k])}; noise of what is left would reach {percent(edges[k])}.",
-    )
+    if (more := e.falls_beyond(k)) is not None:
+        return None, f"{more} components of similar size hide each other: they make up the variances of the columns."
+    reached = f"noise of what is left would reach {percent(edges[k])}"
+    return k, f"Component {k + 1} explains {percent(e.shares[k])}; {reached}."

@@ -13,8 +13,6 @@ from eckart.rank.verdict import percent
 
 _FITTED = 5
 _ROUNDS = 4
-_APART = 3.0
-"""An eigenvalue so many times the next one, beyond those looked at, is signal that the rule cannot see."""
 
 
 def by_gap(e: Evidence) -> tuple[int | None, str]:
@@ -24,8 +22,8 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
     if most < 1:
         return None, f"Needs at least {_FITTED + 2} components to fit the edge of the noise; there are {len(known)}."
     k, width = edge_gap(known, most)
-    if k == most or (known[most:-2] > _APART * known[most + 1 : -1]).any():
-        return None, f"Sees at most {most - 1} components here, and there may be more."
+    if k == most or e.falls_beyond(k):
+        return None, f"Sees at most {most - 1} components here, and there are more."
     next_gap = float(known[k] - known[k + 1])
     return k, f"The gap after component {k + 1} is {percent(next_gap)}; gaps of noise are up to {percent(width)}."
 

@@ -25,6 +25,7 @@ WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""
 _EXACT = 400
 _LEADING = 40
+_STEEP = 3.0
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,15 @@ class Evidence:
     def most(self) -> int:
         """The largest number of axes that is looked at."""
         return max(1, min(self.options.most or _LEADING, self.short - 1))
+
+    def falls_beyond(self, k: int) -> int | None:
+        """The number of components before a steep fall beyond component k, where a rule that stops at k is blind.
+
+        Eigenvalues of noise fall gently except for the last ones, so the last quarter is not looked at.
+        """
+        known = self.shares[: self.known][: 3 * self.short // 4 + 1]
+        places = np.flatnonzero(known[:-1] > _STEEP * known[1:])
+        return int(places[-1]) + 1 if places.size and places[-1] + 1 > k else None
 
     def rng(self, rule: int) -> np.random.Generator:
         """Each rule has random numbers of its own, whatever rules ran before it."""

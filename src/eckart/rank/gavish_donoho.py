@@ -58,25 +58,11 @@ def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
     """The threshold with the noise read off the middle of the spectrum, or off what leading axes leave."""
     beta, longer = _shape(e)
     if e.whole:
-        seen = _consistent(e, beta, longer)
-        if 2 * seen > e.short:
-            return None, f"Takes the median of {e.short} values for noise, and about {seen} of them are signal."
         middle = float(np.median(np.sqrt(e.shares)))
         return _above(
             e, coefficient(beta) / math.sqrt(marchenko_pastur_median(beta)) * middle, "noise from the median value"
         )
     return _from_remainder(e, beta, longer)
-
-
-def _consistent(e: Evidence, beta: float, longer: int) -> int:
-    """The largest k whose k-th value is above the threshold for the noise that k components leave."""
-    squares, found = e.shares, 0
-    for k in range(1, e.short):
-        freedom = (e.free_rows - k) * (e.columns - k)
-        noise = float(squares[k:].sum()) / max(freedom, 1)
-        if squares[k - 1] > coefficient(beta) ** 2 * longer * noise:
-            found = k
-    return found
 
 
 def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, str]:
@@ -100,6 +86,8 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
         return None, f"All {k} values known are above the threshold; there may be more."
     beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
+    if (more := e.falls_beyond(k)) is not None:
+        return None, f"The values fall steeply after {more}, so those that were taken for noise are signal."
     return k, f"{above} above {threshold * e.norm:.4g} ({how}){beyond}."
 
 

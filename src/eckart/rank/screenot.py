@@ -39,12 +39,6 @@ def threshold(noise: np.ndarray, ratio: float) -> float:
     return float(optimize.brentq(excess, low, high, xtol=1e-12 * edge))
 
 
-def _more(rest: np.ndarray, ratio: float) -> bool:
-    """Whether values beyond those taken for signal stand apart too, so that they are not noise."""
-    most = len(rest) // 4
-    return most > 0 and float(rest[2 * most]) > 0.0 and bool(rest[0] > threshold(noise_values(rest, most), ratio))
-
-
 def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
         return None, f"Needs all {e.short:,} singular values; and only {len(e.shares):,} are known."
@@ -54,7 +48,7 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
         return None, f"Needs {_FEWEST} singular values or more, and noise among them; there are {e.short}."
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
-    if k >= most or _more(values[most:], e.short / max(e.free_rows, e.columns)):
+    if k >= most or e.falls_beyond(k):
         return None, f"Can see at most {most - 1} components of {e.short} singular values, and there are more."
     beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"

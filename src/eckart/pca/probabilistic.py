@@ -1,8 +1,8 @@
 """Probabilistic PCA (Tipping and Bishop, 1999): x ~ N(mean, V diag(l - s) V^T + s I).
 
 Here l are the variances on the components V, and s is the mean variance of the columns - k directions left out, those
-without variance included, so that the trace of the covariance is the total variance. V has orthonormal columns, so inverse
-and determinant are read off: directions in V have variance l, all others s.
+without variance included, so that the trace of the covariance is the total variance. V has orthonormal columns, so
+inverse and determinant are read off: directions in V have variance l, all others s.
 """
 
 from __future__ import annotations

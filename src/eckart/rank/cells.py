@@ -20,7 +20,7 @@ _PARTS = 5
 _STEPS = 60
 _TOLERANCE = 1e-3
 _MOST = 25
-_PATIENCE = 8
+_PATIENCE = 12
 """So many numbers in a row without a smaller error end the search."""
 
 
@@ -40,6 +40,8 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         return None, f"Needs at least 3 rows and 3 columns, and there are {e.rows} x {e.columns}."
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
+    if (more := e.falls_beyond(k)) is not None:
+        return None, f"Predicts no better than with {k} components, though the values fall steeply after {more}."
     if k == most:
         return None, f"Hidden entries are predicted better and better up to {k} components; there may be more."
     beyond = f", {mean[k + 1]:.3f} with {k + 1}" if k + 1 < len(mean) else ""

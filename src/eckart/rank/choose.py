@@ -1,4 +1,4 @@
-"""choose_rank: every rule asked, one table of answers, and where they agree."""
+"""choose_rank: every rule asked, one table of answers, and a verdict with known error rates."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ RULES: dict[str, Rule] = {
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
     "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
-    "permutation": Rule("Parallel, permuted", by_permutation, "Noise alike within each column.", data=True),
+    "permutation": Rule("Parallel, permuted", by_permutation, "Independent noise, alike within a column.", data=True),
     "sign_flip": Rule(
-        "Parallel, sign flips", by_sign_flips, "Noise symmetric about zero; may differ by entry.", data=True
+        "Parallel, sign flips", by_sign_flips, "Independent noise; its variance may differ by entry.", data=True
     ),
     "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
     "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
@@ -121,7 +121,7 @@ def choose_rank(
     rng: int | None = None,
     memory: str | int | None = None,
 ) -> RankChoice:
-    """How many axes: every rule, one table, and where they agree.
+    """How many components: every rule, one table, and a verdict with known error rates.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def choose_rank(
     noise : float, optional
         Standard deviation of the noise, for "known_noise".
     level : float
-        Quantile for parallel analysis.
+        Level of the sequential tests: each adds a component that is not there in at most 1 - level of tables.
     repeats : int, optional
         How often tables are drawn; more often for small tables by default.
     most : int, optional
@@ -161,7 +161,7 @@ def choose_rank(
     >>> choice.k
     2
     >>> choice.word
-    '3 of 3 rules that tell signal from noise say 2 axes.'
+    '2 components, by deterministic. 2 of 2 rules that tell signal from noise say 2 components.'
     """
     names = _names(rules, noise)
     options = _options(share, noise, level, repeats, most, rng)
@@ -230,11 +230,11 @@ def _correlated(choice: RankChoice, e: Evidence) -> bool:
         return False
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     fewer = next((said[rule] for rule in ANY_NOISE if rule in said), None)
-    tested = [said[rule] for rule in TESTS if rule in said]
-    if fewer is None or not tested or fewer >= min(tested):
+    tested = next((said[rule] for rule in TESTS if rule in said), None)
+    if fewer is None or tested is None or fewer >= tested:
         return False
     # Components that stand apart, then a run of others that do not: noise, not weak signal.
-    return (fewer > 0 and min(tested) - fewer >= _RUN) or noise_is_correlated(e, fewer)
+    return (fewer > 0 and tested - fewer >= _RUN) or noise_is_correlated(e, fewer)
 
 
 def _verdict(name: str, e: Evidence) -> Verdict:

@@ -42,10 +42,10 @@ ANY_NOISE = ("gap",)
 class RankChoice:
     """The answers of all rules, and a verdict.
 
-    `k` is the number of components on which the two sequential tests agree (the smaller, if they differ). Both assume
-    noise that is independent from column to column. Where what they leave is not (`correlated`), the rule for noise of
-    any covariance decides: `gap`. Where both tests abstain, `k` is what most of the other voting rules
-    say; of numbers named equally often, the one nearest to their median.
+    `k` is what the sequential test with random signs finds; the permutation test where it abstains; `deterministic`
+    where only singular values are known. All assume noise that is independent from column to column. Where the
+    remainder is not (`correlated`), the rule for noise of any covariance decides: `gap`. Where all tests abstain, `k`
+    is what most of the other voting rules say; of numbers named equally often, the one nearest to their median.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -66,13 +66,12 @@ class RankChoice:
     @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
-        tested = self._said(TESTS) or self._said(SPECTRAL_TESTS)
-        if self.correlated and tested:
-            other = self._said(ANY_NOISE)
-            if other and other[0].k is not None:
-                return min(other[0].k, *(v.k for v in tested if v.k is not None)), other[0].rule
-        if tested:
-            return min(v.k for v in tested if v.k is not None), ", ".join(v.rule for v in tested)
+        tested = next(iter(self._said(TESTS) or self._said(SPECTRAL_TESTS)), None)
+        other = next(iter(self._said(ANY_NOISE)), None)
+        if tested is not None and tested.k is not None:
+            if self.correlated and other is not None and other.k is not None:
+                return min(other.k, tested.k), other.rule
+            return tested.k, tested.rule
         answers = sorted(verdict.k for verdict in self._voters if verdict.k is not None)
         if not answers:
             return None, ""
@@ -110,7 +109,7 @@ class RankChoice:
             return f"The noise is correlated, so {by} decides: {components}. {agreement}"
         if by == "vote":
             return agreement
-        return f"{components[0].upper()}{components[1:]}, by {by.replace(', ', ' and ')}. {agreement}"
+        return f"{components}, by {by}. {agreement}"
 
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)

@@ -69,7 +69,7 @@ def selection(rng: np.random.Generator) -> None:
     print(f"{'search':<22}{'best':>7}{'nested':>8}{'fresh':>7}")
     for name in ("BackwardElimination", "RandomSubsetSearch"):
         scores = []
-        for seed in range(30):
+        for seed in range(12):
             X, y = rng.standard_normal((100, 12)), rng.permutation(np.arange(100) % 2)
             options = {"cv": 5, "nested": True} | ({"n_iter": 50, "random_state": seed} if "Random" in name else {})
             search = getattr(ek, name)(GaussianNB(), **options).fit(X, y)

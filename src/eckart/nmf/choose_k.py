@@ -18,7 +18,7 @@ from eckart.rank.standard_error import fewest_as_good
 _MOST = 12
 _WORSE = 3
 """So many numbers of parts in a row without a smaller error end the search."""
-_SPLITS = 4
+_SPLITS = 3
 _SMALL = 50_000
 _OPTIONS: dict[str, Any] = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,

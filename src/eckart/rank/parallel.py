@@ -6,9 +6,8 @@ the centred table a random sign, which keeps the variance of every entry.
 A strong component inflates the reference of weaker ones, so the components are tested one after the other (Vitale and
 others, 2017). Step k takes the first k components U, V out, destroys the structure of the remainder E, and projects the
 result onto the space that E lies in: R = (I - U U^T) destroyed(E) (I - V V^T), centred. The statistic is the share of
-the next component, l_1(E) / ||E||^2 against l_1(R) / ||R||^2. The number of components is that of the last step that
-rejects: several equal components hide each other in the first steps and show in the last, and steps beyond the last
-component reject less often than their level, because the largest values of noise have been taken out.
+the next component, l_1(E) / ||E||^2 against l_1(R) / ||R||^2. The first step that does not reject ends the test, unless
+the eigenvalues fall steeply further on: equal components hide each other in the first steps and show in the last.
 
 The largest eigenvalue of noise follows the Tracy-Widom law, so the limit is the mean of the draws plus as many standard
 deviations as that law has; an empirical 99 % point would need hundreds of draws.
@@ -76,7 +75,11 @@ def _sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: s
         return None, f"Needs at least 4 rows and 3 columns, and there are {e.rows} x {e.columns}."
     # Two components left over are the fewest whose shares can be compared.
     last = min(e.most, e.short - 1)
-    steps = list(_steps(e, destroy, rng, last))
+    steps: list[Step] = []
+    for step in _steps(e, destroy, rng, last):
+        steps.append(step)
+        if not step.above and (e.falls_beyond(len(steps) - 1) or 0) < len(steps):
+            break
     above = [k for k, step in enumerate(steps) if step.above]
     k = above[-1] + 1 if above else 0
     if k == last:

@@ -18,8 +18,6 @@ from eckart.rank.standard_error import fewest_as_good
 _MOST = 12
 _WORSE = 3
 """So many numbers of parts in a row without a smaller error end the search."""
-_SPLITS = 3
-_SMALL = 50_000
 _OPTIONS: dict[str, Any] = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
     "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
@@ -41,18 +39,12 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
 
 
 def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
-    """Squared errors of held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares.
-
-    A factorisation can stop at a local minimum and a quarter can lack a part, so small tables are split several times.
-    """
+    """Squared errors of the four held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
-    repeats = _SPLITS if table.shape[0] * table.shape[1] <= _SMALL else 1
-    cuts = []
-    for _ in range(repeats):
-        halves = np.array_split(rng.permutation(table.shape[0]), 2)
-        sides = np.array_split(rng.permutation(table.shape[1]), 2)
-        cuts += [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
-    errors = [np.ones(len(cuts))]
+    halves = np.array_split(rng.permutation(table.shape[0]), 2)
+    sides = np.array_split(rng.permutation(table.shape[1]), 2)
+    cuts = [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
+    errors = [np.ones(4)]
     squares = np.array([_squares(table[out][:, far]) for out, _, far, _ in cuts])
     for k in range(1, most + 1):
         errors.append(np.array([_quarter(table, *cut, k) for cut in cuts]) / np.maximum(squares, 1e-300))

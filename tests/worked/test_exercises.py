@@ -1,4 +1,4 @@
-"""Exercises: clean, never twice, never degenerate unless asked."""
+"""Exercises: clean, never trivial, with a key that another route confirms."""
 
 from __future__ import annotations
 
@@ -7,97 +7,74 @@ import sympy as sp
 
 from eckart import worked
 from eckart.errors import ParameterError
-from eckart.worked.choices import Choices
-from eckart.worked.exercises import KINDS, _problem
+from eckart.worked.exercises import KINDS
+from eckart.worked.exercises.exercise import failed, solve
+from eckart.worked.exercises.problem import Problem
+from tests.worked.independent import CHECKS
 
-SPECTRAL = ("eigen", "deflation", "diagonalize", "pca", "minor_components", "kernel_pca", "svd")
-
-
-def sizes(task: str) -> list[tuple[int, int]]:
-    kind = KINDS[task]
-    rows = range(kind.rows[0], kind.rows[1] + 1)
-    if kind.columns is None:
-        return [(n, n) for n in rows]
-    return [(n, p) for n in rows for p in range(kind.columns[0], kind.columns[1] + 1)]
+SPECTRAL = ("eigen", "deflation", "pca", "minor_components")
 
 
-def simple(value: sp.Expr) -> bool:
-    """A whole number, or one root of a whole number times a fraction."""
-    return bool((value**2).is_Rational)
+def test_every_kind_has_an_independent_route() -> None:
+    assert set(CHECKS) == set(KINDS)
+    assert len(KINDS) >= 20
 
 
-@pytest.mark.parametrize("task", list(KINDS))
-def test_no_two_seeds_give_the_same(task: str) -> None:
-    for rows, columns in sizes(task)[:3]:
-        seen = {tuple(_problem(task, seed, rows, columns, False)[0]) for seed in range(200)}
-        assert len(seen) == 200
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("difficulty", [1, 2, 3])
+def test_the_key_is_right(kind: str, difficulty: int) -> None:
+    made = worked.exercise(kind, seed=90_001 + difficulty, difficulty=difficulty)
+    assert CHECKS[kind](made)
 
 
-@pytest.mark.parametrize("task", ["eigen", "determinant", "pca", "rank"])
-def test_nor_do_many_seeds(task: str) -> None:
-    rows, columns = KINDS[task].usual
-    seeds = [*range(900), *range(10**6, 10**6 + 100)]
-    assert len({tuple(_problem(task, seed, rows, columns, False)[0]) for seed in seeds}) == 1000
+def test_one_seed_gives_every_kind_another_matrix() -> None:
+    kinds = ("eigen", "power_iteration", "deflation", "diagonalize")
+    given = {tuple(worked.exercise(kind, seed=5).given) for kind in kinds}
+    assert len(given) == 4
 
 
-@pytest.mark.parametrize("task", SPECTRAL)
-def test_eigenvalues_are_clean_and_different(task: str) -> None:
-    for size in sizes(task)[:4]:
-        for seed in range(6):
-            made = worked.exercise(task, seed=seed, size=size)
-            if task == "svd":
-                values = list(made["singular_values"])
-                assert len(values) == size[1]
-                assert all(simple(value) for value in values)
-            elif task == "diagonalize":
-                values = list(made["D"].diagonal())
-            else:
-                values = list(made["eigenvalues"])
-            if task != "svd":
-                assert all(value.is_Integer for value in values)
-            assert len(set(values)) == len(values)
-            assert 0 not in values
+@pytest.mark.parametrize("kind", ["determinant", "rank", "eigen", "select"])
+def test_seeds_give_different_exercises(kind: str) -> None:
+    assert len({tuple(worked.exercise(kind, seed=seed, difficulty=3).given) for seed in range(12)}) == 12
 
 
-def test_axes_are_simple_roots() -> None:
-    for seed in range(20):
-        made = worked.exercise("pca", seed=seed, size=(4, 2))
-        assert all(simple(entry) for entry in made["axes"])
-        assert all(simple(entry) for entry in made["scores"])
+@pytest.mark.parametrize("kind", SPECTRAL)
+def test_eigenvalues_are_whole(kind: str) -> None:
+    values = worked.exercise(kind, seed=31, difficulty=2)["eigenvalues"]
+    assert all(value.is_Integer for value in values)
 
 
-def test_determinants_are_small() -> None:
-    for seed in range(30):
-        value = worked.exercise("determinant", seed=seed)["determinant"]
-        assert value != 0
-        assert abs(value) <= 27
+def test_some_eigenproblems_are_not_symmetric() -> None:
+    assert not any(worked.exercise("eigen", seed=seed).given.is_symmetric() for seed in range(4))
 
 
-def test_ranks_are_one_less_than_full() -> None:
-    for size in sizes("rank"):
-        assert worked.exercise("rank", seed=11, size=size)["rank"] == max(1, min(size) - 1)
+def test_trivial_cases_are_refused() -> None:
+    identity = Problem(sp.eye(2), {"q": [1, 0]}, values={"rank": 2})
+    assert failed("eigen", identity, solve("eigen", Problem(sp.eye(2))))
+    full = Problem(sp.Matrix([[1, 2], [3, 5]]), {"q": [1, 0]}, values={"rank": 2})
+    assert failed("query", full, solve("query", full))
+    everything = Problem(sp.Matrix([[3, 1], [1, 3]]), {"share": 0.99})
+    assert failed("energy", everything, solve("energy", everything))
 
 
-@pytest.mark.parametrize("task", list(KINDS))
-def test_every_kind_has_a_question_and_a_key(task: str) -> None:
-    made = worked.exercise(task, seed=4)
+@pytest.mark.parametrize("kind", ["rank", "cur", "missing", "query"])
+def test_question_and_key(kind: str) -> None:
+    made = worked.exercise(kind, seed=4)
     question = made.question()
-    assert KINDS[task].question.split("$")[0] in question.text(width=500)
-    assert "Answer" not in question.text() + question.markdown() + question.latex()
-    assert "Answer" in made.text()
+    for form in ("text", "markdown", "latex", "html"):
+        assert "Answer" not in getattr(question, form)()
+        assert "Answer" in getattr(made, form)()
     assert made.solution is not None
     assert made["matrix"] == made.given
 
 
-def test_degenerate_on_request() -> None:
-    assert worked.exercise("determinant", seed=2, degenerate=True)["determinant"] == 0
-    values = worked.exercise("eigen", seed=2, size=(3, 3), degenerate=True)["eigenvalues"]
-    assert len(set(values)) < 3
-    assert 0 in worked.exercise("pca", seed=2, degenerate=True)["eigenvalues"]
+def test_sizes() -> None:
+    assert worked.exercise("pca", seed=2, size=(6, 3)).given.shape == (6, 3)
+    assert worked.exercise("determinant", seed=2, size=(5, 5)).given.shape == (5, 5)
 
 
 def test_the_same_seed_gives_the_same_exercise() -> None:
-    assert worked.exercise("pca", seed=7, size=(4, 2)).text() == worked.exercise("pca", seed=7, size=(4, 2)).text()
+    assert worked.exercise("pca", seed=7).text() == worked.exercise("pca", seed=7).text()
 
 
 def test_refusals() -> None:
@@ -109,12 +86,5 @@ def test_refusals() -> None:
         worked.exercise("eigen", size=(2, 3))
     with pytest.raises(ParameterError, match="seed"):
         worked.exercise("eigen", seed=-1)
-
-
-def test_choices_are_a_bijection() -> None:
-    radices = [3, 4, 5]
-    seen = set()
-    for seed in range(120):
-        choices = Choices(seed, radices)
-        seen.add((choices.block, *choices.numbers(3)))
-    assert len(seen) == 120
+    with pytest.raises(ParameterError, match="difficulty"):
+        worked.exercise("eigen", difficulty=4)

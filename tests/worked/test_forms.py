@@ -8,11 +8,14 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 import sympy as sp
 
 from eckart import worked
+from eckart.worked.as_latex import body, opening
+from eckart.worked.messages import LANGUAGES
 from eckart.worked.solution import Solution
 
 CASES: dict[str, Callable[[], Solution]] = {
@@ -42,10 +45,17 @@ CASES: dict[str, Callable[[], Solution]] = {
     "kernel_pca": lambda: worked.kernel_pca("1 0; 0 1; 2 1", new="1 1"),
     "kernel_pca rbf": lambda: worked.kernel_pca("1 0; 0 1; 2 1", kernel="rbf", new="1 1"),
     "select": lambda: worked.select("1 2; 2 1; 3 5; 4 2", "1 2 3 4"),
+    "gram_schmidt": lambda: worked.gram_schmidt("1 1 0; 1 0 1; 0 1 1"),
+    "gram_schmidt dependent": lambda: worked.gram_schmidt("1 2; 2 4"),
+    "bounds": lambda: worked.bounds("3 0; 4 5; 1 1"),
+    "project": lambda: worked.project("1 3; 0 2; 0 0; 3 3", "3 4; 1 1"),
+    "correlation": lambda: worked.correlation("1 10; 2 30; 3 20"),
+    "missing": lambda: worked.missing("1 2; 2 3; 3 ?; 4 7", iterations=20),
+    "isomap": lambda: worked.isomap("0 2; 0 1; 0 0; 1 0; 2 0", neighbors=1),
     "svd wide": lambda: worked.svd("1 1 1 0 0; 3 3 3 0 0; 0 2 0 4 4"),
 }
 WRITTEN = pytest.mark.parametrize("name", list(CASES))
-TEX = shutil.which("tectonic") or shutil.which("pdflatex")
+TEX = shutil.which("pdflatex")
 
 
 @pytest.fixture(scope="module")
@@ -73,17 +83,52 @@ def test_latex_is_well_formed(name: str, solutions: dict[str, Solution]) -> None
     assert sorted(begun) == sorted(ended)
 
 
-@pytest.mark.skipif(TEX is None, reason="neither tectonic nor pdflatex is installed: LaTeX was checked for syntax only")
-def test_latex_compiles(solutions: dict[str, Solution], tmp_path: Path) -> None:
-    for place, solution in enumerate(solutions.values()):
-        file = tmp_path / f"solution{place}.tex"
-        file.write_text(solution.latex(), encoding="utf-8")
-        options = [] if "tectonic" in str(TEX) else ["-interaction=nonstopmode", "-halt-on-error"]
-        done = subprocess.run(
-            [str(TEX), *options, file.name], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, solution.title + done.stdout[-2000:]
-        assert file.with_suffix(".pdf").exists()
+@pytest.mark.skipif(TEX is None, reason="pdflatex is not installed: LaTeX was checked for syntax only")
+@pytest.mark.parametrize("name", list(LANGUAGES))
+def test_latex_compiles(name: str, tmp_path: Path) -> None:
+    """All solutions of one language in one document, in full detail."""
+    with worked.language(name):
+        bodies = [line for make in CASES.values() for line in body(make().at("full"))]
+        source = "\n".join([opening(), *bodies, r"\end{document}", ""])
+    (tmp_path / "all.tex").write_text(source, encoding="utf-8")
+    command = [str(TEX), "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:].decode("latin-1")
+    assert (tmp_path / "all.pdf").exists()
+
+
+@WRITTEN
+def test_html_is_well_formed(name: str, solutions: dict[str, Solution]) -> None:
+    page = solutions[name].html()
+    outside = re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
+    outside = re.sub(r"<(style|script)>.*?</\1>", "", outside, flags=re.DOTALL).replace("<!DOCTYPE html>", "")
+    outside = re.sub(r"<meta [^>]*>", "", outside)
+    ET.fromstring(outside)
+    assert "http" not in re.sub(r'(xmlns(:\w+)?|href|rdf:\w+)="[^"]*"', "", page).replace("http://www.w3.org", "")
+    assert "$" not in re.sub(r"<script>.*?</script>", "", outside, flags=re.DOTALL)
+    assert "data-do" in page
+
+
+def test_levels_of_detail(solutions: dict[str, Solution]) -> None:
+    solution = solutions["eigen"]
+    brief, normal, full = (solution.at(level).text() for level in ("brief", "normal", "full"))
+    assert len(brief) < len(normal) < len(full)
+    assert "Check" not in brief
+    assert "det(M - λ I) = (2 - λ) (2 - λ) - (1) (3)" in full
+    assert "-√3 x_1 + x_2 = 0" in full
+    assert "R_2 ← R_2 - 3 R_1" in full
+    assert all(line in full for line in solution.at("normal").text().splitlines() if line.startswith("    λ"))
+
+
+def test_full_detail_of_larger_ones() -> None:
+    four = worked.determinant("2 1 0 3; 1 4 2 1; 0 5 6 1; 1 1 1 2").at("full").text(width=200)
+    assert "Cofactors along row 1" in four
+    assert "M_(1,1) = (4) (6) (2)" in four
+    assert "b_(1,1) = (2) (4) - (1) (1) = 7" in four
+    assert "Sarrus" in worked.eigen("1 3 5; 2 4 1; 6 1 9").at("full").text()
+    cube = worked.eigen("0 0 24; 1 0 0; 0 1 0").at("full").text()
+    assert "λ = 2∛3" in cube
+    assert "opposite signs" in worked.eigen("1 3 5; 2 4 1; 6 1 9").at("full").text().replace("\n     ", " ")
 
 
 @WRITTEN
@@ -111,7 +156,7 @@ def test_document_is_json_and_reads_back_exactly(name: str, solutions: dict[str,
 
 
 def test_every_solution_is_here() -> None:
-    functions = {name for name in worked.__all__ if name[0].islower()} - {"exercise", "pictures"}
+    functions = {name for name in worked.__all__ if name[0].islower()} - {"exercise", "language", "pictures"}
     assert functions == {name.split()[0] for name in CASES}
 
 

@@ -78,8 +78,8 @@ class TestEigen:
         def said(text: str) -> str:
             return worked.eigen(text).text(width=400)
 
-        assert "is a root 2 times" in said("2 0; 0 2")
-        assert "not real" in said("0 -1; 1 0")
+        assert "Multiplicity of 2: 2" in said("2 0; 0 2")
+        assert "roots are complex" in said("0 -1; 1 0")
         assert "cannot be diagonalised" in said("1 1; 0 1")
         assert "no formula exists" in said("1 2 0 0 1; 2 0 1 0 0; 0 1 3 1 0; 0 0 1 1 2; 1 0 0 2 5")
 
@@ -217,7 +217,7 @@ class TestPowerIteration:
         [
             ("-3 1; 1 -2", None, True, "negative, so the vector changes sign"),
             ("0 1; 1 0", "1 0", False, "share the largest modulus"),
-            ("0 -1; 1 0", "1 0", False, "goes on turning"),
+            ("0 -1; 1 0", "1 0", False, "keeps rotating"),
             ("2 0; 0 1", "0 1", True, "Take another start"),
             ("1 1; 0 1", None, False, "too few eigenvectors"),
             ("2 0; 0 2", "1 3", True, "chosen by the start"),

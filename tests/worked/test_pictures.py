@@ -45,7 +45,7 @@ def test_drops_are_orthogonal_to_the_first_axis() -> None:
     lines = [np.array(line.get_data()).T for line in axes.lines]
     along = lines[0][1] - lines[0][0]
     assert all(abs((drop[1] - drop[0]) @ along) < 1e-9 for drop in lines[2:])
-    assert "squared drops: 2" in axes.get_title()
+    assert "squared distances: 2" in axes.get_title()
 
 
 def test_kernel_pca_parts_what_pca_cannot() -> None:

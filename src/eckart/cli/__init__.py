@@ -12,12 +12,14 @@ from eckart.cli.app import Application
 from eckart.cli.applying import reconstruct, transform
 from eckart.cli.concepts import query, recommend, similar
 from eckart.cli.convert import convert
+from eckart.cli.errata import errata
 from eckart.cli.example import example
+from eckart.cli.exercise import exercise
 from eckart.cli.fitting import fit, plan
 from eckart.cli.rank import rank
 from eckart.cli.reporting import report
 from eckart.cli.select import select
-from eckart.cli.worked import exercise, worked
+from eckart.cli.worked import worked
 
 __all__ = ["main"]
 
@@ -52,5 +54,6 @@ for command in (
     example,
     worked,
     exercise,
+    errata,
 ):
     main.add_command(command)

@@ -1,26 +1,36 @@
-"""eckart worked, eckart exercise: solutions with every step, and new exercises with their keys."""
+"""eckart worked: solutions with every step."""
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.options import Output, output, talking
+from eckart.cli.options import Decorator, Output, output, talking
 from eckart.cli.talk import Talk
 from eckart.cli.worked_options import ABOUT, OPTIONS, SECOND
 
 if TYPE_CHECKING:
     from eckart.worked.solution import Solution
 
-FORMS = {".txt": "text", ".md": "markdown", ".tex": "latex"}
+FORMS = {".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".pdf": "pdf"}
 _LARGEST_FILE = 1_000_000
-_form = click.option(
-    "--as", "style", type=click.Choice(["text", "markdown", "latex"]), help="Form of the output.  [default: text]"
+WRITE = "Write to FILE (.txt, .md, .tex, .html, .pdf)."
+form = click.option(
+    "--as",
+    "style",
+    type=click.Choice(["text", "markdown", "latex", "html"]),
+    help="Form of the output.  [default: text]",
 )
+lang = click.option(
+    "--lang", type=click.Choice(["en", "it", "es", "ru"]), help="Language.  [default: that of the locale, or en]"
+)
+detail: Decorator = click.option(
+    "--detail", type=click.Choice(["brief", "normal", "full"]), default="normal", show_default=True,
+    help="How much to show.",
+)  # fmt: skip
 
 
 class Tasks(click.Group):
@@ -35,7 +45,7 @@ class Tasks(click.Group):
 
 @click.group(cls=Tasks, short_help="Solve a small problem exactly, with every step.")
 def worked() -> None:
-    """Solve a small problem exactly, with every step: fractions and roots, and the decimal beside them.
+    """Solve a small problem exactly, with every step: fractions and roots, with decimals next to them.
 
     MATRIX is text, with ';' or line breaks between rows: "1 2; 2 1". Entries are whole numbers, decimals, fractions
     (1/3) and roots (sqrt(2)). It may also be the name of a CSV file, or '-' for standard input.
@@ -43,7 +53,7 @@ def worked() -> None:
     \b
     Examples:
       eckart worked pca "1 2; 2 1; 3 4; 4 3" --no-center
-      eckart worked eigen "2 1; 3 2" --as latex -o eigen.tex
+      eckart worked eigen "2 1; 3 2" --detail full -o eigen.html
       eckart worked query "1 1 0; 2 2 0; 0 0 3" "4 0 0"
     """
 
@@ -52,23 +62,28 @@ def _task(name: str) -> click.Command:
     """One solution as a command: its matrix, perhaps a second argument, its own options, and the form."""
 
     @talking
-    def run(talk: Talk, matrix: str, style: str | None, output: Output, **given: Any) -> None:
+    def run(
+        talk: Talk, matrix: str, style: str | None, lang: str | None, detail: str, output: Output, **given: Any
+    ) -> None:
         from eckart import worked as solutions
+        from eckart.worked.messages import preferred
 
         second = [_text(given.pop(SECOND[name].lower()))] if name in SECOND else []
         arguments = {key: value for key, value in given.items() if value is not None}
-        _check(output)
-        solution = getattr(solutions, name.replace("-", "_"))(_text(matrix), *second, **arguments)
-        _give(talk, solution, style, output)
+        check(output)
+        with solutions.language(lang or preferred()):
+            solution = getattr(solutions, name.replace("-", "_"))(_text(matrix), *second, **arguments)
+            give(talk, solution.at(detail), style, output)
 
     command: Any = run
-    for option in reversed([*OPTIONS.get(name, ()), _form, output("Write to FILE (.txt, .md, .tex).")]):
+    for option in reversed([*OPTIONS.get(name, ()), form, lang, detail, output(WRITE)]):
         command = option(command)
     if name in SECOND:
         command = click.argument(SECOND[name].lower(), metavar=SECOND[name])(command)
     command = click.argument("matrix")(command)
-    sample = {"query": ' "1 0"', "select": ' "1 2 3"'}.get(name, "")
-    matrix = "1 2; 2 1; 3 4" if name in {"pca", "svd", "minor-components", "select", "query", "rank"} else "2 1; 1 2"
+    sample = {"query": ' "1 0"', "select": ' "1 2 3"', "project": ' "2 3"'}.get(name, "")
+    tall = {"pca", "svd", "minor-components", "select", "query", "rank", "project", "correlation", "isomap"}
+    matrix = "1 2; 2 ?; 3 6; 4 8" if name == "missing" else "1 2; 2 1; 3 4" if name in tall else "2 1; 1 2"
     help = f'{ABOUT[name]}\n\n\b\nExample:\n  eckart worked {name} "{matrix}"{sample}'
     # A matrix may begin with a minus sign, which must not be taken for an option.
     settings = {"ignore_unknown_options": True}
@@ -77,38 +92,6 @@ def _task(name: str) -> click.Command:
 
 for _name in ABOUT:
     worked.add_command(_task(_name))
-
-
-@click.command(short_help="Make a new exercise whose answer is clean.")
-@click.argument("task")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
-@click.option("--size", metavar="ROWSxCOLUMNS", help="Such as 4x2; 3 for a square matrix.")
-@click.option("--key/--no-key", default=True, help="With the solution, or the question alone.  [default: with]")
-@_form
-@output("Write to FILE (.txt, .md, .tex).")
-@talking
-def exercise(talk: Talk, task: str, seed: int, size: str | None, key: bool, style: str | None, output: Output) -> None:
-    """Make a new exercise whose answer is clean: whole numbers and simple roots. Each seed gives another one.
-
-    \b
-    Examples:
-      eckart exercise pca --seed 7 --size 4x2
-      eckart exercise eigen --seed 3 --no-key
-    """
-    from eckart.worked.exercises import exercise as make
-
-    _check(output)
-    made = make(task.replace("-", "_"), seed=seed, size=_size(size))
-    _give(talk, made if key else made.question(), style, output)
-
-
-def _size(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"\s*([0-9]{1,3})\s*(?:[x×,]\s*([0-9]{1,3}))?\s*", text)
-    if match is None:
-        raise click.UsageError(f"--size {text!r} is not a size: write it like 4x2.")
-    return int(match[1]), int(match[2] or match[1])
 
 
 def _text(given: str) -> str:
@@ -121,14 +104,16 @@ def _text(given: str) -> str:
     return given
 
 
-def _check(output: Output) -> None:
+def check(output: Output) -> None:
+    """Whether the file may be written, before anything is computed."""
     if output.path:
         from eckart.cli import outputs
 
         outputs.check(output, tuple(FORMS))
 
 
-def _give(talk: Talk, solution: Solution, style: str | None, output: Output) -> None:
+def give(talk: Talk, solution: Solution, style: str | None, output: Output) -> None:
+    """Write, print or put into a JSON document."""
     to_file = bool(output.path) and output.path != "-"
     style = style or (FORMS[Path(output.path).suffix.lower()] if to_file else "text")
     if talk.json:
@@ -138,7 +123,8 @@ def _give(talk: Talk, solution: Solution, style: str | None, output: Output) -> 
         from eckart.files import new_file
 
         with outputs.writing(), new_file(output.path, overwrite=output.force) as file:
-            file.write(getattr(solution, style)().encode())
+            written = getattr(solution, style)()
+            file.write(written if isinstance(written, bytes) else written.encode())
         talk.say(f"Written to {output.path}.")
     elif not talk.json and style == "text":
         from eckart.worked.terminal import show

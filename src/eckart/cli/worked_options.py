@@ -30,7 +30,7 @@ def _choice(name: str, choices: str, help: str) -> Decorator:
     return click.option(name, type=click.Choice(words), help=f"{help}  [default: {words[0]}]")
 
 
-_k = click.option("-k", "k", type=int, metavar="N", help="How many axes.")
+_k = click.option("-k", "k", type=int, metavar="N", help="How many components.")
 _seed = _option("--seed", "Seed of what is drawn.  [default: 0]", type=click.IntRange(min=0), metavar="N")
 _table = (
     click.option("--center/--no-center", default=None, help="Subtract the column means.  [default: yes]"),
@@ -42,7 +42,7 @@ _share = _option("--share", "Share to be reached, such as 0.8.  [default: 0.9]",
 OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "pca": (
         _k, *_table, _share, _choice("--route", "variance reconstruction svd", "Derivation to show."),
-        _option("--flip", "Axes to be given the other sign, such as 2.", type=Numbers(), metavar="I,J,..."),
+        _option("--flip", "Components to be given the other sign, such as 2.", type=Numbers(), metavar="I,J,..."),
     ),
     "minor-components": (_k, *_table),
     "svd": (_k, _choice("--form", "compact full", "Size of U and V.")),
@@ -73,30 +73,40 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--coef0", "Constant of poly and sigmoid.  [default: 1]", metavar="NUMBER"),
         _option("--new", "A new point to place.", metavar="VECTOR"),
     ),
+    "project": (_k,),
+    "bounds": (_k, _option("--other", "Another matrix of rank k, to compare.", metavar="MATRIX")),
+    "missing": (_k, _option("--iterations", "Rounds.  [default: 100]", type=int, metavar="N")),
+    "isomap": (_k, _option("--neighbors", "Neighbours of each point.  [default: 2]", type=int, metavar="N")),
     "select": (
         _option("--count", "How many columns to keep.", type=int, metavar="N"),
         _option("--threshold", "Least size of the correlation.  [default: 0.5]", type=float, metavar="R"),
     ),
 }  # fmt: skip
 
-SECOND = {"query": "QUERY", "select": "TARGET"}
-"""Solutions that need a vector beside the matrix."""
+SECOND = {"query": "QUERY", "select": "TARGET", "project": "NEW"}
+"""Solutions that take a second argument."""
 
 ABOUT = {
     "rank": "Rank by row reduction, a basis from the rows, coordinates.",
     "determinant": "Determinant by Chio's condensation.",
+    "gram-schmidt": "Orthonormal columns: A = Q R.",
     "eigen": "Eigenvalues and eigenvectors.",
     "power-iteration": "The dominant eigenpair, iterate by iterate.",
     "deflation": "All eigenpairs, one after the other.",
     "diagonalize": "A = V D V^-1, and powers.",
     "svd": "Singular values and vectors, the best approximation.",
     "pseudo-inverse": "The pseudo-inverse, zeros left zero.",
-    "pca": "Principal components: axes, scores, shares, errors.",
-    "minor-components": "The axes of least variance.",
+    "bounds": "Eckart-Young: the best approximation of rank k.",
+    "pca": "Principal components, scores, shares, errors.",
+    "minor-components": "The components of least variance.",
+    "project": "New rows in the components of a table.",
+    "correlation": "PCA of covariances against PCA of correlations.",
+    "missing": "Missing entries by EM, round by round.",
     "energy": "How many singular values to keep.",
     "query": "A new row in concept space, and back.",
     "cur": "Real columns and rows: C U R.",
     "nmf": "Non-negative factors by multiplicative updates.",
-    "kernel-pca": "Kernel, centring, axes, scores.",
+    "kernel-pca": "Kernel, centring, components, scores.",
+    "isomap": "Neighbours, shortest paths, coordinates.",
     "select": "Columns by their correlation with a target.",
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.worked.notation import text_formula, text_prose
+from eckart.worked.notation import text_formula, text_name, text_prose
 from eckart.worked.numerals import is_exact
 from eckart.worked.solution import Equation, Solution, Step, Table
 
@@ -15,6 +15,7 @@ def document(solution: Solution) -> dict[str, Any]:
     """The whole solution as lists, dictionaries, texts and numbers."""
     return {
         "title": text_prose(solution.title),
+        "language": solution.language,
         "steps": [_step(step) for step in solution.steps],
         "answer": [_equation(equation) for equation in solution.answer],
         "parts": {name: plain(value) for name, value in solution.parts.items()},
@@ -31,12 +32,12 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def _equation(equation: Equation) -> dict[str, Any]:
-    return {"name": text_formula(equation.name), **plain(equation.value)}
+    return {"name": text_name(equation.name), **plain(equation.value)}
 
 
 def _table(table: Table) -> dict[str, Any]:
     rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in table.rows]
-    return {"headings": [text_formula(heading) for heading in table.headings], "rows": rows}
+    return {"headings": [text_name(heading) for heading in table.headings], "rows": rows}
 
 
 def plain(value: Any) -> Any:

@@ -6,19 +6,32 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.worked.notation import latex_formula, latex_prose
-from eckart.worked.numerals import decimal, is_exact, is_plain, latex_matrix, latex_number
+from eckart.worked.messages import current, tr
+from eckart.worked.notation import latex_formula, latex_name, latex_prose
+from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number
 from eckart.worked.solution import Equation, Solution, Step, Table
 
+# pdfLaTeX needs font encodings; XeLaTeX and LuaLaTeX need a font that has Cyrillic letters.
+_LATIN = r"\ifPDFTeX\usepackage[T1]{fontenc}\fi"
+_PACKAGES = {
+    "en": _LATIN,
+    "it": _LATIN,
+    "es": _LATIN,
+    "ru": r"\ifPDFTeX\usepackage[T2A]{fontenc}\else\usepackage{fontspec}"
+    r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi",
+}
 # \fit shrinks a line that is wider than the page; the packages are in every TeX distribution.
 _OPENING = r"""\documentclass[11pt]{article}
-\usepackage[utf8]{inputenc}
+\usepackage{iftex}
+\ifPDFTeX\usepackage[utf8]{inputenc}\fi
+LANGUAGE
 \usepackage{amsmath}
 \usepackage{graphicx}
 \newsavebox{\fitbox}
 \newcommand{\fit}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
   \ifdim\wd\fitbox>\linewidth\resizebox{\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
 \setlength{\parindent}{0pt}
+\sloppy
 \renewcommand{\arraystretch}{1.3}
 \begin{document}
 """
@@ -26,44 +39,57 @@ _OPENING = r"""\documentclass[11pt]{article}
 
 def latex(solution: Solution) -> str:
     """The whole document."""
-    lines = [_OPENING + rf"\section*{{{latex_prose(solution.title)}}}", r"\begin{enumerate}"]
-    for step in solution.steps:
-        lines += _step(step)
-    lines += [r"\end{enumerate}", *([r"\subsection*{Answer}"] if solution.answer else [])]
-    lines += [_line(equation) for equation in solution.answer]
-    return "\n".join([*lines, r"\end{document}", ""])
+    return "\n".join([opening(), *body(solution), r"\end{document}", ""])
 
 
-def _step(step: Step) -> list[str]:
-    lines = [rf"\item {latex_prose(step.statement)}"]
+def opening() -> str:
+    """Class, packages of the language, and the start of the document."""
+    return _OPENING.replace("LANGUAGE", _PACKAGES[current()])
+
+
+def body(solution: Solution) -> list[str]:
+    """The solution without the frame of a document."""
+    lines = [rf"\section*{{{latex_prose(solution.title)}}}", r"\begin{description}"]
+    for label, step in solution.outline():
+        lines += _step(label, step)
+    lines += [r"\end{description}", *([rf"\subsection*{{{tr('Answer')}}}"] if solution.answer else [])]
+    return [*lines, *[line(equation) for equation in solution.answer]]
+
+
+def _step(label: str, step: Step) -> list[str]:
+    lines = [rf"\item[{label}.] {latex_prose(step.statement)}"]
     if step.formula:
         lines.append(rf"\[\fit{{{latex_formula(step.formula)}}}\]")
-    lines += [_table(item) if isinstance(item, Table) else _line(item) for item in step.numbers]
+    lines += [_table(item) if isinstance(item, Table) else line(item) for item in step.numbers]
     if step.remark:
         lines.append(rf"\emph{{{latex_prose(step.remark)}}}")
     return lines
 
 
-def _line(equation: Equation) -> str:
+def line(equation: Equation) -> str:
+    """An equation on a line of its own."""
     if isinstance(equation.value, str):
-        name = f"${latex_formula(equation.name)}$: " if equation.name else ""
+        name = f"{latex_name(equation.name, inline=True)}: " if equation.name else ""
         return f"{name}{latex_prose(equation.value)}\n"
     return rf"\[\fit{{{equation_latex(equation)}}}\]"
 
 
 def equation_latex(equation: Equation) -> str:
     """`name = value ≈ decimal` as one line of mathematics."""
-    name, value = latex_formula(equation.name), equation.value
+    name, value = latex_name(equation.name), equation.value
     unit = rf"\ {latex_formula(equation.unit)}" if equation.unit else ""
     matrix = isinstance(value, sp.MatrixBase)
     if matrix and 0 in value.shape:
         return rf"{name} = (\,)"
+    near = ""
+    if not value.free_symbols:
+        near = latex_matrix(value, decimals=True) if matrix else latex_decimal(value)
     if not is_exact(value):
-        return rf"{name} \approx {latex_matrix(value, decimals=True) if matrix else decimal(value)}{unit}"
+        return rf"{name} \approx {near}{unit}"
     exact = latex_matrix(value) if matrix else latex_number(value)
     if is_plain(value) or value.free_symbols:
         return f"{name} = {exact}{unit}"
-    return rf"{name} = {exact}{unit} \approx {latex_matrix(value, decimals=True) if matrix else decimal(value)}{unit}"
+    return rf"{name} = {exact}{unit} \approx {near}{unit}"
 
 
 def cell(value: Any) -> str:
@@ -71,11 +97,11 @@ def cell(value: Any) -> str:
     if isinstance(value, str):
         return latex_prose(value)
     shown = latex_number(value)
-    return f"${shown if len(str(value)) <= 12 else decimal(value)}$"
+    return f"${shown if len(str(value)) <= 12 else latex_decimal(value)}$"
 
 
 def _table(table: Table) -> str:
-    head = " & ".join(f"${latex_formula(heading)}$" for heading in table.headings)
+    head = " & ".join(latex_name(heading, inline=True) for heading in table.headings)
     rows = [" & ".join(cell(value) for value in row) for row in table.rows]
     body = " \\\\\n".join([head + r" \\ \hline", *rows]).replace("\\hline \\\\\n", "\\hline\n")
     inside = f"\\begin{{tabular}}{{{'r' * len(table.headings)}}}\n{body}\n\\end{{tabular}}"

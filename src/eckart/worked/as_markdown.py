@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from eckart.worked.as_latex import cell, equation_latex
-from eckart.worked.notation import latex_formula, markdown_prose
+from eckart.worked.messages import tr
+from eckart.worked.notation import latex_formula, markdown_name, markdown_prose
 from eckart.worked.solution import Equation, Solution, Table
 
 
 def markdown(solution: Solution) -> str:
     """The whole solution."""
     blocks = [f"## {markdown_prose(solution.title)}"]
-    for number, step in enumerate(solution.steps, 1):
-        blocks.append(f"**{number}.** {markdown_prose(step.statement)}")
+    for label, step in solution.outline():
+        blocks.append(f"**{label}.** {markdown_prose(step.statement)}")
         if step.formula:
             blocks.append(f"$$ {latex_formula(step.formula)} $$")
         blocks += [_table(item) if isinstance(item, Table) else _block(item) for item in step.numbers]
         if step.remark:
             blocks.append(f"*{markdown_prose(step.remark)}*")
-    blocks += ["**Answer**"] if solution.answer else []
+    blocks += [f"**{tr('Answer')}**"] if solution.answer else []
     blocks += [_block(equation) for equation in solution.answer]
     return "\n\n".join(blocks) + "\n"
 
 
 def _block(equation: Equation) -> str:
     if isinstance(equation.value, str):
-        name = f"${latex_formula(equation.name)}$: " if equation.name else ""
+        name = f"{markdown_name(equation.name)}: " if equation.name else ""
         return name + markdown_prose(equation.value)
     return f"$$ {equation_latex(equation)} $$"
 
 
 def _table(table: Table) -> str:
-    head = "| " + " | ".join(f"${latex_formula(heading)}$" for heading in table.headings) + " |"
+    head = "| " + " | ".join(markdown_name(heading) for heading in table.headings) + " |"
     rule = "|" + "---:|" * len(table.headings)
     rows = ["| " + " | ".join(cell(value).replace("|", r"\|") for value in row) + " |" for row in table.rows]
     return "\n".join([head, rule, *rows])

@@ -1,4 +1,4 @@
-"""A solution as plain text: sentences wrapped, matrices drawn with brackets, the decimal beside the exact value."""
+"""A solution as plain text: sentences wrapped, matrices drawn with brackets, the decimal after the exact value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import sympy as sp
 
-from eckart.worked.notation import text_formula, text_prose
-from eckart.worked.numerals import decimal, is_exact, is_plain, text_number, without_dust
+from eckart.worked.messages import tr
+from eckart.worked.notation import text_formula, text_name, text_prose
+from eckart.worked.numerals import decimal, is_exact, is_plain, separator, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 _INDENT = 4
@@ -18,18 +19,19 @@ _INDENT = 4
 
 def text(solution: Solution, width: int = 80) -> str:
     """The whole solution."""
-    lines = [solution.title, "=" * min(len(solution.title), width), ""]
-    for number, step in enumerate(solution.steps, 1):
-        lines += [*step_lines(step, number, width), ""]
-    lines += ["Answer"] if solution.answer else []
+    title = textwrap.wrap(text_prose(solution.title), width)
+    lines = [*title, "=" * max(map(len, title)), ""]
+    for label, step in solution.outline():
+        lines += [*step_lines(step, label, width), ""]
+    lines += [tr("Answer")] if solution.answer else []
     for equation in solution.answer:
         lines += equation_lines(equation, width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def step_lines(step: Step, number: int, width: int) -> list[str]:
+def step_lines(step: Step, label: str, width: int) -> list[str]:
     """One step: number and statement, formula, numbers, remark."""
-    mark = f"{number}. "
+    mark = f"{label}. "
     lines = textwrap.wrap(mark + text_prose(step.statement), width, subsequent_indent=" " * len(mark))
     if step.formula:
         lines += textwrap.wrap(
@@ -45,7 +47,7 @@ def step_lines(step: Step, number: int, width: int) -> list[str]:
 
 def equation_lines(equation: Equation, width: int) -> list[str]:
     """`name = value ≈ decimal`, indented; matrices over several lines."""
-    name, value = text_formula(equation.name), equation.value
+    name, value = text_name(equation.name), equation.value
     room = width - _INDENT
     if isinstance(value, str):
         given = textwrap.wrap(f"{name} = {text_prose(value)}" if name else text_prose(value), room)
@@ -83,7 +85,7 @@ def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
         )
     if len(exact[0]) <= room:
         return [f"{name} =", *exact, "≈", *near]
-    return [f"{name} ≈", *near, "exactly, entry by entry:", *_listed(value, room)]
+    return [f"{name} ≈", *near, tr("exactly, entry by entry:"), *_listed(value, room)]
 
 
 def _listed(value: Any, room: int) -> list[str]:
@@ -104,7 +106,10 @@ def _in_blocks(value: Any, show: Callable[[Any], str], room: int) -> list[str]:
         stop = start + 1
         while stop < value.cols and len(matrix_lines(value[:, start : stop + 1], show)[0]) <= room:
             stop += 1
-        lines += [f"columns {start + 1} to {stop}:", *matrix_lines(value[:, start:stop], show)]
+        lines += [
+            tr("columns {first} to {last}:", first=start + 1, last=stop),
+            *matrix_lines(value[:, start:stop], show),
+        ]
         start = stop
     return lines
 
@@ -122,9 +127,10 @@ def _decimals(value: Any, room: int) -> list[str]:
 def matrix_lines(matrix: Any, show: Callable[[Any], str]) -> list[str]:
     """The matrix with brackets, columns to the right."""
     if matrix.rows == 0 or matrix.cols == 0:
-        return [f"(empty, {matrix.rows} x {matrix.cols})"]
+        return [tr("(empty, {rows} x {cols})", rows=matrix.rows, cols=matrix.cols)]
     if matrix.cols == 1 and matrix.rows > 1:
-        return ["(" + ", ".join(show(entry) for entry in matrix) + ")"]  # a column, written in one line to save room
+        # A column, written in one line to save room; after decimal commas a semicolon separates.
+        return ["(" + separator().join(show(entry) for entry in matrix) + ")"]
     cells = [[show(matrix[i, j]) for j in range(matrix.cols)] for i in range(matrix.rows)]
     wide = [max(len(row[j]) for row in cells) for j in range(matrix.cols)]
     body = ["  ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in cells]
@@ -156,7 +162,7 @@ def cell(value: Any, digits: int) -> str:
 def table_lines(table: Table, width: int) -> list[str]:
     """Headings, a rule, rows; fewer digits and narrower gaps where the page is too narrow."""
     for digits, gap in ((6, "  "), (6, " "), (4, " "), (3, " "), (2, " ")):
-        heads = [text_formula(heading) for heading in table.headings]
+        heads = [text_name(heading) for heading in table.headings]
         rows = [heads, *[[cell(value, digits) for value in row] for row in table.rows]]
         wide = [max(len(row[j]) for row in rows) for j in range(len(heads))]
         lines = [" " * _INDENT + gap.join(c.rjust(w) for c, w in zip(row, wide, strict=True)) for row in rows]

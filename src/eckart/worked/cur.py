@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from eckart.errors import InputError, ParameterError
+from eckart.errors import InputError
 from eckart.options import check_choice
-from eckart.worked.checks import whole
+from eckart.worked.cur_draw import Drawn, draw_steps, drawn
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
 from eckart.worked.pseudo_inverse import core as unscaled_core
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import factors
 
 CORES = ("intersection", "best")
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Rows or columns that were drawn, each once: where, how often, and the square of what multiplies it."""
-
-    draws: list[int]
-    places: list[int]
-    times: list[int]
-    squares: list[Any]
-
-    @property
-    def scales(self) -> list[Any]:
-        return [sp.sqrt(square) for square in self.squares]
 
 
 def cur(
@@ -64,10 +50,9 @@ def cur(
     middle, product = cores(a, w, taken, kept, core)
     error = sp.expand(sum(entry * entry for entry in a - product))
     steps = (
-        Step("The matrix and its squared norm.", numbers=(Equation("A", a), Equation("‖A‖_F^2", total))),
-        _probability_step("column", "q", q),
-        _probability_step("row", "p", p),
-        _draw_step(taken, kept, seed, columns, rows),
+        Step(tr("The matrix and its squared norm."), numbers=(Equation("A", a), Equation("‖A‖_F^2", total))),
+        *_probability_steps(q, p),
+        *draw_steps(taken, kept, seed),
         _scale_step(c, bottom),
         _core_step(w, taken, kept, middle, core),
         *_error_steps(a, product, error),
@@ -83,6 +68,8 @@ def cur(
         "error_squared": error,
         "columns": [sp.Integer(j) for j in taken.draws],
         "rows": [sp.Integer(i) for i in kept.draws],
+        "column_numbers": [sp.Float(u, 17) for u in taken.numbers or ()],
+        "row_numbers": [sp.Float(u, 17) for u in kept.numbers or ()],
     }
     answer = (
         Equation("C", c),
@@ -90,25 +77,22 @@ def cur(
         Equation("R", bottom),
         Equation("‖A - C U R‖_F", tidy_root(error)),
     )
-    return Solution(f"CUR of a {a.rows} x {a.cols} matrix", steps, answer, parts)
+    return Solution(tr("CUR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts)
 
 
-def drawn(chances: list[Any], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
-    """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
-    if given is None:
-        whole("r", r, 1, 20)
-        weights = np.array([float(sp.N(chance)) for chance in chances])
-        draws = [int(j) + 1 for j in generator.choice(len(chances), size=r, p=weights / weights.sum())]
-    else:
-        draws = [int(j) for j in given]
-    if not draws or any(not 1 <= j <= len(chances) for j in draws):
-        raise ParameterError(f"{name}={draws!r}: give numbers from 1 to {len(chances)}, at least one.")
-    if any(chances[j - 1] == 0 for j in draws):
-        raise ParameterError(f"{name}={draws!r} holds one that is all zeros, which is never drawn. Take another.")
-    places = sorted(set(draws))
-    times = [draws.count(j) for j in places]
-    squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(places, times, strict=True)]
-    return Drawn(draws, [j - 1 for j in places], times, squares)
+def _probability_steps(q: list[Any], p: list[Any]) -> tuple[Step, Step]:
+    return (
+        Step(
+            tr("The probability of each column: its squared norm divided by that of the matrix."),
+            "q_j = ‖A e_j‖^2 / ‖A‖_F^2",
+            (Equation("q", sp.Matrix([q])),),
+        ),
+        Step(
+            tr("The probability of each row: its squared norm divided by that of the matrix."),
+            "p_i = ‖e_i^T A‖^2 / ‖A‖_F^2",
+            (Equation("p", sp.Matrix([p])),),
+        ),
+    )
 
 
 def cores(a: Any, w: Any, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:
@@ -124,50 +108,26 @@ def cores(a: Any, w: Any, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, An
     return (right * plain * left).applyfunc(sp.radsimp), product.applyfunc(lambda value: sp.expand(sp.radsimp(value)))
 
 
-def _probability_step(word: str, name: str, chances: list[Any]) -> Step:
-    statement = f"The chance of each {word}: its squared norm over that of the matrix."
-    index = "j" if word == "column" else "i"
-    formula = f"{name}_{index} = ‖{word} {index}‖^2 / ‖A‖_F^2"
-    return Step(statement, formula, (Equation(name, sp.Matrix([chances])),))
-
-
-def _draw_step(taken: Drawn, kept: Drawn, seed: int, columns: Any, rows: Any) -> Step:
-    how = "as given" if columns is not None and rows is not None else f"with seed {seed}, with replacement"
-    table = Table(
-        ("drawn", "which", "times each"),
-        tuple(
-            (
-                word,
-                ", ".join(map(str, side.draws)),
-                ", ".join(f"{j + 1}: {m}" for j, m in zip(side.places, side.times, strict=True)),
-            )
-            for word, side in (("columns", taken), ("rows", kept))
-        ),
-    )
-    return Step(f"Draw {how}.", numbers=(table,))
-
-
 def _scale_step(c: Any, bottom: Any) -> Step:
-    statement = (
-        "Divide each drawn column by $sqrt(c q_j)$ and each row by $sqrt(r p_i)$, where $c$ and $r$ count the "
-        "draws; one "
-        "drawn several times is kept once, times the root of how often."
+    statement = tr(
+        "Divide each drawn column by $sqrt(c q_j)$ and each drawn row by $sqrt(r p_i)$, where $c$"
+        " and $r$ are the numbers of draws. One drawn $m$ times is kept once and multiplied by "
+        "$sqrt(m)$."
     )
-    formula = "C = columns / sqrt(c q),  R = rows / sqrt(r p)"
+    formula = "C e_j = A e_j / sqrt(c q_j),  e_i^T R = e_i^T A / sqrt(r p_i)"
     return Step(statement, formula, (Equation("C", c), Equation("R", bottom)))
 
 
 def _core_step(w: Any, taken: Drawn, kept: Drawn, middle: Any, kind: str) -> Step:
     scaled = sp.diag(*kept.scales) * w * sp.diag(*taken.scales)
     if kind == "best":
-        statement = "The best core for these rows and columns: no other $U$ leaves a smaller error."
+        statement = tr("The best core for these rows and columns: no other $U$ leaves a smaller error.")
         return Step(statement, "U = C^+ A R^+", (Equation("U", middle),))
-    statement = (
-        "The core: the rows and columns meet in $W$, scaled like both, and $U$ is its pseudo-inverse, "
-        "from the SVD with "
+    statement = tr(
+        "The core: $W$ is the intersection of the rows and columns, scaled like both, and $U$ is "
+        "its pseudo-inverse by the SVD, where zero singular values stay zero."
     )
-    statement += "zeros left zero."
-    remark = "Not with the squares of $Σ^+$, as some notes have it: then $10 A$ would get the same $C U R$ as $A$."
+    remark = tr("Some notes square $Σ^+$ here; then $10 A$ would get the same $C U R$ as $A$.")
     return Step(statement, "W = X Σ Y^T,  U = W^+ = Y Σ^+ X^T", (Equation("W", scaled), Equation("U", middle)), remark)
 
 
@@ -180,14 +140,15 @@ def _error_steps(a: Any, product: Any, error: Any) -> tuple[Step, ...]:
         Equation("‖A - C U R‖_F", tidy_root(error)),
         Equation(f"‖A - A_{k}‖_F", tidy_root(best)),
     )
-    statement = (
-        f"What is lost, beside the least that rank {k} can lose. CUR loses at least as much; in return "
-        f"its columns and rows "
+    statement = tr(
+        "The error, and the smallest error that rank {k} allows. CUR cannot have less; in return "
+        "its columns and rows are real ones, and zeros stay zeros.",
+        k=k,
     )
-    statement += "are real ones, and zeros stay zeros."
-    remark = (
-        "In practice $4 k$ rows and columns are drawn for an error near the best; theory promises, with "
-        "many more draws, "
+    remark = tr(
+        "In practice $4 k$ rows and columns are drawn. For probabilities from squared norms "
+        "theory promises an additive error, $‖A - C U R‖_F ≤ ‖A - A_k‖_F + ε ‖A‖_F$, with enough "
+        "draws; the bound $(2 + ε) ‖A - A_k‖_F$ that some notes print here needs leverage scores "
+        "as probabilities."
     )
-    remark += "an error of at most $(2 + ε) ‖A - A_k‖_F$ nearly always."
     return (Step(statement, "‖A - C U R‖_F ≥ ‖A - A_k‖_F", numbers, remark),)

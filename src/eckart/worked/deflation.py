@@ -9,6 +9,7 @@ import sympy as sp
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice
 from eckart.worked.matrices import square
+from eckart.worked.messages import tr
 from eckart.worked.numerals import GUARD
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns
@@ -35,17 +36,21 @@ def deflation(given: Any, *, method: str = "auto") -> Solution:
     found = spectrum(a, symmetric=False) if not symmetric else _by_modulus(spectrum(a))
     hotelling = symmetric and method != "wielandt"
     steps, values, vectors = _hotelling(a, found) if hotelling else _wielandt(a, found)
-    opening = Step("The matrix.", numbers=(Equation("A", a),),
-                   remark="It is symmetric." if symmetric else "It is not symmetric.")  # fmt: skip
+    opening = Step(
+        tr("The matrix."),
+        numbers=(Equation("A", a),),
+        remark=tr("It is symmetric.") if symmetric else tr("It is not symmetric."),
+    )
     name = "Hotelling" if hotelling else "Wielandt"
     answer = (*[Equation(f"λ_{i}", value) for i, value in enumerate(values, 1)], Equation("V", vectors))
     parts = {"eigenvalues": sp.Matrix(values), "eigenvectors": vectors}
-    return Solution(f"All eigenpairs by {name}'s deflation", (opening, *steps), answer, parts)
+    return Solution(tr("All eigenpairs by {name}'s deflation", name=name), (opening, *steps), answer, parts)
 
 
 def _by_modulus(found: Spectrum) -> Spectrum:
-    return Spectrum(found.polynomial, found.factors,
-                    tuple(sorted(found.roots, key=lambda root: -abs(float(sp.N(root.value))))))  # fmt: skip
+    return Spectrum(
+        found.polynomial, found.factors, tuple(sorted(found.roots, key=lambda root: -abs(float(sp.N(root.value)))))
+    )
 
 
 def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
@@ -53,10 +58,14 @@ def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     for i, axis in enumerate(found.axes, 1):
         rest = (rest - axis.outer(axis.entries, axis.entries) * axis.value).applyfunc(settled)
         last = i == len(found.axes)
-        statement = f"Pair {i}: the dominant eigenvalue of what is left, with its unit vector. Take it out."
+        statement = tr(
+            "Pair {i}: the dominant eigenvalue of the remaining matrix and its unit vector. Subtract their term.", i=i
+        )
         numbers = (Equation(f"λ_{i}", axis.value), Equation(f"v_{i}", axis.unit), Equation(f"B_{i}", rest))
-        remark = "Nothing is left: $A$ is the sum of the terms taken out." if last else ""
-        remark = remark or f"$v_{i}$ is still an eigenvector, now for 0; the other pairs are as they were."
+        remark = tr("Nothing is left: $A$ is the sum of the terms subtracted.") if last else ""
+        remark = remark or tr(
+            "$v_{i}$ is still an eigenvector, now for the eigenvalue 0; the other pairs are unchanged.", i=i
+        )
         steps.append(
             Step(statement, f"B_{i} = {'A' if i == 1 else f'B_{i - 1}'} - λ_{i} v_{i} v_{i}^T", numbers, remark)
         )
@@ -75,8 +84,12 @@ def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     for i, axis in enumerate(found.axes, 1):
         vector = axis.direction if exact else sp.N(axis.unit, GUARD)
         if axis.value == 0:
-            steps.append(Step(f"What is left has only the eigenvalue 0. Solve $A v = 0$ for pair {i}.",
-                              numbers=(Equation(f"v_{i}", vector),)))  # fmt: skip
+            steps.append(
+                Step(
+                    tr("The remaining matrix has only the eigenvalue 0. Solve $A v = 0$ for pair {i}.", i=i),
+                    numbers=(Equation(f"v_{i}", vector),),
+                )
+            )
         else:
             step, work = _round(i, axis.value, vector, work, chain)
             steps.append(step)
@@ -95,28 +108,32 @@ def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, An
     x = (work[place, :].T / (value * u[place])).applyfunc(sp.expand)
     name = "A" if i == 1 else f"B_{i - 1}"
     numbers = [Equation(f"λ_{i}", value), Equation("v_1" if i == 1 else f"u_{i}", u)]
-    formula = (
-        f"B_{i} = {name} - λ_{i} {'v_1' if i == 1 else f'u_{i}'} x^T,  x = (row {place + 1} of {name}) / "
-        f"(λ_{i} · its entry {place + 1})"
-    )
+    own = "v_1" if i == 1 else f"u_{i}"
+    row = f"e_{place + 1}^T"
+    formula = f"B_{i} = {name} - λ_{i} {own} x^T,  x^T = {row} {name} / (λ_{i} {row} {own})"
     back, remark = u, ""
     for (earlier, other, weight), above in zip(reversed(chain), reversed(down[:-1]), strict=True):
         moved = ((value - earlier) * back + earlier * (weight.T * back)[0] * other).applyfunc(sp.expand)
         back = above if all(abs(sp.N(entry)) < 1e-20 for entry in moved) else moved
     if chain:
         numbers.append(Equation(f"v_{i}", back))
-        remark = (
-            f"Back to $A$, stage by stage: $v = (λ_{i} - λ_j) u + λ_j (x_j · u) v_j$. With the signs the "
-            f"other way round "
+        remark = tr(
+            "Back to $A$, one deflation at a time: $v = (λ_{i} - λ_j) u + λ_j (x_j · u) v_j$. With "
+            "the opposite sign of the difference the result is not an eigenvector.",
+            i=i,
         )
-        remark += "the result is no eigenvector."
         if any(earlier == value for earlier, _, _ in chain):
-            remark += " Where the two eigenvalues are equal that is 0, and $u$ itself is taken."
+            equal = tr("Where the two eigenvalues are equal this vector is 0, and $u$ itself is used.")
+            remark = f"{remark} {equal}"
     work = (work - value * u * x.T).applyfunc(_clean)
     chain.append((value, u, x))
     numbers += [Equation("x", x), Equation(f"B_{i}", work)]
     return Step(
-        f"Pair {i}: dominant in ${name}$. Choose $x$ with $x · v = 1$ and take the pair out.",
+        tr(
+            "Pair {i}: dominant in ${name}$. Choose $x$ with $x · v = 1$ and subtract the term of the pair.",
+            i=i,
+            name=name,
+        ),
         formula,
         tuple(numbers),
         remark,

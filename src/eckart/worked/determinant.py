@@ -5,11 +5,15 @@ det A = det B / a_11^(n-2),   b_ij = a_11 a_(i+1)(j+1) - a_1(j+1) a_(i+1)1
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
+from eckart.worked.determinant_expansion import chio_steps, expansion_steps
 from eckart.worked.matrices import square
+from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Solution, Step
 
 RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{i+1,1}"
@@ -22,28 +26,32 @@ def determinant(given: Any) -> Solution:
     37
     """
     a = square(given, "determinant", side=7)
-    steps = [Step("The matrix.", numbers=(Equation("A", a),))]
+    steps = [Step(tr("The matrix."), numbers=(Equation("A", a),))]
     sign, divisor, work = 1, sp.Integer(1), a.copy()
     while work.rows > 2:
         first = next((i for i in range(work.rows) if work[i, 0] != 0), None)
         if first is None:
-            remark = (
-                "A column of zeros makes every product in the determinant zero, so there is nothing left to compute."
-            )
-            steps.append(Step("The first column is zero.", "det = 0", remark=remark))
+            remark = tr("Every product in the determinant has a factor from this column, so the determinant is 0.")
+            steps.append(Step(tr("The first column is zero."), "det = 0", remark=remark))
             return _solution(a, steps, sp.Integer(0), work)
         if first:
             work.row_swap(0, first)
             sign = -sign
-            statement = f"The pivot is 0: swap rows 1 and {first + 1}, which changes the sign of the determinant."
+            statement = tr(
+                "The pivot is 0: swap rows 1 and {row}, which changes the sign of the determinant.", row=first + 1
+            )
             steps.append(Step(statement, numbers=(Equation("A'", work.copy()),)))
         pivot, power = work[0, 0], work.rows - 2
+        more = partial(chio_steps, work)
         work = condensed(work)
         divisor = sp.expand(divisor * pivot**power)
-        statement = (
-            f"Condense around the pivot {sp.sstr(pivot)}: from {power + 2} x {power + 2} to {power + 1} x {power + 1}."
+        statement = tr(
+            "Condense around the pivot ${pivot}$: from {before} x {before} to {after} x {after}.",
+            pivot=text_number(pivot),
+            before=power + 2,
+            after=power + 1,
         )
-        steps.append(Step(statement, RULE, (Equation("B", work), Equation("a_11^{n-2}", pivot**power))))
+        steps.append(Step(statement, RULE, (Equation("B", work), Equation("a_11^{n-2}", pivot**power)), more=more))
     value, step = _last(work, sign, divisor)
     steps.append(step)
     return _solution(a, steps, value, work)
@@ -67,14 +75,20 @@ def _last(work: Any, sign: int, divisor: Any) -> tuple[Any, Step]:
     value = sp.expand(sp.radsimp(sign * small / divisor))
     numbers = [Equation("det(B)" if divisor != 1 or sign < 0 else "det(A)", small)]
     if divisor != 1 or sign < 0:
-        numbers += [Equation("divisor", divisor), Equation("sign", sp.Integer(sign)), Equation("det(A)", value)]
+        numbers += [Equation(tr("divisor"), divisor), Equation(tr("sign"), sp.Integer(sign)), Equation("det(A)", value)]
     return value, Step(
-        "What is left is small enough to compute at once; divide by the powers of the pivots.", formula, tuple(numbers)
+        tr("The rest is small enough to compute directly; divide by the powers of the pivots."),
+        formula,
+        tuple(numbers),
     )
 
 
 def _solution(a: Any, steps: list[Step], value: Any, last: Any) -> Solution:
+    if 3 <= a.rows <= 4:
+        statement = tr("Check: the same determinant by Sarrus or by cofactors.")
+        more = partial(expansion_steps, a, "det(A)")
+        steps.append(Step(statement, numbers=(Equation("det(A)", value),), more=more, check=True))
     if value == 0:
-        steps.append(Step("The determinant is 0: the matrix has no inverse, and its rows depend on each other."))
-    title = f"Determinant of a {a.rows} x {a.rows} matrix by Chio's condensation"
+        steps.append(Step(tr("The determinant is 0: the matrix has no inverse, and its rows are linearly dependent.")))
+    title = tr("Determinant of a {rows} x {rows} matrix by Chio's condensation", rows=a.rows)
     return Solution(title, tuple(steps), (Equation("det(A)", value),), {"determinant": value, "last": last})

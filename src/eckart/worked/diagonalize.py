@@ -8,6 +8,7 @@ import sympy as sp
 
 from eckart.worked.checks import whole
 from eckart.worked.matrices import square
+from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import is_exact
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
@@ -32,16 +33,18 @@ def diagonalize(given: Any, power: int = 3) -> Solution:
     whole("power", power, 0, 50)
     symmetric = bool(a.is_symmetric())
     found = spectrum(a)
-    title = f"Diagonalisation of a {a.rows} x {a.rows} matrix"
-    steps = (Step("The matrix.", numbers=(Equation("A", a),)), *spectral_steps(a, found, "A"))
+    title = tr("Diagonalisation of a {rows} x {rows} matrix", rows=a.rows)
+    steps = (Step(tr("The matrix."), numbers=(Equation("A", a),)), *spectral_steps(a, found, "A"))
     if len(found.axes) < a.rows:
-        statement = (
-            f"$V$ needs {a.rows} independent eigenvectors and there "
-            f"{'is' if len(found.axes) == 1 else 'are'} {len(found.axes)}: the "
+        statement = trn(
+            "$V$ needs {rows} independent eigenvectors and there is only {n}: the matrix cannot be diagonalised.",
+            "$V$ needs {rows} independent eigenvectors and there are only {n}: the matrix cannot be diagonalised.",
+            len(found.axes),
+            rows=a.rows,
         )
-        step = Step(statement + "matrix cannot be diagonalised.")
+        step = Step(statement)
         return Solution(
-            title, (*steps, step), (Equation("", "The matrix cannot be diagonalised."),), {"diagonalizable": False}
+            title, (*steps, step), (Equation("", tr("The matrix cannot be diagonalised.")),), {"diagonalizable": False}
         )
     v, d, inverse = factors_of(a, found, symmetric)
     raised = raised_to(a, found, power, d, v, inverse)
@@ -91,9 +94,13 @@ def raised_to(a: Any, found: Spectrum, power: int, d: Any, v: Any, inverse: Any)
 
 def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:
     if symmetric:
-        statement = "Put the unit eigenvectors side by side. They are orthogonal, so the inverse is the transpose."
+        statement = tr(
+            "Put the unit eigenvectors in the columns of $V$. They are orthogonal, so the inverse is the transpose."
+        )
         return Step(statement, "A = V D V^T,  V^T V = I", (Equation("V", v), Equation("D", d)))
-    statement = "Put eigenvectors side by side (of any length: the inverse makes up for it) and invert."
+    statement = tr(
+        "Put the eigenvectors in the columns of $V$ (any length will do, the inverse compensates) and invert."
+    )
     return Step(
         statement, "A V = V D,  A = V D V^{-1}", (Equation("V", v), Equation("D", d), Equation("V^{-1}", inverse))
     )
@@ -101,11 +108,14 @@ def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:
 
 def _power_step(a: Any, raised: Any, power: int) -> Step:
     name = "V^T" if a.is_symmetric() else "V^{-1}"
-    statement = f"Powers are now easy, since inner factors cancel: raise the eigenvalues. Here to the power {power}."
+    statement = tr(
+        "Powers are now easy, because inner factors cancel: raise the eigenvalues to the power {power}.",
+        power=power,
+    )
     return Step(statement, f"A^{power} = V D^{power} {name}", (Equation(f"A^{power}", raised),))
 
 
 def _invertible(found: Spectrum) -> tuple[Step, ...]:
     if any(value == 0 for value in found.values):
-        return (Step("An eigenvalue is 0, so $A$ is not invertible: $D$ has no inverse."),)
-    return (Step("No eigenvalue is 0, so $A$ is invertible: take the reciprocals in $D$."),)
+        return (Step(tr("An eigenvalue is 0, so $A$ is not invertible: $D$ has no inverse.")),)
+    return (Step(tr("No eigenvalue is 0, so $A$ is invertible: take the reciprocals in $D$.")),)

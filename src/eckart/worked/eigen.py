@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.matrices import square
+from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
@@ -23,15 +24,11 @@ def eigen(given: Any) -> Solution:
     """
     m = square(given, "eigen", side=8)
     found = spectrum(m)
-    kind = "symmetric" if m.is_symmetric() else "not symmetric"
-    remark = "so its eigenvalues are real and its eigenvectors orthogonal."
-    remark = (
-        f"It is symmetric, {remark}"
-        if kind == "symmetric"
-        else "It is not symmetric, so roots may be complex or eigenvectors too few."
-    )
+    remark = tr("It is not symmetric, so roots may be complex and eigenvectors too few.")
+    if m.is_symmetric():
+        remark = tr("It is symmetric, so its eigenvalues are real and its eigenvectors orthogonal.")
     steps = (
-        Step("The matrix.", numbers=(Equation("M", m),), remark=remark),
+        Step(tr("The matrix."), numbers=(Equation("M", m),), remark=remark),
         *spectral_steps(m, found),
         check_step(m, found),
     )
@@ -41,18 +38,21 @@ def eigen(given: Any) -> Solution:
     answer.append(Equation("E", vectors))
     parts = {"eigenvalues": values, "eigenvectors": vectors, "characteristic_polynomial": found.polynomial.as_expr(),
              "exact": found.exact}  # fmt: skip
-    return Solution(f"Eigenvalues and eigenvectors of a {m.rows} x {m.rows} matrix", steps, tuple(answer), parts)
+    return Solution(
+        tr("Eigenvalues and eigenvectors of a {rows} x {rows} matrix", rows=m.rows), steps, tuple(answer), parts
+    )
 
 
 def check_step(m: Any, found: Spectrum) -> Step:
     """Sum and product of the eigenvalues against trace and determinant."""
     numbers = (Equation("tr(M)", m.trace()), Equation("det(M)", sp.expand(m.det())))
-    statement = "Check: the eigenvalues add up to the trace, and their product is the determinant."
+    statement = tr("Check: the eigenvalues add up to the trace, and their product is the determinant.")
     total = sp.expand(sum(found.values))
-    remark = "A zero eigenvalue: the matrix is not invertible." if any(value == 0 for value in found.values) else ""
+    remark = tr("A zero eigenvalue: the matrix is not invertible.") if any(value == 0 for value in found.values) else ""
     return Step(
         statement,
         "λ_1 + … + λ_n = tr(M),  λ_1 · … · λ_n = det(M)",
         (Equation("λ_1 + … + λ_n", total), *numbers),
         remark,
+        check=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -11,7 +12,9 @@ from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.fields import Axis
 from eckart.worked.matrices import matrix, vector
+from eckart.worked.messages import tr
 from eckart.worked.numerals import GUARD, is_exact
+from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
@@ -51,15 +54,15 @@ def kernel_pca(
     weights = columns([axis.scaled(axis.entries, s) for axis, s in zip(axes, squares, strict=True)], 0)
     scores = columns([axis.scaled(axis.image(centred), s) for axis, s in zip(axes, squares, strict=True)], 0)
     steps = [
-        Step("The points, one per row.", numbers=(Equation("X", table),)),
+        Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
-            "The kernel of each pair: a product in a space that is never written down.",
+            tr("The kernel of each pair: an inner product in a feature space that is never written down."),
             FORMULAS[kernel],
             (Equation("K", gram),),
-            "" if is_exact(gram) else "These are not fractions: numbers to 40 digits from here.",
+            "" if is_exact(gram) else tr("These values are not fractions, so the rest is computed with 40 digits."),
         ),
         _centring_step(terms),
-        *spectral_steps(centred, found, "K~"),
+        *spectral_steps(centred, found, "K~", zero=False),
         _scale_step(weights, scores),
     ]
     values = sp.Matrix([axis.value for axis in axes])
@@ -72,7 +75,13 @@ def kernel_pca(
         step, parts["new_scores"] = _new_step(point, points, gram, axes, squares, settings)
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))
-    return Solution(f"Kernel PCA of {table.rows} points, {kernel} kernel", tuple(steps), tuple(answer), parts)
+    return Solution(
+        tr("Kernel PCA of {rows} points, {kernel} kernel", rows=table.rows, kernel=kernel),
+        tuple(steps),
+        tuple(answer),
+        parts,
+        figures=(partial(unfolded, table, scores),) if table.cols == 2 and scores.cols > 1 else (),
+    )
 
 
 def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: Any, degree: int) -> Any:
@@ -114,21 +123,21 @@ def _weight(axis: Axis, centred: Any) -> Any:
 
 def _centring_step(terms: tuple[Any, Any, Any, Any]) -> Step:
     names = ("1K", "K1", "1K1", "K~")
-    statement = (
-        "Centre, as if the mean had been taken off in that space: subtract the means of columns and of rows, and add "
+    statement = tr(
+        "Centre the points in feature space: subtract the column means and the row means, and add"
+        " the overall mean, which was subtracted twice."
     )
-    statement += "the mean of all, which was subtracted twice."
-    remark = "Two terms are subtracted: with one of them only, rows or columns would not add up to 0."
+    remark = tr("Both means must be subtracted: otherwise rows or columns do not add up to 0.")
     numbers = tuple(Equation(name, term) for name, term in zip(names, terms, strict=True))
     return Step(statement, "K~ = K - 1K - K1 + 1K1", numbers, remark)
 
 
 def _scale_step(weights: Any, scores: Any) -> Step:
-    statement = (
-        "An axis is $∑ a_i φ(x_i)$, and its squared length is $a^T K~ a$. So that this is 1, divide "
-        "each unit eigenvector by "
+    statement = tr(
+        "A component is $∑ a_i φ(x_i)$, and its squared length is $a^T K~ a$. To make this 1, "
+        "divide each unit eigenvector by the square root of its eigenvalue. The scores of the "
+        "points follow."
     )
-    statement += "the root of its eigenvalue. The scores of the points are then these."
     return Step(statement, "a = v / sqrt(λ),  T = K~ a = sqrt(λ) v", (Equation("a", weights), Equation("T", scores)))
 
 
@@ -140,6 +149,8 @@ def _new_step(
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])
     centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)
     scores = sp.Matrix([[axis.scaled(axis.image(centred), s)[0] for axis, s in zip(axes, squares, strict=True)]])
-    statement = "A new point: its kernel with each old one, centred with the means of the old ones, times the weights."
+    statement = tr(
+        "A new point: its kernel with each training point, centred with the training means, times the weights."
+    )
     numbers = (Equation("x", point), Equation("k", row), Equation("k~", centred), Equation("t", scores))
-    return Step(statement, "k~ = k - mean of K - mean of k + mean of all K,  t = k~ a", numbers), scores
+    return Step(statement, "k~ = k - 1K/n - 1 (k · 1)/n + 1 (1^T K 1)/n^2,  t = k~ a", numbers), scores

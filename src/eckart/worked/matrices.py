@@ -22,9 +22,12 @@ REMEDIES = {
     "pca": "'eckart report DATA' or eckart.PCA", "minor_components": "'eckart report DATA --which smallest'",
     "svd": "'eckart report DATA --method svd' or eckart.TruncatedSVD",
     "energy": "'eckart plan DATA --method svd --explain 0.9'", "query": "eckart.TruncatedSVD and its transform",
-    "cur": "eckart.decompose(data, 'svd')", "nmf": "sklearn.decomposition.NMF",
+    "cur": "eckart.CUR", "nmf": "eckart.NMF",
     "kernel_pca": "eckart.KernelPCA",
-    "select": "sklearn.feature_selection",
+    "select": "eckart.CorrelationFilter",
+    "gram_schmidt": "numpy.linalg.qr", "project": "eckart.PCA and its transform",
+    "correlation": "eckart.PCA(scale=True)", "bounds": "eckart.TruncatedSVD",
+    "missing": "'eckart fit DATA --missing em'", "isomap": "eckart.Isomap",
 }  # fmt: skip
 """For each exact solution, what does the same on large data."""
 

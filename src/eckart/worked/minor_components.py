@@ -8,6 +8,7 @@ import sympy as sp
 
 from eckart.options import check_choice
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
 from eckart.worked.pca import data_steps, variance_step
 from eckart.worked.pca_data import DIVISORS, prepared
 from eckart.worked.solution import Equation, Solution, Step
@@ -30,16 +31,19 @@ def minor_components(
     axes = tuple(reversed(data.axes))[:k]
     vectors = columns([axis.unit for axis in axes], table.cols)
     scores = columns([axis.through(data.seen_by(axis)) for axis in axes], table.rows)
-    statement = (
-        "Read the list from its end: the last principal axis is the first minor one. Among all unit vectors it makes "
+    statement = tr(
+        "Read the list from its end: the last principal component is the first minor one. Among "
+        "all unit vectors it makes $‖X w‖$ smallest; a zero means that every row satisfies the "
+        "same linear relation between the columns."
     )
-    statement += "$‖X w‖$ smallest; a zero means a relation between the columns that every row keeps."
     numbers = [Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)]
-    step = Step(statement, "min w^T S w  for  ‖w‖ = 1", (*numbers, Equation("W", vectors), Equation("X W", scores)))
+    step = Step(statement, "min w^T S w,  ‖w‖ = 1", (*numbers, Equation("W", vectors), Equation("X W", scores)))
     steps = (*data_steps(data, divide), *spectral_steps(data.cross_products, data.found, "S"),
              variance_step(data, divide), step)  # fmt: skip
     values = sp.Matrix([axis.value for axis in axes])
     parts = {"eigenvalues": values, "axes": vectors, "scores": scores,
              "variances": values.applyfunc(lambda value: settled(value / data.divisor))}  # fmt: skip
     answer = (*numbers, Equation("W", vectors))
-    return Solution(f"Minor components of a {table.rows} x {table.cols} table", steps, answer, parts)
+    return Solution(
+        tr("Minor components of a {rows} x {cols} table", rows=table.rows, cols=table.cols), steps, answer, parts
+    )

@@ -15,6 +15,7 @@ from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr, trn
 from eckart.worked.plsa import plsa_steps
 from eckart.worked.solution import Equation, Solution, Step, Table
 
@@ -55,27 +56,26 @@ def nmf(
     first, second = _start(a, k, seed, w, h)
     exact_w, exact_h = step(_objects(a), _objects(first), _objects(second), loss)
     history, left, right = _run(a, first, second, loss, iterations)
-    shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
-    table = Table(("round", "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
     wide, final = sp.Matrix(left.tolist()), sp.Matrix(right.tolist())
-    remark = "It never rises, but it may stop at a local optimum: another start may do better."
     steps = (
         Step(
-            "The matrix and the start.",
+            tr("The matrix and the start."),
             "A ≈ W H,  W ≥ 0,  H ≥ 0",
             (Equation("A", a), Equation("W", first), Equation("H", second)),
             _saving(a, k),
         ),
-        Step("What is made small.", OBJECTIVES[loss], (Equation("D", sp.Float(history[0], 17)),)),
+        Step(tr("The objective to minimise."), OBJECTIVES[loss], (Equation("D", sp.Float(history[0], 17)),)),
         Step(
-            "First round, exactly: first $W$, then $H$ with the new $W$. Every factor is non-negative, so no "
-            "sign can change.",
+            tr(
+                "First round, exactly: first $W$, then $H$ with the new $W$. Every factor is "
+                "non-negative, so no sign can change."
+            ),
             UPDATES[loss],
             (Equation("W", sp.Matrix(exact_w.tolist())), Equation("H", sp.Matrix(exact_h.tolist()))),
         ),
-        Step(f"And so on, {iterations} rounds in all; the objective after each.", numbers=(table,), remark=remark),
+        _history_step(history),
         Step(
-            "The factors, and their product.",
+            tr("The factors and their product."),
             numbers=(Equation("W", wide), Equation("H", final), Equation("W H", wide * final)),
         ),
         *plsa_steps(wide, final),
@@ -89,7 +89,24 @@ def nmf(
         "first_H": sp.Matrix(exact_h.tolist()),
     }
     answer = (Equation("W", wide), Equation("H", final), Equation("D", parts["objective"]))
-    return Solution(f"Non-negative factors of a {a.rows} x {a.cols} matrix", steps, answer, parts)
+    return Solution(
+        tr("Non-negative factors of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts
+    )
+
+
+def _history_step(history: list[float]) -> Step:
+    iterations = len(history) - 1
+    shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
+    table = Table((tr("round"), "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
+    statement = trn(
+        "Continue, {n} round in all; the objective after each round.",
+        "Continue, {n} rounds in all; the objective after each round.",
+        iterations,
+    )
+    remark = tr(
+        "The objective never rises, but the limit need not be a global optimum, nor even a local one: try other starts."
+    )
+    return Step(statement, numbers=(table,), remark=remark)
 
 
 def step(a: Array, w: Array, h: Array, loss: str) -> tuple[Array, Array]:
@@ -155,8 +172,15 @@ def _check(a: Any, k: Any, iterations: Any) -> None:
 
 def _saving(a: Any, k: int) -> str:
     stored, whole = (a.rows + a.cols) * k, a.rows * a.cols
-    words = "fewer" if stored < whole else "not fewer"
-    return (
-        f"The factors hold {stored} numbers, {words} than the {whole} of the matrix. Many notes put observations in "
-        "columns: then the columns of $W$ are the dictionary and those of $H$ the activations."
+    notes = tr(
+        "Many notes put observations in columns: then the columns of $W$ are the dictionary and "
+        "those of $H$ the activations."
     )
+    saving = tr(
+        "The factors hold {stored} numbers, not fewer than the {whole} of the matrix.", stored=stored, whole=whole
+    )
+    if stored < whole:
+        saving = tr(
+            "The factors hold {stored} numbers, fewer than the {whole} of the matrix.", stored=stored, whole=whole
+        )
+    return f"{saving} {notes}"

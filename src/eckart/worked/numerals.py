@@ -1,4 +1,4 @@
-"""Exact numbers in print: as text, as LaTeX, and the decimal beside them."""
+"""Exact numbers in print: as text, as LaTeX, and as decimals."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import sympy as sp
+
+from eckart.worked.messages import current
 
 DIGITS = 6
 """Significant digits of a decimal."""
@@ -26,11 +28,35 @@ def is_exact(value: Any) -> bool:
 
 
 def is_plain(value: Any) -> bool:
-    """An integer, or a matrix of them: no decimal need stand beside it."""
+    """An integer, or a matrix of them: no decimal is needed."""
     if isinstance(value, sp.MatrixBase):
         return all(is_plain(entry) for entry in value)
     real, imaginary = sp.sympify(value).as_real_imag()
     return bool(real.is_Integer and imaginary.is_Integer)
+
+
+def comma() -> bool:
+    """Whether the language writes a decimal comma."""
+    return current() != "en"
+
+
+def separator() -> str:
+    """What separates the numbers of a list."""
+    return "; " if comma() else ", "
+
+
+def figure(value: float, digits: int = DIGITS) -> str:
+    """A number inside a sentence, with the decimal sign of the language."""
+    return _localised(f"{value:.{digits}g}")
+
+
+def latex_decimal(value: Any) -> str:
+    """A decimal in LaTeX, where a decimal comma needs braces to be set without a space."""
+    return decimal(value).replace(",", "{,}")
+
+
+def _localised(text: str) -> str:
+    return text.replace(".", ",") if comma() else text
 
 
 def decimal(value: Any, digits: int = DIGITS) -> str:
@@ -43,9 +69,9 @@ def decimal(value: Any, digits: int = DIGITS) -> str:
     if abs(number.imag) > 1e-25 * max(1.0, abs(number)):
         real = f"{number.real:.{digits}g}" if abs(number.real) > 1e-12 * abs(number) else ""
         sign = "+" if real and number.imag > 0 else ""
-        return f"{real}{sign}{number.imag:.{digits}g}i"
+        return _localised(f"{real}{sign}{number.imag:.{digits}g}i")
     text = f"{number.real:.{digits}g}"
-    return "0" if float(text) == 0 or abs(number.real) < 1e-25 else text
+    return "0" if float(text) == 0 or abs(number.real) < 1e-25 else _localised(text)
 
 
 def text_number(value: Any) -> str:
@@ -61,6 +87,7 @@ def text_number(value: Any) -> str:
     if not is_exact(value):
         return decimal(value)
     text = sp.sstr(value, order=_order(value)).replace("**", "^").replace("lambda", "λ")
+    text = re.sub(r"\b(\d+)\^\(1/3\)", r"∛\1", text).replace("^(1/3)", "^{1/3}")
     text = re.sub(r"sqrt\((\w+)\)", r"√\1", text).replace("sqrt(", "√(")
     text = re.sub(r"\*?\bI\b", "i", text)
     return re.sub(r"\*", "", re.sub(r"(?<=[\w)])\*(?=\d)", "·", text))
@@ -69,7 +96,7 @@ def text_number(value: Any) -> str:
 def latex_number(value: Any) -> str:
     """The exact number in LaTeX; a decimal where there is no exact form."""
     value = sp.sympify(value)
-    return sp.latex(value, order=_order(value)) if is_exact(value) else decimal(value)
+    return sp.latex(value, order=_order(value)) if is_exact(value) else latex_decimal(value)
 
 
 def _order(value: Any) -> str | None:
@@ -78,7 +105,7 @@ def _order(value: Any) -> str | None:
 
 
 def without_dust(matrix: Any) -> Any:
-    """Decimals that are rounding beside the largest entry are shown as 0."""
+    """Decimals at the level of rounding errors of the largest entry are shown as 0."""
     if is_exact(matrix):
         return matrix
     limit = max(abs(complex(sp.N(entry))) for entry in matrix) * 1e-12
@@ -87,7 +114,7 @@ def without_dust(matrix: Any) -> Any:
 
 def latex_matrix(matrix: Any, *, decimals: bool = False) -> str:
     """Square brackets, one line."""
-    show, matrix = (decimal, without_dust(matrix)) if decimals else (latex_number, matrix)
+    show, matrix = (latex_decimal, without_dust(matrix)) if decimals else (latex_number, matrix)
     rows = r" \\ ".join(" & ".join(show(matrix[i, j]) for j in range(matrix.cols)) for i in range(matrix.rows))
     # An array, because the matrix environments stop at ten columns.
     return rf"\left[\begin{{array}}{{{'r' * matrix.cols}}} {rows} \end{{array}}\right]"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.errors import ParameterError
 from eckart.options import check_choice
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr, trn
 from eckart.worked.pca_data import DIVISORS, Prepared, prepared
 from eckart.worked.pca_routes import ROUTES, opening, route_steps
+from eckart.worked.pictures import drops, scree
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import check_k, settled
@@ -51,34 +55,55 @@ def pca(
     steps = (*data_steps(data, divide), opening(route), *spectral_steps(data.cross_products, data.found, "S"),
              *route_steps(data, route), variance_step(data, divide), _score_step(data),
              *_reduction(data, k))  # fmt: skip
-    title = f"Principal components of a {table.rows} x {table.cols} table"
-    title += f"{'' if center else ', not centred'}{', scaled' if scale else ''}"
-    return Solution(title, steps, tuple(_answer(data, k)), _parts(data, k))
+    figures = (*((partial(drops, table, center=center),) if table.cols == 2 and not scale else ()),
+               partial(scree, table, center=center, scale=scale))  # fmt: skip
+    return Solution(_title(table, center, scale), steps, tuple(_answer(data, k)), _parts(data, k), figures=figures)
+
+
+def _title(table: Any, center: bool, scale: bool) -> str:
+    size = {"rows": table.rows, "cols": table.cols}
+    if scale:
+        return tr("Principal components of a {rows} x {cols} table, scaled", **size)
+    if not center:
+        return tr("Principal components of a {rows} x {cols} table, not centred", **size)
+    return tr("Principal components of a {rows} x {cols} table", **size)
 
 
 def data_steps(data: Prepared, divide: str) -> tuple[Step, ...]:
     """The table, its means, its spread, its cross-products."""
-    steps = [Step("The table: rows are observations, columns are variables.", numbers=(Equation("M", data.table),))]
+    steps = [Step(tr("The table: rows are observations, columns are variables."), numbers=(Equation("M", data.table),))]
     if data.centered:
         numbers = (Equation("μ", data.means), Equation("X", data.centred))
-        steps.append(Step("Subtract the mean of each column.", "X = M - 1 μ", numbers))
+        steps.append(Step(tr("Subtract the mean of each column."), "X = M - 1 μ", numbers))
     else:
-        remark = "Axes then pass through the origin and not through the mean: the first one mostly points to the data."
-        steps.append(Step("The means stay in: $X$ is the table itself.", remark=remark))
+        remark = tr(
+            "The components then pass through the origin, not through the mean: the first one mostly "
+            "points towards the data."
+        )
+        steps.append(Step(tr("No centring: $X$ is the table itself."), remark=remark))
     if data.variances is not None:
         spread = sp.Matrix([[sp.sqrt(v) for v in data.variances]])
-        steps.append(Step("Divide each column by its standard deviation, so that units do not matter.", "x_{ij} / s_j",
-                          (Equation("s", spread), Equation("X", data.used))))  # fmt: skip
+        statement = tr("Divide each column by its standard deviation, so that the units do not matter.")
+        steps.append(Step(statement, "x_{ij} / s_j", (Equation("s", spread), Equation("X", data.used))))
     products: tuple[Equation, ...] = (Equation("S", data.cross_products),)
     if divide != "1":
         products += (Equation("C", (data.cross_products / data.divisor).applyfunc(sp.expand)),)
     formula = {"n-1": "S = X^T X,  C = S / (n - 1)", "n": "S = X^T X,  C = S / n", "1": "S = X^T X"}[divide]
-    kind = "the covariance matrix" if data.centered else "the same as mean squares and products"
-    statement = "Cross-products of the columns" + ("." if divide == "1" else f", and {kind}.")
-    remark = "Both have the same eigenvectors; only the eigenvalues are divided." if divide != "1" else ""
+    statement = tr("Cross-products of the columns.")
+    if divide != "1" and data.centered:
+        statement = tr("Cross-products of the columns, and the covariance matrix.")
+    elif divide != "1":
+        statement = tr("Cross-products of the columns, and the mean squares and products.")
+    remark = tr("Both have the same eigenvectors; only the eigenvalues are divided.") if divide != "1" else ""
     if data.variances is not None and divide != "1" and data.centered:
-        remark = "$C$ is the correlation matrix. " + remark
-    return (*steps, Step(statement, formula, products, remark))
+        remark = f"{tr('$C$ is the correlation matrix.')} {remark}"
+    more = partial(product_steps, data.used.T, data.used, "s") if table_is_small(data) else None
+    return (*steps, Step(statement, formula, products, remark, more))
+
+
+def table_is_small(data: Prepared) -> bool:
+    """Whether sums of products can be written out."""
+    return bool(data.table.rows <= 8)
 
 
 def variance_step(data: Prepared, divide: str) -> Step:
@@ -92,12 +117,12 @@ def variance_step(data: Prepared, divide: str) -> Step:
             (sp.Integer(i), axis.value, settled(axis.value / data.divisor), *[settled(sp.radsimp(p)) for p in part])
         )
     below = {"n-1": "λ_i / (n - 1)", "n": "λ_i / n", "1": "λ_i"}[divide]
-    table = Table(("axis", "λ", "variance" if data.centered else below, "PVE", "total"), tuple(rows))
-    remark = "The variances of the axes add up to those of the columns: turning the axes keeps the total."
+    table = Table((tr("component"), "λ", tr("variance") if data.centered else below, "PVE", tr("total")), tuple(rows))
+    remark = tr("The variances of the components add up to those of the columns: a rotation keeps the total.")
     if not data.centered:
-        remark = "Without centring these are mean squares about the origin, not variances."
+        remark = tr("Without centring these are mean squares about the origin, not variances.")
     return Step(
-        "What each axis carries, and its share of the whole (PVE).",
+        tr("The variance of each component and its share of the total (PVE)."),
         f"{below},  λ_i / (λ_1 + … + λ_p)",
         (table,),
         remark,
@@ -117,12 +142,14 @@ def enough(values: Sequence[Any], share: float) -> int:
 
 
 def _score_step(data: Prepared) -> Step:
-    remark = (
-        "Their columns are orthogonal, and the squared length of column $i$ is $λ_i$. An eigenvector may be turned "
+    remark = tr(
+        "The columns of $T$ are orthogonal, and the squared length of column $i$ is $λ_i$. An "
+        "eigenvector may change sign; its scores then change sign too."
     )
-    remark += "round; its scores then change sign too."
     numbers = (Equation("V", data.vectors), Equation("T", data.scores))
-    return Step("Scores: the rows in the new axes.", "T = X V", numbers, remark)
+    more = partial(product_steps, data.used, data.vectors, "t") if table_is_small(data) else None
+    statement = tr("Scores: the coordinates of the rows along the components.")
+    return Step(statement, "T = X V", numbers, remark, more)
 
 
 def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
@@ -130,18 +157,18 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     rest = (data.used - near).applyfunc(settled)
     direct = settled(sum((entry * entry for entry in rest), sp.Integer(0)))
     dropped = settled(sum((axis.value for axis in data.axes[k:]), sp.Integer(0)))
-    plural = "axis" if k == 1 else "axes"
-    statement = (
-        f"Keep {k} {plural} and go back to the columns: each row is replaced by its foot in the space of the kept "
+    statement = trn(
+        "Keep {n} component and return to the original columns: each row is projected onto its line.",
+        "Keep {n} components and return to the original columns: each row is projected onto their span.",
+        k,
     )
-    statement += f"{plural}."
     numbers = [Equation(f"X_{k}", near)]
     if data.centered or data.variances is not None:
-        numbers.append(Equation("in units of M", data.reconstruction(k)))
+        numbers.append(Equation(tr("in the units of $M$"), data.reconstruction(k)))
     first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers))
-    statement = "The error in two ways: entry by entry, and as the sum of the dropped eigenvalues."
-    both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation("dropped λ", dropped))
-    return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both)
+    statement = tr("The error computed twice: entry by entry, and as the sum of the dropped eigenvalues.")
+    both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation(tr("dropped $λ$"), dropped))
+    return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both, check=True)
 
 
 def _answer(data: Prepared, k: int) -> list[Equation]:

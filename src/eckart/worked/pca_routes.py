@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.fields import tidy_root
+from eckart.worked.messages import tr
 from eckart.worked.pca_data import Prepared
 from eckart.worked.solution import Equation, Step, Table
 from eckart.worked.svd import settled
@@ -22,26 +23,28 @@ def route_steps(data: Prepared, route: str) -> tuple[Step, ...]:
 def opening(route: str) -> Step:
     """What is looked for, before the eigenvectors are found."""
     if route == "variance":
-        statement = (
-            "Look for the direction along which the rows vary most: the unit vector $w$ for which $‖X w‖$ is largest. "
+        statement = tr(
+            "Look for the direction along which the rows vary most: the unit vector $w$ for which $‖X"
+            " w‖$ is largest. Setting the derivative of $w^T S w - λ (w^T w - 1)$ to zero gives $S w "
+            "= λ w$: $w$ is an eigenvector, and the value reached is its eigenvalue."
         )
-        statement += (
-            "Setting the derivative of $w^T S w - λ (w^T w - 1)$ to zero gives $S w = λ w$: $w$ is an eigenvector, and "
-        )
-        return Step(statement + "the value reached is its eigenvalue.", "max w^T S w  for  ‖w‖ = 1")
+        return Step(statement, "max w^T S w,  ‖w‖ = 1", check=True)
     if route == "reconstruction":
-        statement = (
-            "Look for the line that loses least when every row is replaced by its foot on the line. By Pythagoras the "
+        statement = tr(
+            "Look for the line that loses least when every row is replaced by its projection onto the"
+            " line. By Pythagoras the squared loss is the squared length of the row minus what the "
+            "line keeps, so losing least means keeping most: the answer is again the eigenvector of "
+            "the largest eigenvalue."
         )
-        statement += "squared loss is what the row has less what the line keeps, so losing least is keeping most: "
         return Step(
-            statement + "the answer is again the eigenvector of the largest eigenvalue.",
+            statement,
             "‖X - X w w^T‖_F^2 = tr(S) - w^T S w",
         )
-    statement = (
-        "Use the singular value decomposition of $X$: its right vectors are the axes, and the squares of its singular "
+    statement = tr(
+        "Use the singular value decomposition of $X$: its right vectors are the components, and "
+        "the squares of its singular values are the eigenvalues of $S = X^T X$."
     )
-    return Step(statement + "values are the eigenvalues of $S = X^T X$.", "X = U Σ V^T,  S = V Σ^2 V^T")
+    return Step(statement, "X = U Σ V^T,  S = V Σ^2 V^T")
 
 
 def _variance(data: Prepared) -> tuple[Step, ...]:
@@ -53,13 +56,16 @@ def _variance(data: Prepared) -> tuple[Step, ...]:
         rest = (data.used - data.projected(i)).applyfunc(settled)
         products = (rest.T * rest).applyfunc(settled)
         follow = data.axes[i].value
-        statement = (
-            f"Take axis {i} out of the data and look again: the largest eigenvalue left belongs to axis {i + 1}."
+        statement = tr(
+            "Remove component {i} from the data and maximise again: the largest remaining eigenvalue "
+            "belongs to component {following}.",
+            i=i,
+            following=i + 1,
         )
         numbers = (
             Equation(f"X_{i + 1}", rest),
             Equation(f"X_{i + 1}^T X_{i + 1}", products),
-            Equation("largest λ", follow),
+            Equation(tr("largest $λ$"), follow),
         )
         sums = " + ".join(f"w_{j} w_{j}^T" for j in range(1, i + 1))
         steps.append(Step(statement, f"X_{i + 1} = X - X ({sums})", numbers))
@@ -70,19 +76,20 @@ def _reconstruction(data: Prepared) -> tuple[Step, ...]:
     """The loss of each axis alone, and of the coordinate axes for comparison."""
     total = settled(data.cross_products.trace())
     rows: list[tuple[Any, ...]] = [
-        (f"axis {i}", axis.value, settled(total - axis.value)) for i, axis in enumerate(data.axes, 1)
+        (tr("component {i}", i=i), axis.value, settled(total - axis.value)) for i, axis in enumerate(data.axes, 1)
     ]
     for j in range(data.table.cols):
         kept = data.cross_products[j, j]
-        rows.append((f"column {j + 1} alone", kept, settled(total - kept)))
-    statement = (
-        "What one line keeps and loses: no line loses less than axis 1, and a coordinate axis loses more unless "
+        rows.append((tr("column {j} alone", j=j + 1), kept, settled(total - kept)))
+    statement = tr(
+        "What one line keeps and loses: no line loses less than component 1, and a coordinate "
+        "axis loses more unless it is a component itself."
     )
     return (
         Step(
-            statement + "it is an axis itself.",
-            "loss = tr(S) - w^T S w",
-            (Table(("line", "kept", "lost"), tuple(rows)),),
+            statement,
+            "‖X - X w w^T‖_F^2 = tr(S) - w^T S w",
+            (Table((tr("line"), tr("kept"), tr("lost")), tuple(rows)),),
         ),
     )
 
@@ -94,7 +101,7 @@ def _svd(data: Prepared) -> tuple[Step, ...]:
         return ()
     left = sp.Matrix.hstack(*[_unit_scores(data, axis, value) for axis, value in zip(axes, values, strict=True)])
     numbers = [Equation(f"σ_{i}", value) for i, value in enumerate(values, 1)]
-    statement = "Singular values and left vectors. The scores are the left vectors times the singular values."
+    statement = tr("Singular values and left vectors. The scores are the left vectors times the singular values.")
     return (Step(statement, "σ_i = sqrt(λ_i),  u_i = X v_i / σ_i,  T = X V = U Σ", (*numbers, Equation("U", left))),)
 
 

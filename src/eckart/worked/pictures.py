@@ -11,6 +11,8 @@ import numpy as np
 
 from eckart.errors import InputError
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
+from eckart.worked.numerals import figure as shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +29,12 @@ def unit_circle(given: Any) -> Figure:
         raise InputError(f"The matrix is {a.shape[0]} x {a.shape[1]}; this picture needs 2 x 2 or 3 x 3.")
     u, s, vt = np.linalg.svd(a)
     stages = [np.eye(len(a)), vt, np.diag(s) @ vt, u @ np.diag(s) @ vt]
-    titles = ["unit circle" if len(a) == 2 else "unit sphere", r"$V^T$ turns", r"$\Sigma$ stretches", r"$U$ turns: $A$"]
+    titles = [
+        tr("unit circle") if len(a) == 2 else tr("unit sphere"),
+        tr("$V^T$ rotates"),
+        tr("$\\Sigma$ stretches"),
+        tr("$U$ rotates: $A$"),
+    ]
     figure = _figure(12, 3.6)
     reach = 1.3 * max(1.0, s[0])
     for place, (stage, title) in enumerate(zip(stages, titles, strict=True), 1):
@@ -49,17 +56,23 @@ def drops(given: Any, *, center: bool = True) -> Figure:
     figure = _figure(6.5, 4.6)
     axes = figure.add_subplot()
     reach = 1.15 * abs((x - mean) @ vt.T).max() + 0.2
-    for vector, color, name in zip(vt, (BLUE, ORANGE), ("first axis", "second axis"), strict=True):
+    for vector, color, name in zip(vt, (BLUE, ORANGE), (tr("first component"), tr("second component")), strict=True):
         ends = mean + np.outer([-reach, reach], vector)
         axes.plot(*ends.T, color=color, lw=1.6, label=name, zorder=1)
     for point, foot in zip(x, feet, strict=True):
         axes.plot(*np.array([point, foot]).T, color=GREY, ls="--", lw=1, zorder=2)
-    axes.scatter(feet[:, 0], feet[:, 1], s=28, facecolor="white", edgecolor=BLUE, zorder=3, label="feet")
-    axes.scatter(x[:, 0], x[:, 1], s=42, color="black", zorder=4, label="points")
-    axes.set(aspect="equal", xlabel="column 1", ylabel="column 2")
+    axes.scatter(feet[:, 0], feet[:, 1], s=28, facecolor="white", edgecolor=BLUE, zorder=3, label=tr("projections"))
+    axes.scatter(x[:, 0], x[:, 1], s=42, color="black", zorder=4, label=tr("points"))
+    axes.set(aspect="equal", xlabel=tr("column {j}", j=1), ylabel=tr("column {j}", j=2))
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     lost = float((s[1:] ** 2).sum())
-    axes.set_title(f"Points and their feet on the first axis\nsum of squared drops: {lost:.4g}", fontsize=11)
+    axes.set_title(
+        tr(
+            "Points and their projections onto the first component\nsum of squared distances: {lost}",
+            lost=shown(lost, 4),
+        ),
+        fontsize=11,
+    )
     return figure
 
 
@@ -77,8 +90,10 @@ def scree(given: Any, *, center: bool = True, scale: bool = False) -> Figure:
     axes = figure.add_subplot()
     bars = axes.bar(places, 100 * share, color=BLUE, width=0.6)
     axes.bar_label(bars, [f"{100 * value:.1f} %" for value in share], fontsize=9, padding=7)
-    axes.plot(places, 100 * share.cumsum(), color=ORANGE, marker="o", label="running total")
-    axes.set(xticks=places, xlabel="axis", ylabel="share of variance, %", ylim=(0, 118), title="Scree")
+    axes.plot(places, 100 * share.cumsum(), color=ORANGE, marker="o", label=tr("running total"))
+    axes.set(
+        xticks=places, xlabel=tr("component"), ylabel=tr("share of variance, %"), ylim=(0, 118), title=tr("Scree plot")
+    )
     axes.legend(frameon=False, loc="center right")
     return figure
 
@@ -91,11 +106,19 @@ def circles(*, points: int = 200, gamma: float = 4.0, seed: int = 0) -> Figure:
     x = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     color = np.where(np.arange(points) < points // 2, ORANGE, BLUE)
     figure = _figure(11, 3.8)
-    panels = (("the points", x), ("PCA", _pca(x)), (f"kernel PCA (RBF, $\\gamma$ = {gamma:g})", rbf_scores(x, gamma)))
+    panels = (
+        (tr("the points"), x),
+        ("PCA", _pca(x)),
+        (tr("kernel PCA (RBF, $\\gamma$ = {gamma})", gamma=shown(gamma)), rbf_scores(x, gamma)),
+    )
     for place, (title, scores) in enumerate(panels, 1):
         axes = figure.add_subplot(1, 3, place)
         axes.scatter(scores[:, 0], scores[:, 1], c=color, s=14)
-        names = ("column 1", "column 2") if place == 1 else ("axis 1", "axis 2")
+        names = (
+            (tr("column {j}", j=1), tr("column {j}", j=2))
+            if place == 1
+            else (tr("component {i}", i=1), tr("component {i}", i=2))
+        )
         axes.set(title=title, xlabel=names[0], ylabel=names[1], aspect="equal" if place < 3 else "auto")
     return figure
 
@@ -111,14 +134,54 @@ def sphere(*, points: int = 600, gamma: float = 3.0, seed: int = 0) -> Figure:
     figure = _figure(11, 3.8)
     first: Any = figure.add_subplot(1, 3, 1, projection="3d")
     first.scatter(*x.T, c=color, s=6)
-    first.set(title="the points", box_aspect=(1, 1, 1), xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
+    first.set(title=tr("the points"), box_aspect=(1, 1, 1), xticks=[-1, 0, 1], yticks=[-1, 0, 1], zticks=[-1, 0, 1])
     for place, title, scores in (
         (2, "PCA", _pca(x)),
-        (3, f"kernel PCA (RBF, $\\gamma$ = {gamma:g})", rbf_scores(x, gamma)),
+        (3, tr("kernel PCA (RBF, $\\gamma$ = {gamma})", gamma=shown(gamma)), rbf_scores(x, gamma)),
     ):
         axes = figure.add_subplot(1, 3, place)
         axes.scatter(scores[:, 0], scores[:, 1], c=color, s=8)
-        axes.set(title=title, xlabel="axis 1", ylabel="axis 2", aspect="equal" if place == 2 else "auto")
+        axes.set(
+            title=title,
+            xlabel=tr("component {i}", i=1),
+            ylabel=tr("component {i}", i=2),
+            aspect="equal" if place == 2 else "auto",
+        )
+    return figure
+
+
+def graph(given: Any, edges: tuple[tuple[int, int], ...]) -> Figure:
+    """Points of a two-column table and the edges of their neighbours, each with its length."""
+    x = _numbers(given)
+    figure = _figure(5.5, 4.2)
+    axes = figure.add_subplot()
+    for i, j in edges:
+        axes.plot(*x[[i, j]].T, color=BLUE, lw=1.6, zorder=1)
+        middle = x[[i, j]].mean(axis=0)
+        length = shown(float(np.linalg.norm(x[i] - x[j])), 3)
+        axes.annotate(length, middle, color=GREY, xytext=(3, 3), textcoords="offset points", fontsize=9)
+    axes.scatter(x[:, 0], x[:, 1], s=60, color="black", zorder=2)
+    for place, point in enumerate(x, 1):
+        axes.annotate(str(place), point, xytext=(6, 6), textcoords="offset points", color=ORANGE, weight="bold")
+    axes.set(
+        aspect="equal", xlabel=tr("column {j}", j=1), ylabel=tr("column {j}", j=2), title=tr("Graph of neighbours")
+    )
+    axes.margins(0.15)
+    return figure
+
+
+def unfolded(given: Any, scores: Any) -> Figure:
+    """Points of a two-column table and their first two scores, in two panels."""
+    figure = _figure(8, 3.8)
+    panels = ((tr("the points"), _numbers(given), "column"), (tr("scores"), np.array(scores.tolist(), float), "score"))
+    for place, (title, x, kind) in enumerate(panels, 1):
+        axes = figure.add_subplot(1, 2, place)
+        axes.scatter(x[:, 0], x[:, 1], s=42, color=BLUE if kind == "column" else ORANGE)
+        for number, point in enumerate(x[:, :2], 1):
+            axes.annotate(str(number), point, xytext=(5, 5), textcoords="offset points")
+        names = [tr("column {j}", j=j) if kind == "column" else tr("component {i}", i=j) for j in (1, 2)]
+        axes.set(title=title, xlabel=names[0], ylabel=names[1])
+        axes.margins(0.15)
     return figure
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Step
 
 
@@ -32,21 +33,22 @@ def plsa_steps(w: Any, h: Any) -> tuple[Step, ...]:
         [[sum(topics), *[sum(terms[:, k]) for k in range(w.cols)], *[sum(documents[k, :]) for k in range(h.rows)]]]
     )
     back_w = terms * sp.diag(*topics)
-    statement = (
-        "As probabilities (rows are terms $m$, columns are documents $d$, factors are topics $t$): divide by the sums."
+    statement = tr(
+        "As probabilities, with terms $m$ in rows, documents $d$ in columns and topics $t$ as "
+        "factors: divide by the sums."
     )
     formula = "P(m, d) = ∑ P(t) P(m|t) P(d|t)"
-    back = "And back: a dictionary and activations with the same product, up to the total that was divided out."
+    back = tr("And back: factors with the same product, up to the total that was divided out.")
     return (
-        Step(statement, formula, (*numbers, Equation("sums", sums)), "Each distribution adds up to 1."),
+        Step(statement, formula, (*numbers, Equation(tr("sums"), sums)), tr("Each distribution adds up to 1.")),
         Step(
             back,
             "w_{fk} = P(t_k) P(m_f|t_k),  h_{kn} = P(d_n|t_k)",
             (
                 Equation("W", back_w),
                 Equation("H", documents),
-                Equation("total", total),
-                Equation("total · W H", total * back_w * documents),
+                Equation(tr("total"), total),
+                Equation(tr("total $· W H$"), total * back_w * documents),
             ),
         ),
     )

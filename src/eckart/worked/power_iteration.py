@@ -11,6 +11,8 @@ import sympy as sp
 from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import square, vector
+from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectrum import Root, Spectrum, spectrum
 
@@ -47,15 +49,26 @@ def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: i
         raise InputError("The start is the zero vector, which has no direction. Give any other.")
     found = spectrum(a, symmetric=False)
     run = iterate(np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel(), eps, most)
-    steps = (Step("The matrix and the start.", numbers=(Equation("A", a), Equation("x_0", first))),
-             _iteration_step(run, eps), _outcome(a, first, found, run, most), _truth(found))  # fmt: skip
+    steps = (
+        Step(tr("The matrix and the start."), numbers=(Equation("A", a), Equation("x_0", first))),
+        _iteration_step(run, eps),
+        _outcome(a, first, found, run, most),
+        _truth(found),
+    )
     value, unit = sp.Float(run.quotients[-1], 17), sp.Matrix([sp.Float(x, 17) for x in run.iterates[-1]])
     answer = (
-        [Equation("λ", value), Equation("x", unit)] if run.settled else [Equation("", "The iteration did not settle.")]
+        [Equation("λ", value), Equation("x", unit)]
+        if run.settled
+        else [Equation("", tr("The iteration did not converge."))]
     )
-    parts = {"eigenvalue": value, "eigenvector": unit, "iterations": sp.Integer(len(run.iterates) - 1),
-             "settled": run.settled, "dominant": found.roots[0].value}  # fmt: skip
-    return Solution(f"Power iteration on a {a.rows} x {a.rows} matrix", steps, tuple(answer), parts)
+    parts = {
+        "eigenvalue": value,
+        "eigenvector": unit,
+        "iterations": sp.Integer(len(run.iterates) - 1),
+        "settled": run.settled,
+        "dominant": found.roots[0].value,
+    }
+    return Solution(tr("Power iteration on a {rows} x {rows} matrix", rows=a.rows), steps, tuple(answer), parts)
 
 
 def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
@@ -88,12 +101,15 @@ def _iteration_step(run: Run, eps: float) -> Step:
         entries = [sp.Float(x, 17) for x in run.iterates[i]]
         change = sp.Float(run.plain[i], 17) if i else ""
         rows.append((sp.Integer(i), *entries, sp.Float(run.quotients[i], 17), change))
-    headings = ("t", *[f"[{j}]" for j in range(1, size + 1)], "x^T A x", "change")
-    statement = (
-        f"Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps:g}."
+    headings = ("t", *[f"[{j}]" for j in range(1, size + 1)], "x^T A x", "δ")
+    statement = tr(
+        "Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps}.",
+        eps=figure(eps),
     )
-    formula = "x_{t+1} = A x_t / ‖A x_t‖,  change = ‖x_{t+1} - x_t‖,  λ ≈ x^T A x"
-    remark = "Columns [1], [2], ... are the entries of $x_t$; $x^T A x$ is the Rayleigh quotient, which estimates $λ$."
+    formula = "x_{t+1} = A x_t / ‖A x_t‖,  δ = ‖x_{t+1} - x_t‖,  λ ≈ x^T A x"
+    remark = tr(
+        "Columns [1], [2], ... are the entries of $x_t$; $x^T A x$ is the Rayleigh quotient, which estimates $λ$."
+    )
     return Step(statement, formula, (Table(headings, tuple(rows)),), remark)
 
 
@@ -101,37 +117,59 @@ def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:
     top = leaders(found)
     count = len(run.iterates) - 1
     if run.settled:
-        words = f"After {count} step{'s' if count > 1 else ''} the direction has settled."
+        words = trn("After {n} step the direction has settled.", "After {n} steps the direction has settled.", count)
     elif count < most:
-        words = "The iteration stops, because $A x = 0$: there is nothing left to divide by."
+        words = tr("The iteration stops, because $A x = 0$: there is nothing left to divide by.")
     else:
-        words = f"After {most} steps the direction still changes: the iteration does not settle."
+        words = trn(
+            "After {n} step the direction still changes: the iteration has not converged.",
+            "After {n} steps the direction still changes: the iteration does not converge.",
+            most,
+        )
     return Step(" ".join([words, *_reasons(a, start, top, found)]))
 
 
 def _reasons(a: Any, start: Any, top: list[Root], found: Spectrum) -> list[str]:
     reasons = []
     if len(top) > 1:
-        kind = "a complex pair, so the vector goes on turning" if not top[0].real else "of opposite sign, so it swings"
-        reasons.append(f"Two eigenvalues share the largest modulus; they are {kind} and no single direction wins.")
-        return reasons
+        if top[0].real:
+            return [
+                tr(
+                    "Two eigenvalues of opposite sign share the largest modulus: the vector alternates "
+                    "between two directions."
+                )
+            ]
+        return [tr("The two eigenvalues of largest modulus are a complex pair: the vector keeps rotating.")]
     if len(top[0].axes) < top[0].multiplicity:
-        reasons.append("The dominant eigenvalue has too few eigenvectors, so the approach is slow, like $1/t$.")
+        reasons.append(tr("The dominant eigenvalue has too few eigenvectors, so the approach is slow, like $1/t$."))
     elif top[0].multiplicity > 1:
         reasons.append(
-            "The dominant eigenvalue is repeated: the limit is one of its many eigenvectors, chosen by the start."
+            tr("The dominant eigenvalue is repeated: the limit is one of its many eigenvectors, chosen by the start.")
         )
     if top[0].real and sp.N(top[0].value) < 0:
-        reasons.append("The dominant eigenvalue is negative, so the vector changes sign at every step: the "
-                       "difference to the "
-                       "vector before stays near 2, and a stop that ignores the sign is needed.")  # fmt: skip
+        reasons.append(
+            tr(
+                "The dominant eigenvalue is negative, so the vector changes sign at every step: the "
+                "distance to the previous vector stays near 2, and the stopping rule must ignore the "
+                "sign."
+            )
+        )
     if top[0].value != 0 and is_blind(a, start, top[0]):
-        reasons.append("The start has no part along the dominant eigenvector, so the iteration cannot see it and finds "
-                       "another eigenvalue; only rounding could bring it back. Take another start.")  # fmt: skip
+        reasons.append(
+            tr(
+                "The start has no part along the dominant eigenvector, so the iteration finds another "
+                "eigenvalue; only rounding errors can bring the dominant one in. Take another start."
+            )
+        )
     others = [root for root in found.roots if root is not top[0]]
     if others and top[0].value != 0:
         ratio = abs(complex(sp.N(others[0].value))) / abs(complex(sp.N(top[0].value)))
-        reasons.append(f"Each step shrinks the error by about {ratio:.3g}, the ratio of the two largest moduli.")
+        reasons.append(
+            tr(
+                "Each step shrinks the error by about {ratio}, the ratio of the two largest moduli.",
+                ratio=figure(ratio, 3),
+            )
+        )
     return reasons
 
 
@@ -149,4 +187,4 @@ def is_blind(a: Any, start: Any, root: Root) -> bool:
 
 def _truth(found: Spectrum) -> Step:
     numbers = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
-    return Step("For comparison, the roots of the characteristic polynomial.", "det(A - λ I) = 0", numbers)
+    return Step(tr("For comparison, the roots of the characteristic polynomial."), "det(A - λ I) = 0", numbers)

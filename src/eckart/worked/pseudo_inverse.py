@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import factors
 
@@ -34,14 +35,25 @@ def pseudo_inverse(given: Any) -> Solution:
     values = [Equation(f"σ_{i}", value) for i, value in enumerate(found.values, 1)]
     turned = [Equation(f"1/σ_{i}", sp.radsimp(1 / value)) for i, value in enumerate(found.values, 1)]
     steps = (
-        Step("The matrix, and its singular values that are not zero.", "A = X Σ Y^T", (Equation("A", a), *values)),
-        Step("Turn them over; zeros stay zeros, and the shape is transposed.", "A^+ = Y Σ^+ X^T",
-             (*turned, Equation("A^+", inverse))),
-        Step("Check: going there, back and there again is going there.", "A A^+ A = A",
-             (Equation("A A^+ A", (a * inverse * a).applyfunc(sp.expand)),)),
-    )  # fmt: skip
+        Step(tr("The matrix, and its singular values that are not zero."), "A = X Σ Y^T", (Equation("A", a), *values)),
+        Step(
+            tr("Take their reciprocals; zeros stay zeros, and the shape is transposed."),
+            "A^+ = Y Σ^+ X^T",
+            (*turned, Equation("A^+", inverse)),
+        ),
+        Step(
+            tr("Check the defining property."),
+            "A A^+ A = A",
+            (Equation("A A^+ A", (a * inverse * a).applyfunc(sp.expand)),),
+        ),
+    )
     parts = {"pseudo_inverse": inverse, "singular_values": sp.Matrix(found.values)}
-    return Solution(f"Pseudo-inverse of a {a.rows} x {a.cols} matrix", steps, (Equation("A^+", inverse),), parts)
+    return Solution(
+        tr("Pseudo-inverse of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols),
+        steps,
+        (Equation("A^+", inverse),),
+        parts,
+    )
 
 
 def core(a: Any, left: list[Any] | None = None, right: list[Any] | None = None) -> Any:

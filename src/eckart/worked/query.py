@@ -9,6 +9,7 @@ import sympy as sp
 from eckart.errors import InputError
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix, vector
+from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.svd import check_k, factors, settled
 
@@ -36,30 +37,31 @@ def query(given: Any, q: Any, k: int | None = None) -> Solution:
     v = sp.Matrix.hstack(*[axis.unit for axis in axes])
     cosines = [cosine(row, a[i, :], projector) for i in range(a.rows)]
     steps = (
-        Step("The matrix, and the new row.", numbers=(Equation("A", a), Equation("q", row))),
+        Step(tr("The matrix, and the new row."), numbers=(Equation("A", a), Equation("q", row))),
         Step(
-            "The right singular vectors connect columns with concepts; the singular values are their strength.",
+            tr("The right singular vectors connect columns with concepts; the singular values are their strength."),
             "A = U Σ V^T",
             (*[Equation(f"σ_{i}", value) for i, value in enumerate(parts.values[: len(axes)], 1)], Equation("V", v)),
         ),
-        Step("Into concept space.", "q V", (Equation("q V", concepts),)),
+        Step(tr("Into concept space."), "q V", (Equation("q V", concepts),)),
         Step(
-            "And back to the columns: what a row with these tastes would look like.",
+            tr("Back to the columns: what a row with these concepts looks like."),
             "q V V^T",
             (Equation("q V V^T", back),),
             _suggestion(row, back),
         ),
         Step(
-            "Rows that are alike: the cosine of the angle in concept space; 1 means the same direction, and "
-            "the cosine "
-            "distance is 1 less the cosine.",
+            tr(
+                "Similar rows: the cosine of the angle in concept space. 1 means the same direction; the "
+                "cosine distance is 1 minus the cosine."
+            ),
             "cos = (q V) · (a V) / (‖q V‖ ‖a V‖)",
             (_table(cosines),),
         ),
     )
     named = {"concepts": concepts, "back": back, "V": v, "cosines": sp.Matrix([0 if c is None else c for c in cosines])}
     answer = (Equation("q V", concepts), Equation("q V V^T", back), Equation("", _suggestion(row, back)))
-    return Solution("A query in concept space", steps, answer, named)
+    return Solution(tr("A query in concept space"), steps, answer, named)
 
 
 def cosine(first: Any, second: Any, projector: Any) -> Any:
@@ -78,14 +80,15 @@ def cosine(first: Any, second: Any, projector: Any) -> Any:
 def _suggestion(row: Any, back: Any) -> str:
     open_places = [j for j in range(row.cols) if row[j] == 0 and sp.N(back[j]) > 1e-9]
     if not open_places:
-        return "No column without an entry gains anything: there is nothing to suggest."
+        return tr("No column that is 0 in the query gains anything: there is nothing to suggest.")
     order = sorted(open_places, key=lambda j: -float(sp.N(back[j])))
     words = ", ".join(str(j + 1) for j in order)
-    return f"Of the columns that are still 0 in the query, suggest {words}."
+    return tr("Of the columns that are 0 in the query, suggest {words}.", words=words)
 
 
 def _table(cosines: list[Any]) -> Table:
     rows = [
-        (sp.Integer(i), *(("none", "none") if c is None else (c, settled(1 - c)))) for i, c in enumerate(cosines, 1)
+        (sp.Integer(i), *((tr("none"), tr("none")) if c is None else (c, settled(1 - c))))
+        for i, c in enumerate(cosines, 1)
     ]
-    return Table(("row", "cosine", "distance"), tuple(rows))
+    return Table((tr("row"), tr("cosine"), tr("distance")), tuple(rows))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr, trn
+from eckart.worked.row_reduction import minus, reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 
 
@@ -22,23 +25,44 @@ def rank(given: Any) -> Solution:
     reduced, chosen = a.T.rref(simplify=True)
     coordinates = reduced[: len(chosen), :].T
     basis = a.extract(list(chosen), list(range(a.cols)))
-    words = ", ".join(str(i + 1) for i in chosen) or "none"
+    words = ", ".join(str(i + 1) for i in chosen) or tr("none")
     count = len(pivots)
-    steps = (Step("The matrix.", numbers=(Equation("A", a),)), *steps, *_closing(a, echelon, count))
+    steps = (Step(tr("The matrix."), numbers=(Equation("A", a),)), *steps, *_closing(a, echelon, count))
     if count:
-        statement = (
-            "Which rows form a basis? Write the rows as columns and reduce fully: columns with a leading 1 belong to "
+        statement = tr(
+            "Which rows form a basis? Write the rows as columns and reduce fully: columns with a "
+            "leading 1 belong to basis rows (here: {words}), and each column of the result contains "
+            "the coordinates of its row.",
+            words=words,
         )
-        statement += f"basis rows (here {words}), and every column of the result holds the coordinates of its row."
-        steps += (Step(statement, "a_i = ∑ c_{ij} b_j", (Equation("R", reduced), Equation("B", basis))),
-                  Step("Check: coordinates times basis give the rows back.", "A = C B",
-                       (Equation("C", coordinates), Equation("C B", coordinates * basis))))  # fmt: skip
+        steps += (
+            Step(
+                statement,
+                "a_i = ∑ c_{ij} b_j",
+                (Equation("R", reduced), Equation("B", basis)),
+                more=partial(reduction_steps, a.T),
+            ),
+            Step(
+                tr("Check: coordinates times basis give the rows back."),
+                "A = C B",
+                (Equation("C", coordinates), Equation("C B", coordinates * basis)),
+                check=True,
+            ),
+        )
     answer = [Equation("rank(A)", sp.Integer(count))]
     if count:
-        answer += [Equation("", f"Rows {words} are a basis of the space of rows."), Equation("C", coordinates)]
-    parts = {"rank": sp.Integer(count), "basis": basis, "basis_rows": [sp.Integer(i + 1) for i in chosen],
-             "coordinates": coordinates, "echelon": echelon}  # fmt: skip
-    return Solution(f"Rank of a {a.rows} x {a.cols} matrix", steps, tuple(answer), parts)
+        answer += [
+            Equation("", tr("Rows that form a basis of the row space: {words}.", words=words)),
+            Equation("C", coordinates),
+        ]
+    parts = {
+        "rank": sp.Integer(count),
+        "basis": basis,
+        "basis_rows": [sp.Integer(i + 1) for i in chosen],
+        "coordinates": coordinates,
+        "echelon": echelon,
+    }
+    return Solution(tr("Rank of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, tuple(answer), parts)
 
 
 def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
@@ -48,24 +72,30 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
         below = [i for i in range(row, a.rows) if work[i, column] != 0]
         if not below:
             continue
-        words = []
+        words, operations = [], []
         if below[0] != row:
             work.row_swap(row, below[0])
-            words.append(f"swap rows {row + 1} and {below[0] + 1}")
+            words.append(tr("Swap rows {first} and {second}.", first=row + 1, second=below[0] + 1))
         pivot = work[row, column]
         cleared = False
         for i in range(row + 1, a.rows):
             if work[i, column] != 0:
                 factor = sp.radsimp(work[i, column] / pivot)
+                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(factor)}R_{row + 1}")
                 work[i, :] = (work[i, :] - factor * work[row, :]).applyfunc(lambda x: sp.expand(sp.radsimp(x)))
                 cleared = True
         if cleared:
-            words.append(f"take multiples of row {row + 1} from the rows below, so that column {column + 1} is 0 there")
+            words.append(
+                tr(
+                    "Subtract multiples of row {row} from the rows below, so that column {column} is 0 there.",
+                    row=row + 1,
+                    column=column + 1,
+                )
+            )
         pivots.append(column)
         row += 1
         if words:
-            text = "; then ".join(words)
-            steps.append(Step(f"{text[0].upper()}{text[1:]}.", numbers=(Equation("A", work.copy()),)))
+            steps.append(Step(" ".join(words), ",  ".join(operations), (Equation("A", work.copy()),)))
         if row == a.rows:
             break
     return tuple(steps), work, pivots
@@ -73,6 +103,14 @@ def _elimination(a: Any) -> tuple[tuple[Step, ...], Any, list[int]]:
 
 def _closing(a: Any, echelon: Any, count: int) -> tuple[Step, ...]:
     zero = a.rows - count
-    remark = f"{zero} row{'s are' if zero != 1 else ' is'} zero: that many rows depend on the others." if zero else ""
-    statement = f"In this form {count} row{'s are' if count != 1 else ' is'} not zero, so the rank is {count}."
+    remark = ""
+    if zero:
+        remark = trn(
+            "{n} row is zero: it depends on the others.", "{n} rows are zero: that many depend on the others.", zero
+        )
+    statement = trn(
+        "In this form {n} row is not zero, so the rank is {n}.",
+        "In this form {n} rows are not zero, so the rank is {n}.",
+        count,
+    )
     return (Step(statement, remark=remark),)

@@ -9,6 +9,8 @@ import sympy as sp
 from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, vector
+from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 
@@ -35,26 +37,47 @@ def select(given: Any, target: Any, *, count: int | None = None, threshold: floa
     order = sorted(range(table.cols), key=lambda j: -abs(float(sp.N(found[j]))))
     limit = 0.5 if threshold is None else threshold
     chosen = order[:count] if count else [j for j in order if abs(float(sp.N(found[j]))) >= limit]
-    rule = f"the {count} largest" if count and count > 1 else "the largest" if count else f"those of at least {limit:g}"
     rows = tuple(
-        (sp.Integer(j + 1), squares[j], products[j], found[j], "kept" if j in chosen else "dropped") for j in order
+        (sp.Integer(j + 1), squares[j], products[j], found[j], tr("kept") if j in chosen else tr("dropped"))
+        for j in order
     )
-    remark = "A column that does not vary has no correlation and counts as 0." if any(s == 0 for s in squares) else ""
+    remark = (
+        tr("A column that does not vary has no correlation and counts as 0.") if any(s == 0 for s in squares) else ""
+    )
     steps = (
-        Step("The columns and the target.", numbers=(Equation("X", table), Equation("y", y))),
-        Step("Subtract the means.", numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
-        Step(f"Correlate each column with the target and keep, by size, {rule}.", "r_j = x_j^T y / sqrt(x_j^T "
-                                                                                  "x_j · y^T y)",
-             (Equation("y^T y", own), Table(("column", "x^T x", "x^T y", "r", "choice"), rows)), remark),
-        Step("This chooses among the old columns and looks at them one at a time: two columns that say the same "
-             "are both "
-             "kept, and one that helps only together with another is dropped."),
-    )  # fmt: skip
-    words = ", ".join(str(j + 1) for j in sorted(chosen)) or "none"
+        Step(tr("The columns and the target."), numbers=(Equation("X", table), Equation("y", y))),
+        Step(tr("Subtract the means."), numbers=(Equation("X", sp.Matrix.hstack(*centred)), Equation("y", goal))),
+        Step(
+            _rule(count, limit),
+            "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
+            (Equation("y^T y", own), Table((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
+            remark,
+        ),
+        Step(
+            tr(
+                "This filter judges the columns one at a time: two redundant columns are both kept, and a"
+                " column that helps only together with another is dropped."
+            )
+        ),
+    )
+    words = ", ".join(str(j + 1) for j in sorted(chosen)) or tr("none")
     parts = {"correlations": sp.Matrix(found), "chosen": [sp.Integer(j + 1) for j in sorted(chosen)]}
     return Solution(
-        "Columns chosen by correlation with a target", steps, (Equation("", f"Keep columns: {words}."),), parts
+        tr("Columns chosen by correlation with a target"),
+        steps,
+        (Equation("", tr("Keep columns: {words}.", words=words)),),
+        parts,
     )
+
+
+def _rule(count: int | None, limit: float) -> str:
+    if count:
+        return trn(
+            "Correlate each column with the target and keep the one with the largest $|r|$.",
+            "Correlate each column with the target and keep the {n} with the largest $|r|$.",
+            count,
+        )
+    return tr("Correlate each column with the target and keep those with $|r| ≥ {limit}$.", limit=figure(limit))
 
 
 def _centred(column: Any) -> Any:

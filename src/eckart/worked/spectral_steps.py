@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
+from eckart.worked.cubic import root_steps
+from eckart.worked.determinant_expansion import expansion_steps
+from eckart.worked.fields import Axis
+from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import decimal, is_exact, text_number
+from eckart.worked.row_reduction import null_space_steps
 from eckart.worked.solution import Equation, Step
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum
 
-UNSOLVABLE = "The factor {factor} of degree {degree} {why}, so its roots are given as numbers, found to 40 digits."
-NUMERIC = "Exact work with such entries would not end, so what follows is computed with 40 digits."
 
-
-def spectral_steps(m: Any, found: Spectrum, name: str = "M", *, vectors: bool = True) -> tuple[Step, ...]:
-    """From M to its eigenpairs."""
+def spectral_steps(
+    m: Any, found: Spectrum, name: str = "M", *, vectors: bool = True, zero: bool = True
+) -> tuple[Step, ...]:
+    """From M to its eigenpairs; without the vectors, or without those of the eigenvalue 0, if they are not needed."""
     exact_polynomial = not found.polynomial.as_expr().has(sp.Float)
     if not exact_polynomial:
+        remark = tr(
+            "Exact arithmetic with such entries would grow without end, so the rest is computed with 40 digits."
+        )
         table = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
-        steps: tuple[Step, ...] = (Step(f"Eigenvalues of ${name}$.", remark=NUMERIC, numbers=table),)
+        steps: tuple[Step, ...] = (
+            Step(
+                tr("Eigenvalues of ${name}$.", name=name),
+                remark=remark,
+                numbers=table,
+            ),
+        )
     else:
         steps = (_polynomial_step(m, found, name), _roots_step(found))
-    return steps + (tuple(_vector_step(m, root, found, name) for root in found.roots) if vectors else ())
+    return steps + (
+        tuple(_vector_step(m, root, found, name) for root in found.roots if zero or root.value != 0) if vectors else ()
+    )
 
 
 def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:
@@ -33,14 +49,14 @@ def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:
     product = sp.Mul(*[factor.as_expr() ** times for factor, times in found.factors], evaluate=False)
     if len(found.factors) > 1 or found.factors[0][1] > 1:
         numbers.append(Equation("p(λ)", product))
-    statement = (
-        f"λ is an eigenvalue if $({name} - λ I) e = 0$ has a solution other than 0, that is, if the determinant of "
+    statement = tr(
+        "$λ$ is an eigenvalue if $({name} - λ I) e = 0$ has a solution other than 0, that is, if "
+        "the determinant of ${name} - λ I$ is zero. Up to sign, that determinant is the "
+        "characteristic polynomial.",
+        name=name,
     )
-    statement = (
-        statement.replace("λ is", "$λ$ is", 1)
-        + f"${name} - λ I$ is zero. That determinant is, up to sign, the characteristic polynomial."
-    )
-    return Step(statement, f"p(λ) = det(λ I - {name}) = 0", tuple(numbers))
+    more = partial(expansion_steps, shifted, f"det({name} - λ I)") if m.rows <= 4 else None
+    return Step(statement, f"p(λ) = det(λ I - {name}) = 0", tuple(numbers), more=more)
 
 
 def _roots_step(found: Spectrum) -> Step:
@@ -48,27 +64,62 @@ def _roots_step(found: Spectrum) -> Step:
     for factor, times in found.factors:
         roots = [root for root in found.roots if root.factor == factor]
         if not roots[0].exact:
-            why = "is irreducible" if factor.degree() < 5 else "is irreducible, and above degree 4 no formula exists"
-            remarks.append(
-                UNSOLVABLE.format(factor=f"${text_number(factor.as_expr())}$", degree=factor.degree(), why=why)
-            )
+            remarks.append(_unsolvable(factor))
         if times > 1:
-            values = " and ".join(_short(root.value) for root in roots)
-            remarks.append(f"{values} {'is a root' if len(roots) == 1 else 'are roots'} {times} times.")
+            values = ", ".join(_short(root.value) for root in roots)
+            remarks.append(tr("Multiplicity of ${values}$: {times}.", values=values, times=times))
     if any(not root.real for root in found.roots):
-        remarks.append("Some roots are not real: no real direction is kept by this matrix there, it turns the plane.")
+        remarks.append(tr("Some roots are complex: the matrix rotates a plane and keeps no real direction in it."))
     numbers = tuple(Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1))
-    return Step("Its roots are the eigenvalues.", _root_formula(found), numbers, " ".join(remarks))
+    more = partial(_more_about_roots, found)
+    return Step(tr("Its roots are the eigenvalues."), _root_formula(found), numbers, " ".join(remarks), more)
+
+
+def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
+    """Quadratics with their numbers put in; cubics by Cardano; intervals for the rest."""
+    steps: list[Step] = []
+    for factor, _ in found.factors:
+        if factor.degree() == 2:
+            _, b, c = factor.all_coeffs()
+            line = f"λ = (-({text_number(b)}) ± sqrt(({text_number(b)})^2 - 4 ({text_number(c)}))) / 2"
+            inside = Equation("b^2 - 4 c", sp.expand(b * b - 4 * c))
+            steps.append(Step(tr("The quadratic formula with these numbers."), line, (inside,)))
+        elif factor.degree() > 2 and factor.domain.is_QQ:
+            steps += root_steps(factor)
+    return tuple(steps)
+
+
+def _more_about_vectors(shifted: Any, axes: tuple[Axis, ...]) -> tuple[Step, ...]:
+    """The system, its reduction, the length of each solution, and the sign that was chosen."""
+    steps = list(null_space_steps(shifted))
+    for axis in axes:
+        terms = " + ".join(f"({text_number(x)})^2" for x in axis.direction)
+        numbers = (Equation("x", axis.direction), Equation("‖x‖", axis.length), Equation("e", axis.unit))
+        statement = tr("A solution in the simplest numbers, its length, and the unit vector.")
+        remark = tr("The opposite vector would do as well; here the largest entry is made positive.")
+        steps.append(Step(statement, f"‖x‖ = sqrt({terms})", numbers, remark))
+    return tuple(steps)
+
+
+def _unsolvable(factor: Any) -> str:
+    shown = f"${text_number(factor.as_expr())}$"
+    if factor.degree() > 4:
+        return tr(
+            "The factor {factor} is irreducible, and no formula exists above degree 4: its roots are "
+            "given to 40 digits.",
+            factor=shown,
+        )
+    return tr("The factor {factor} is irreducible, so its roots are given to 40 digits.", factor=shown)
 
 
 def _root_formula(found: Spectrum) -> str:
     quadratic = any(factor.degree() == 2 for factor, _ in found.factors)
-    return "λ = (-b ± sqrt(b^2 - 4 c)) / 2  for  λ^2 + b λ + c = 0" if quadratic else ""
+    return "λ^2 + b λ + c = 0  →  λ = (-b ± sqrt(b^2 - 4 c)) / 2" if quadratic else ""
 
 
 def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
     first = 1 + sum(r.multiplicity for r in found.roots[: found.roots.index(root)])
-    numbers, several = [], len(root.axes) > 1
+    numbers: list[Equation] = []
     exact = root.exact and is_exact(m)
     if exact and m.rows <= 3:
         numbers.append(Equation(f"{name} - λ I", (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)))
@@ -77,15 +128,40 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
         if exact and axis.weights is None and axis.length != 1:
             numbers += [Equation(f"x_{number}", axis.direction), Equation(f"‖x_{number}‖", axis.length)]
         numbers.append(Equation(f"e_{number}", axis.unit))
-    statement = f"For $λ = {_short(root.value)}$ solve $({name} - λ I) x = 0$ and divide by the length."
+    statement = tr(
+        "For $λ = {value}$ solve $({name} - λ I) x = 0$ and divide by the length.", value=_short(root.value), name=name
+    )
     remark = ""
     if len(root.axes) < root.multiplicity:
-        remark = f"The root is {root.multiplicity}-fold but has only {len(root.axes)} independent eigenvector"
-        remark += f"{'s' if several else ''}: this matrix cannot be diagonalised."
-    elif several:
-        remark = f"The solutions fill a space of dimension {len(root.axes)}: any basis of it would do"
-        remark += ", and this one is orthogonal." if m.is_symmetric() else "."
-    return Step(statement, numbers=tuple(numbers), remark=remark)
+        remark = trn(
+            "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
+            "eigenvector: the matrix cannot be diagonalised.",
+            "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
+            "eigenvectors: the matrix cannot be diagonalised.",
+            len(root.axes),
+            multiplicity=root.multiplicity,
+        )
+    elif len(root.axes) > 1:
+        dimension = len(root.axes)
+        remark = tr(
+            "The solutions form a space of dimension {dimension}; any basis of it will do.", dimension=dimension
+        )
+        if m.is_symmetric():
+            remark = tr(
+                "The solutions form a space of dimension {dimension}; this basis of it is orthogonal.",
+                dimension=dimension,
+            )
+    more = None
+    if (
+        exact
+        and root.real
+        and m.rows <= 4
+        and root.factor.degree() <= 2
+        and not any(axis.weights for axis in root.axes)
+    ):
+        shifted = (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)
+        more = partial(_more_about_vectors, shifted, root.axes)
+    return Step(statement, numbers=tuple(numbers), remark=remark, more=more)
 
 
 def _short(value: Any) -> str:

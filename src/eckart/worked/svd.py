@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.options import check_choice
 from eckart.worked.checks import whole
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import Axis, tidy_root
 from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr, trn
+from eckart.worked.pictures import unit_circle
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
@@ -83,10 +87,17 @@ def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
     check_k(k, rank)
     values, left, right = parts.values, parts.left, parts.right
     diagonal = sp.diag(*values) if rank else sp.zeros(0, 0)
-    steps = [Step("The matrix.", numbers=(Equation("A", a),)),
-             Step("Its cross-products: a symmetric matrix whose eigenvalues are the squares of the singular values.",
-                  "A^T A v = σ^2 v", (Equation("A^T A", a.T * a),)),
-             *spectral_steps(a.T * a, parts.found, "A^T A"), *_factor_steps(parts, values, left)]  # fmt: skip
+    steps = [
+        Step(tr("The matrix."), numbers=(Equation("A", a),)),
+        Step(
+            tr("Its cross-products: a symmetric matrix whose eigenvalues are the squares of the singular values."),
+            "A^T A v = σ^2 v",
+            (Equation("A^T A", a.T * a),),
+            more=partial(product_steps, a.T, a, "s"),
+        ),
+        *spectral_steps(a.T * a, parts.found, "A^T A"),
+        *_factor_steps(parts, values, left),
+    ]
     answer = [Equation("U", left), Equation("Σ", diagonal), Equation("V", right)]
     named = {"singular_values": sp.Matrix(values), "U": left, "S": diagonal, "V": right, "rank": sp.Integer(rank)}
     if form == "full":
@@ -101,30 +112,41 @@ def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
             Equation(f"A_{k}", named["approximation"]),
             Equation(f"‖A - A_{k}‖_F", tidy_root(named["error_squared"])),
         ]
-    return Solution(f"Singular value decomposition of a {a.rows} x {a.cols} matrix", tuple(steps), tuple(answer), named)
+    return Solution(
+        tr("Singular value decomposition of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols),
+        tuple(steps),
+        tuple(answer),
+        named,
+        figures=(partial(unit_circle, a),) if a.shape in {(2, 2), (3, 3)} else (),
+    )
 
 
 def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
     rank = len(values)
     zero = parts.a.cols - rank
-    remark = f"{rank} of them {'is' if rank == 1 else 'are'} not zero, so the rank is {rank}."
+    remark = trn("{n} of them is not zero, so the rank is {n}.", "{n} of them are not zero, so the rank is {n}.", rank)
     if zero:
-        words = "eigenvector for 0 spans" if zero == 1 else f"{zero} eigenvectors for 0 span"
-        remark += f" The {words} the vectors that $A$ sends to 0."
+        null = trn(
+            "The eigenvector for 0 spans the null space of $A$.",
+            "The {n} eigenvectors for 0 span the null space of $A$.",
+            zero,
+        )
+        remark = f"{remark} {null}"
     numbers = tuple(Equation(f"σ_{i}", value) for i, value in enumerate(values, 1))
     vectors = tuple(Equation(f"u_{i + 1}", left[:, i]) for i in range(rank))
     product = parts.approximation(rank)
     return [
-        Step("Singular values are the square roots of these eigenvalues.", "σ_i = sqrt(λ_i)", numbers, remark),
+        Step(tr("Singular values are the square roots of these eigenvalues."), "σ_i = sqrt(λ_i)", numbers, remark),
         Step(
-            "Left singular vectors: send each right one through $A$ and divide by its singular value.",
+            tr("Left singular vectors: send each right one through $A$ and divide by its singular value."),
             "u_i = A v_i / σ_i",
             vectors,
         ),
         Step(
-            "Check: the product gives the matrix back.",
+            tr("Check: the product gives the matrix back."),
             "A = U Σ V^T = σ_1 u_1 v_1^T + …",
             (Equation("U Σ V^T", product),),
+            check=True,
         ),
     ]
 
@@ -148,7 +170,9 @@ def full(a: Any, left: Any, right: Any, values: list[Any]) -> tuple[Any, Any, An
 
 
 def _full_step(whole: tuple[Any, Any, Any]) -> Step:
-    statement = "The full form: fill up $U$ and $V$ with unit vectors orthogonal to those found, and $Σ$ with zeros."
+    statement = tr(
+        "The full form: fill up $U$ and $V$ with unit vectors orthogonal to those found, and $Σ$ with zeros."
+    )
     names = ("U", "Σ", "V")
     return Step(statement, "U^T U = I,  V^T V = I", tuple(Equation(n, v) for n, v in zip(names, whole, strict=True)))
 
@@ -158,15 +182,18 @@ def truncation_step(parts: Factors, k: int) -> Step:
     near = parts.approximation(k)
     rest = parts.a - near
     direct = settled(sum((entry * entry for entry in rest), sp.Integer(0)))
-    kept = "largest term" if k == 1 else f"{k} largest terms"
-    statement = f"Keep the {kept} and drop the rest: no matrix of rank {k} is nearer (Eckart and Young)."
+    statement = trn(
+        "Keep the largest term and drop the rest: no matrix of rank {n} is closer (Eckart and Young).",
+        "Keep the {n} largest terms and drop the rest: no matrix of rank {n} is closer (Eckart and Young).",
+        k,
+    )
     numbers = (
         Equation(f"A_{k}", near),
         Equation(f"‖A - A_{k}‖_F^2", direct),
-        Equation("dropped σ^2", parts.error_squared(k)),
+        Equation(tr("dropped $σ^2$"), parts.error_squared(k)),
     )
-    remark = "The squared error, added up entry by entry, is the sum of the squares of the dropped singular values."
-    return Step(statement, f"A_{k} = ∑ σ_i u_i v_i^T,  ‖A - A_{k}‖_F^2 = ∑ σ_i^2 of those dropped", numbers, remark)
+    remark = tr("The squared error, added up entry by entry, is the sum of the squares of the dropped singular values.")
+    return Step(statement, f"A_{k} = ∑ σ_i u_i v_i^T,  ‖A - A_{k}‖_F^2 = ∑ σ_i^2, i > {k}", numbers, remark)
 
 
 def check_k(k: Any, largest: int) -> None:

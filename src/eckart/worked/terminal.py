@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from eckart.worked.as_text import text
+from eckart.worked.messages import language, tr
 from eckart.worked.solution import Solution
 
 if TYPE_CHECKING:
@@ -18,10 +18,11 @@ def styled(solution: Solution, width: int) -> Text:
     """The solution with its title, step numbers and answer marked."""
     from rich.text import Text
 
-    page = Text(text(solution, width), no_wrap=True)
-    page.highlight_regex(r"\A.*\n=+", "bold")
-    page.highlight_regex(r"(?m)^\d+\.", "bold cyan")
-    page.highlight_regex(r"(?m)^Answer$", "bold green")
+    page = Text(solution.text(width), no_wrap=True)
+    page.highlight_regex(r"\A(.*\n)+?=+", "bold")
+    page.highlight_regex(r"(?m)^\d+(\.\d+)?\.", "bold cyan")
+    with language(solution.language):
+        page.highlight_regex(rf"(?m)^{tr('Answer')}$", "bold green")
     return page
 
 

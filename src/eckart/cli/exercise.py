@@ -1,0 +1,141 @@
+"""eckart exercise: new exercises, sheets for a class, and answers checked."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eckart.cli.options import Output, output, talking
+from eckart.cli.talk import Talk
+from eckart.cli.worked import WRITE, check, detail, form, give, lang
+
+if TYPE_CHECKING:
+    from eckart.worked.exercises.exercise import Exercise
+    from eckart.worked.exercises.sheet import Sheet
+
+_WRONG = 3
+"""Exit code of --check for an answer that is not right."""
+
+
+@click.command(short_help="Make exercises with clean answers; check an answer.")
+@click.argument("kind", metavar="[KIND]", default="")
+@click.option("--list", "listing", is_flag=True, help="Name the kinds instead.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
+@click.option("--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="From 1 to 3.")
+@click.option("--size", metavar="ROWSxCOLUMNS", help="Such as 4x2; 3 for a square matrix.")
+@click.option("--key/--no-key", default=True, help="With the solution, or the question alone.  [default: with]")
+@click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
+@click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N", help="How many of each.  [default: 1]")
+@click.option(
+    "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
+)
+@click.option("--class", "names", metavar="FILE", help="A sheet for every name in FILE, one name per line.")
+@form
+@lang
+@detail
+@output(WRITE)
+@talking
+def exercise(talk: Talk, kind: str, listing: bool, answer: str | None, sheet: str | None, names: str | None, key: bool,
+             style: str | None, lang: str | None, detail: str, output: Output, **wanted: Any) -> None:  # fmt: skip
+    """Make a new exercise whose answer is clean. Each seed gives another one; 'all' stands for every kind.
+
+    \b
+    Examples:
+      eckart exercise pca --seed 7 --no-key
+      eckart exercise determinant --seed 7 --check "2"
+      eckart exercise eigen,svd --count 4 --difficulty 2 --sheet exam.html
+      eckart exercise rank --sheet exam.tex --class students.txt
+    """
+    from eckart import worked
+    from eckart.worked.messages import preferred
+
+    wanted["size"] = _size(wanted["size"])
+    with worked.language(lang or preferred()):
+        if listing or not kind:
+            _list(talk)
+        elif sheet:
+            _sheets(talk, _kinds(kind), sheet, names, output.force, wanted)
+        else:
+            if wanted.pop("count") != 1 or names or len(_kinds(kind)) > 1:
+                raise click.UsageError("Several exercises need a file: give --sheet exam.html.")
+            check(output)
+            made = worked.exercise(_kinds(kind)[0], **wanted)
+            if answer is not None:
+                _verdict(talk, made, answer)
+            else:
+                give(talk, (made if key else made.question()).at(detail), style, output)
+
+
+def _kinds(text: str) -> list[str]:
+    from eckart.worked.exercises import KINDS
+
+    return (
+        list(KINDS) if text == "all" else [word.strip().replace("-", "_") for word in text.split(",") if word.strip()]
+    )
+
+
+def _list(talk: Talk) -> None:
+    from eckart.worked.exercises import KINDS
+    from eckart.worked.messages import tr
+
+    if talk.json:
+        talk.document(kinds=[{"kind": name, "criteria": [words for words, _ in kind.criteria]} for name, kind in
+                             KINDS.items()])  # fmt: skip
+        return
+    for name, kind in KINDS.items():
+        click.echo(name.replace("_", "-"))
+        for words, _ in kind.criteria:
+            click.echo(textwrap.fill(tr(words), talk.width, initial_indent="    ", subsequent_indent="    "))
+
+
+def _verdict(talk: Talk, made: Exercise, answer: str) -> None:
+    verdict = made.check(answer)
+    if talk.json:
+        talk.document(status=verdict.status, message=verdict.message)
+    else:
+        click.echo(verdict.message)
+    if verdict.status != "right":
+        raise click.exceptions.Exit(_WRONG)
+
+
+def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: bool, wanted: dict[str, Any]) -> None:
+    from eckart.worked.exercises.sheet import FORMS, series, sheet
+
+    file = Path(path)
+    style = FORMS.get(file.suffix.lower())
+    if style is None:
+        raise click.UsageError(f"--sheet {path}: the name must end in {', '.join(FORMS)}.")
+    if names is None:
+        _write(talk, sheet(kinds, **wanted), file, style, force)
+        return
+    students = Path(names).read_text(encoding="utf-8-sig").splitlines()
+    seen: set[str] = set()
+    for place, made in enumerate(series(students, kinds, **wanted), 1):
+        word = re.sub(r"[^\w]+", "-", made.student).strip("-") or str(place)
+        word = f"{word}-{place}" if word in seen else word
+        seen.add(word)
+        _write(talk, made, file.with_name(f"{file.stem}-{word}{file.suffix}"), style, force)
+
+
+def _write(talk: Talk, made: Sheet, file: Path, style: str, force: bool) -> None:
+    from eckart.cli import outputs
+    from eckart.files import new_file
+
+    paths = (file, file.with_name(f"{file.stem}-key{file.suffix}"))
+    for path, content in zip(paths, made.files(style), strict=True):
+        with outputs.writing(), new_file(str(path), overwrite=force) as opened:
+            opened.write(content)
+        talk.say(f"Written to {path}.")
+
+
+def _size(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*([0-9]{1,3})\s*(?:[x×,]\s*([0-9]{1,3}))?\s*", text)
+    if match is None:
+        raise click.UsageError(f"--size {text!r} is not a size: write it like 4x2.")
+    return int(match[1]), int(match[2] or match[1])

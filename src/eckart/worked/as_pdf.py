@@ -1,0 +1,38 @@
+"""A LaTeX document as PDF, where a LaTeX engine is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from eckart.errors import InputError, MissingDependencyError
+
+ENGINES = ("xelatex", "lualatex", "tectonic", "pdflatex")
+_SECONDS = 120
+
+
+def pdf(source: str) -> bytes:
+    """Compile a LaTeX document."""
+    engine = next((path for path in map(shutil.which, ENGINES) if path), None)
+    if engine is None:
+        raise MissingDependencyError(
+            f"No LaTeX engine was found ({', '.join(ENGINES)}), so no PDF can be made. Install one, or write "
+            ".tex or .html."
+        )
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "solution.tex"
+        file.write_text(source, encoding="utf-8")
+        options = [] if "tectonic" in engine else ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape"]
+        done = subprocess.run(
+            [engine, *options, file.name], cwd=folder, capture_output=True, text=True, errors="replace", check=False,
+            timeout=_SECONDS,
+        )  # fmt: skip
+        made = file.with_suffix(".pdf")
+        if done.returncode or not made.exists():
+            lines = [line for line in done.stdout.splitlines() if line.startswith("!")]
+            raise InputError(
+                f"{Path(engine).name} failed: {' '.join(lines[:2]) or 'no message'} Write .tex to see why."
+            )
+        return made.read_bytes()

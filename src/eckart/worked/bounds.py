@@ -1,0 +1,111 @@
+"""The theorem of Eckart and Young on an example: no matrix of rank k is closer to A than A_k.
+
+‖A - A_k‖_F^2 = σ_{k+1}^2 + ... + σ_r^2 and ‖A - A_k‖_2 = σ_{k+1}. The proof of the lower bound is Weyl's inequality:
+for B of rank k, σ_{i+k}(A) ≤ σ_i(A - B), so that ‖A - B‖_F^2 = ∑ σ_i(A - B)^2 ≥ ∑ σ_{i+k}(A)^2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.worked.checks import whole
+from eckart.worked.fields import tidy_root
+from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.spectral_steps import spectral_steps
+from eckart.worked.svd import factors, settled, truncation_step
+
+
+def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
+    """The best approximation of rank k against another one: given, or the k largest columns of A.
+
+    >>> found = bounds("2 1; 1 2", 1)
+    >>> found["error_squared"], found["other_error_squared"]
+    (1, 9/5)
+    """
+    a = matrix(given, "bounds", rows=8, columns=6)
+    parts = factors(a)
+    rank = len(parts.axes)
+    if rank < 2:
+        raise InputError("The matrix has rank below 2, so there is nothing to approximate. Give another matrix.")
+    whole("k", k, 1, rank - 1)
+    b = _projected(a, k) if other is None else matrix(other, "bounds", rows=8, columns=6)
+    if b.shape != a.shape or b.rank() > k:
+        raise InputError(f"The other matrix must be {a.rows} x {a.cols} of rank at most {k}; it has rank {b.rank()}.")
+    rest = (a - b).applyfunc(settled)
+    error = settled(sum((x * x for x in rest), sp.Integer(0)))
+    gaps = factors(rest)
+    steps = (
+        Step(tr("The matrix."), numbers=(Equation("A", a),)),
+        *spectral_steps(a.T * a, parts.found, "A^T A", vectors=False),
+        Step(
+            tr("Singular values are the square roots of these eigenvalues."),
+            "σ_i = sqrt(λ_i)",
+            tuple(Equation(f"σ_{i}", value) for i, value in enumerate(parts.values, 1)),
+        ),
+        truncation_step(parts, k),
+        _levels_step(parts.values, [axis.value for axis in parts.axes]),
+        _other_step(a, b, error, other is None, k),
+        _weyl_step(parts.values, gaps.values, k, a),
+    )
+    best = parts.error_squared(k)
+    named = {
+        "approximation": parts.approximation(k),
+        "error_squared": best,
+        "spectral_error": parts.values[k],
+        "other": b,
+        "other_error_squared": error,
+        "singular_values": sp.Matrix(parts.values),
+    }
+    answer = (
+        Equation(f"A_{k}", named["approximation"]),
+        Equation(f"‖A - A_{k}‖_F", tidy_root(best)),
+        Equation(f"‖A - A_{k}‖_2", parts.values[k]),
+    )
+    return Solution(
+        tr("Eckart-Young bounds for a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, named
+    )
+
+
+def _projected(a: Any, k: int) -> Any:
+    """A projected on its k columns of largest norm that are independent: the best that old columns can do."""
+    order = sorted(range(a.cols), key=lambda j: (-sp.N(a[:, j].dot(a[:, j])), j))
+    chosen: list[int] = []
+    for j in order:
+        if len(chosen) < k and a.extract(list(range(a.rows)), [*chosen, j]).rank() == len(chosen) + 1:
+            chosen.append(j)
+    c = a.extract(list(range(a.rows)), chosen)
+    return (c * (c.T * c).inv() * c.T * a).applyfunc(settled)
+
+
+def _levels_step(values: list[Any], squares: list[Any]) -> Step:
+    rows = []
+    for k in range(1, len(values) + 1):
+        rest = settled(sum(squares[k:], sp.Integer(0)))
+        rows.append((sp.Integer(k), rest, tidy_root(rest), values[k] if k < len(values) else sp.Integer(0)))
+    table = Table(("k", "‖A - A_k‖_F^2", "‖A - A_k‖_F", "‖A - A_k‖_2"), tuple(rows))
+    statement = tr("The smallest possible error for every rank, in the Frobenius and in the spectral norm.")
+    return Step(statement, "‖A - A_k‖_F^2 = σ_{k+1}^2 + … + σ_r^2,  ‖A - A_k‖_2 = σ_{k+1}", (table,))
+
+
+def _other_step(a: Any, b: Any, error: Any, own: bool, k: int) -> Step:
+    numbers = (Equation("B", b), Equation("‖A - B‖_F^2", error), Equation("‖A - B‖_F", tidy_root(error)))
+    statement = tr("Another matrix of the same rank, as given.")
+    if own:
+        statement = tr("Another matrix of the same rank: $A$ projected on its columns of largest norm.")
+    return Step(statement, f"rank(B) ≤ {k}", numbers, tr("It cannot be closer than $A_k$."))
+
+
+def _weyl_step(values: list[Any], gaps: list[Any], k: int, a: Any) -> Step:
+    rows = []
+    for i in range(min(a.shape)):
+        ahead = values[i + k] if i + k < len(values) else sp.Integer(0)
+        rows.append((sp.Integer(i + 1), ahead, gaps[i] if i < len(gaps) else sp.Integer(0)))
+    statement = tr("Why: by Weyl's inequality, each singular value of $A - B$ is at least the one of $A$ that stands "
+                   "$k$ places later. Squares and sums keep the order.")  # fmt: skip
+    table = Table(("i", f"σ_{{i+{k}}}(A)", "σ_i(A - B)"), tuple(rows))
+    return Step(statement, "σ_{i+k}(A) ≤ σ_i(A - B)  ⇒  ‖A - A_k‖_F ≤ ‖A - B‖_F", (table,), check=True)

@@ -1,0 +1,65 @@
+"""PCA of the covariance matrix against PCA of the correlation matrix: what units do to the components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
+from eckart.worked.pca import data_steps
+from eckart.worked.pca_data import Prepared, prepared
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.spectral_steps import spectral_steps
+from eckart.worked.svd import settled
+
+
+def correlation(given: Any) -> Solution:
+    """Components of both matrices side by side, with their shares.
+
+    >>> correlation("1 10; 2 30; 3 20")["correlation"]
+    Matrix([
+    [  1, 1/2],
+    [1/2,   1]])
+    """
+    table = matrix(given, "correlation", rows=40, columns=4)
+    plain = prepared(table, center=True, scale=False, divide="n-1")
+    scaled = prepared(table, center=True, scale=True, divide="n-1")
+    covariance = (plain.raw / plain.divisor).applyfunc(sp.expand)
+    ones = scaled.cross_products.applyfunc(lambda value: sp.radsimp(value / plain.divisor))
+    spread = sp.Matrix([[sp.sqrt(covariance[j, j]) for j in range(table.cols)]])
+    shares = [_shares(plain), _shares(scaled)]
+    rows = tuple(
+        (sp.Integer(i + 1), plain.axes[i].value / plain.divisor, shares[0][i], scaled.axes[i].value / plain.divisor,
+         shares[1][i]) for i in range(table.cols)
+    )  # fmt: skip
+    heads = (tr("component"), tr("covariance: $λ$"), tr("share"), tr("correlation: $λ$"), tr("share"))
+    steps = (
+        *data_steps(plain, "n-1"),
+        *spectral_steps(plain.cross_products, plain.found, "S"),
+        Step(tr("Components of the covariance matrix."), numbers=(Equation("V", plain.vectors),)),
+        Step(
+            tr("Correlations: divide each covariance by both standard deviations."),
+            "r_{ij} = c_{ij} / (s_i s_j)",
+            (Equation("s", spread), Equation("R", ones)),
+            tr("This is the covariance matrix of the scaled columns, so it does not depend on the units."),
+        ),
+        Step(tr("Components of the correlation matrix."), "R w = λ w", (Equation("W", scaled.vectors),)),
+        Step(
+            tr("Side by side: the covariance matrix favours the columns with large variances, the correlation matrix "
+               "treats all columns alike."),
+            numbers=(Table(heads, rows),),
+        ),
+    )  # fmt: skip
+    parts = {"covariance": covariance, "correlation": ones, "components": plain.vectors,
+             "scaled_components": scaled.vectors, "shares": sp.Matrix(shares[0]),
+             "scaled_shares": sp.Matrix(shares[1])}  # fmt: skip
+    answer = (Equation("C", covariance), Equation("V", plain.vectors), Equation("R", ones),
+              Equation("W", scaled.vectors))  # fmt: skip
+    return Solution(tr("Covariance against correlation"), steps, answer, parts)
+
+
+def _shares(data: Prepared) -> list[Any]:
+    total = settled(sum(axis.value for axis in data.axes))
+    return [settled(sp.radsimp(axis.value / total)) if total != 0 else sp.Integer(0) for axis in data.axes]

@@ -1,0 +1,96 @@
+"""The draw of CUR by hand: random numbers against the running totals of the probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import ParameterError
+from eckart.worked.checks import whole
+from eckart.worked.messages import tr
+from eckart.worked.solution import Step, Table
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows or columns that were drawn, each once: where, how often, and the square of what multiplies it."""
+
+    draws: list[int]
+    places: list[int]
+    times: list[int]
+    squares: list[Any]
+    chances: list[Any]
+    numbers: list[Any] | None = None
+
+    @property
+    def scales(self) -> list[Any]:
+        return [sp.sqrt(square) for square in self.squares]
+
+
+def drawn(chances: list[Any], given: Sequence[int] | None, r: int, generator: Any, name: str) -> Drawn:
+    """Draws with replacement, merged: column j drawn m times is multiplied by sqrt(m / (r q_j))."""
+    if given is None:
+        whole("r", r, 1, 20)
+        numbers = [sp.Rational(int(generator.integers(1, 10_000)), 10_000) for _ in range(r)]
+        draws = [place_of(u, chances) for u in numbers]
+    else:
+        numbers = None
+        draws = [int(j) for j in given]
+    if not draws or any(not 1 <= j <= len(chances) for j in draws):
+        raise ParameterError(f"{name}={draws!r}: give numbers from 1 to {len(chances)}, at least one.")
+    if any(chances[j - 1] == 0 for j in draws):
+        raise ParameterError(f"{name}={draws!r} holds one that is all zeros, which is never drawn. Take another.")
+    places = sorted(set(draws))
+    times = [draws.count(j) for j in places]
+    squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(places, times, strict=True)]
+    return Drawn(draws, [j - 1 for j in places], times, squares, chances, numbers)
+
+
+def place_of(u: Any, chances: list[Any]) -> int:
+    """The first place, from 1, whose running total of probabilities reaches u: a draw by hand.
+
+    >>> place_of(sp.Rational(1, 2), [sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(1, 4)])
+    2
+    """
+    total = sp.Integer(0)
+    for place, chance in enumerate(chances, 1):
+        total += chance
+        if sp.N(total - u, 30) >= 0:
+            return place
+    return len(chances)
+
+
+def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
+    """How each draw came out, and how often each column and row was drawn."""
+    steps = []
+    for name, side in ((tr("columns"), taken), (tr("rows"), kept)):
+        if side.numbers is None:
+            statement = tr("Draw {name}: {draws}, as given.", name=name, draws=", ".join(map(str, side.draws)))
+            steps.append(Step(statement, numbers=(_counts(side),)))
+            continue
+        totals, running = [], sp.Integer(0)
+        for chance in side.chances:
+            running += chance
+            totals.append(running)
+        intervals = Table(
+            ("i", tr("probability"), tr("running total")),
+            tuple((sp.Integer(i), p, t) for i, (p, t) in enumerate(zip(side.chances, totals, strict=True), 1)),
+        )
+        draws = Table(("u", tr("drawn")), tuple((sp.Float(u, 17), sp.Integer(j)) for u, j in
+                                                zip(side.numbers, side.draws, strict=True)))  # fmt: skip
+        statement = tr(
+            "Draw {name} with replacement: for each random number $u$ (seed {seed}) take the first "
+            "one whose running total reaches $u$.",
+            name=name,
+            seed=seed,
+        )
+        steps.append(Step(statement, numbers=(intervals, draws, _counts(side))))
+    return tuple(steps)
+
+
+def _counts(side: Drawn) -> Table:
+    rows = tuple((sp.Integer(j + 1), sp.Integer(m)) for j, m in zip(side.places, side.times, strict=True))
+    return Table((tr("drawn"), tr("times")), rows)

@@ -1,0 +1,97 @@
+"""Determinants written out: two products, the rule of Sarrus, cofactors, Chio's determinants of order two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
+from eckart.worked.solution import Equation, Step
+
+_DEEPEST = 4
+
+
+def expansion_steps(m: Any, name: str = "det") -> tuple[Step, ...]:
+    """The determinant by the rule that belongs to its size."""
+    if m.rows == 1:
+        return ()
+    if m.rows == 2:
+        return (_two(m, name),)
+    if m.rows == 3:
+        return (_sarrus(m, name),)
+    return _cofactors(m, name) if m.rows <= _DEEPEST else ()
+
+
+def _two(m: Any, name: str) -> Step:
+    line = f"{_factor(m[0, 0])} {_factor(m[1, 1])} - {_factor(m[0, 1])} {_factor(m[1, 0])}"
+    value = sp.expand(m[0, 0] * m[1, 1] - m[0, 1] * m[1, 0])
+    return Step(
+        tr("Two products: the diagonal minus the other diagonal."), f"{name} = {line}", (Equation(name, value),)
+    )
+
+
+def _sarrus(m: Any, name: str) -> Step:
+    """a11 a22 a33 + a12 a23 a31 + a13 a21 a32 - a13 a22 a31 - a11 a23 a32 - a12 a21 a33."""
+    plus, minus = [(0, 1, 2), (1, 2, 0), (2, 0, 1)], [(2, 1, 0), (0, 2, 1), (1, 0, 2)]
+    terms = []
+    for sign, orders in (("+", plus), ("-", minus)):
+        for order in orders:
+            entries = [m[i, j] for i, j in enumerate(order)]
+            if 0 not in entries:
+                terms.append(f"{sign} " + " ".join(_factor(entry) for entry in entries))
+    line = " ".join(terms).removeprefix("+ ") or "0"
+    statement = tr("Rule of Sarrus: three products along the falling diagonals minus three along the rising ones.")
+    return Step(statement, f"{name} = {line}", (Equation(name, sp.expand(m.det(method="berkowitz"))),))
+
+
+def _cofactors(m: Any, name: str) -> tuple[Step, ...]:
+    """Along the row with most zeros; the minors by Sarrus."""
+    row = max(range(m.rows), key=lambda i: (sum(entry == 0 for entry in m[i, :]), -i))
+    terms, steps = [], []
+    for j in range(m.cols):
+        if m[row, j] == 0:
+            continue
+        sign = "+" if (row + j) % 2 == 0 else "-"
+        terms.append(f"{sign} {_factor(m[row, j])} M_{{{row + 1},{j + 1}}}")
+        minor = m.minor_submatrix(row, j)
+        steps.append(_sarrus(minor, f"M_{{{row + 1},{j + 1}}}"))
+    line = " ".join(terms).removeprefix("+ ") or "0"
+    statement = tr(
+        "Cofactors along row {row}: each entry times the determinant without its row and column, with signs that "
+        "alternate.",
+        row=row + 1,
+    )
+    first = Step(statement, f"{name} = {line}")
+    return (first, *steps, Step(tr("Add them up."), numbers=(Equation(name, sp.expand(m.det(method="berkowitz"))),)))
+
+
+def chio_steps(a: Any) -> tuple[Step, ...]:
+    """Every entry of Chio's matrix B as a 2 x 2 determinant with the pivot."""
+    lines = []
+    for i in range(a.rows - 1):
+        for j in range(a.cols - 1):
+            parts = (a[0, 0], a[i + 1, j + 1], a[0, j + 1], a[i + 1, 0])
+            shown = f"{_factor(parts[0])} {_factor(parts[1])} - {_factor(parts[2])} {_factor(parts[3])}"
+            value = text_number(sp.expand(parts[0] * parts[1] - parts[2] * parts[3]))
+            lines.append(Equation("", f"$b_{{{i + 1},{j + 1}}} = {shown} = {value}$"))
+    return (Step(tr("Each entry of $B$ is a determinant of order two that contains the pivot."), numbers=tuple(lines)),)
+
+
+def product_steps(left: Any, right: Any, name: str) -> tuple[Step, ...]:
+    """Every entry of a product of two matrices as a sum of products."""
+    lines = []
+    for i in range(left.rows):
+        for j in range(right.cols):
+            shown = " + ".join(f"{_factor(left[i, m])} {_factor(right[m, j])}" for m in range(left.cols))
+            value = text_number(sp.expand((left[i, :] * right[:, j])[0]))
+            lines.append(Equation("", f"${name}_{{{i + 1},{j + 1}}} = {shown} = {value}$"))
+    return (
+        Step(tr("Entry by entry: each row of the first factor times each column of the second."), numbers=tuple(lines)),
+    )
+
+
+def _factor(entry: Any) -> str:
+    """An entry as a factor of a product, in parentheses so that signs and sums stay together."""
+    return f"({text_number(entry)})"

@@ -1,0 +1,15 @@
+"""Where lecture notes are wrong: each claim, what is true, and a computation that shows it.
+
+>>> from eckart.worked.errata import ERRATA
+>>> ERRATA[0].number, ERRATA[0].where
+(1, 'eigenvalues')
+>>> all(erratum.shown()[-1].holds for erratum in ERRATA[:3])
+True
+"""
+
+from __future__ import annotations
+
+from eckart.worked.errata.erratum import Erratum, Evidence, erratum
+from eckart.worked.errata.listed import ERRATA
+
+__all__ = ["ERRATA", "Erratum", "Evidence", "erratum"]

@@ -1,0 +1,230 @@
+"""Exercises on the linear algebra underneath: rank, determinants, eigenpairs, orthogonal vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.families import (
+    floats,
+    is_triangular,
+    largest,
+    no_parallel_rows,
+    real_roots,
+    symmetric,
+    unimodular,
+    whole,
+)  # fmt: skip
+from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.messages import mark
+from eckart.worked.solution import Equation, Solution
+from eckart.worked.spectrum import spectrum
+
+
+def _rank(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    full = min(rows, cols)
+    rank = max(1, full - 1 if difficulty < 3 or full < 4 else int(rng.integers(2, full)))
+    left, right = whole(rng, rows, rank, 2), whole(rng, rank, cols, 3)
+    return Problem(left * right, {}, values={"rank": rank})
+
+
+def _determinant(rng: Random, difficulty: int, side: int, _: int) -> Problem:
+    matrix = unimodular(rng, side) * sp.diag(*[int(rng.choice([1, 2, 3, -1, -2])) for _ in range(side)])
+    matrix = matrix * unimodular(rng, side)
+    if difficulty == 3:
+        matrix = matrix.extract([int(i) for i in rng.permutation(side)], list(range(side)))
+    return Problem(matrix)
+
+
+def _is_good_determinant(problem: Problem) -> bool:
+    a = problem.matrix
+    zeros = sum(entry == 0 for entry in a)
+    return largest(a) <= 9 and not is_triangular(a) and zeros <= a.rows and 2 <= abs(a.det()) <= 60
+
+
+def _eigen(rng: Random, difficulty: int, side: int, _: int) -> Problem:
+    if difficulty == 2:
+        return Problem(symmetric(rng, side))
+    return Problem(real_roots(rng, side))
+
+
+def _power(rng: Random, difficulty: int, side: int, _: int) -> Problem:
+    matrix = symmetric(rng, side) if difficulty != 2 else real_roots(rng, side, moduli=True)
+    start = sp.Matrix([1] + [0] * (side - 1))
+    return Problem(matrix, {"start": start, "eps": 1e-8}, (Equation("x_0", start),))
+
+
+def _is_good_power(problem: Problem) -> bool:
+    values = np.linalg.eigvals(floats(problem.matrix))
+    sizes = np.sort(np.abs(values))[::-1]
+    return _is_good_eigen(problem) and bool(sizes[1] <= 0.7 * sizes[0])
+
+
+def _deflation(rng: Random, difficulty: int, side: int, _: int) -> Problem:
+    return Problem(symmetric(rng, side) if difficulty < 3 else real_roots(rng, side, moduli=True))
+
+
+def _has_different_moduli(problem: Problem) -> bool:
+    sizes = np.sort(np.abs(np.linalg.eigvals(floats(problem.matrix))))
+    return _is_good_eigen(problem) and bool(np.all(np.diff(sizes) > 0.5))
+
+
+def _diagonalize(rng: Random, difficulty: int, side: int, _: int) -> Problem:
+    power = int(rng.integers(3, 6)) if side == 2 else 3
+    matrix = symmetric(rng, side) if difficulty == 2 else real_roots(rng, side)
+    return Problem(matrix, {"power": power}, values={"power": power})
+
+
+def _is_good_eigen(problem: Problem) -> bool:
+    a = problem.matrix
+    if is_triangular(a) or largest(a) > 25 or sum(entry == 0 for entry in a) > a.rows - 2:
+        return False
+    values = np.linalg.eigvals(floats(a))
+    gaps = np.abs(values[:, None] - values[None, :])[~np.eye(len(values), dtype=bool)]
+    return bool(np.abs(values.imag).max() < 1e-9 and np.abs(values).min() > 0.5 and gaps.min() > 0.5)
+
+
+def _gram_schmidt(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    return Problem(whole(rng, rows, cols, 3))
+
+
+def _is_good_basis(problem: Problem) -> bool:
+    a = problem.matrix
+    if a.rank() < a.cols or any(a[:, i].dot(a[:, j]) == 0 for i in range(a.cols) for j in range(i)):
+        return False
+    work: list[sp.Matrix] = []
+    for j in range(a.cols):
+        rest = a[:, j]
+        for w in work:
+            rest = rest - w * (w.dot(a[:, j]) / w.dot(w))
+        work.append(rest)
+    few = sum(entry == 0 for entry in a) < a.cols
+    return few and all(entry.q <= 12 for w in work for entry in w)
+
+
+def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    found = spectrum(problem.matrix)
+    vectors = sp.Matrix.hstack(*[axis.unit for axis in found.axes])
+    return (
+        Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values)),
+        Target(("e", "v", "x", "eigenvectors"), "directions", vectors),
+    )
+
+
+def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    root = spectrum(problem.matrix, symmetric=False).roots[0]
+    return (Target(("lambda", "l"), "number", root.value), Target(("x", "v", "e"), "directions", root.axes[0].unit))
+
+
+def _diagonal_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    power = problem.arguments["power"]
+    return (
+        Target(("lambda", "D", "eigenvalues"), "numbers", list(solution["D"].diagonal())),
+        Target((f"A^{power}", "power", f"A{power}"), "matrix", solution["power"]),
+    )
+
+
+def _real(problem: Problem, solution: Solution) -> bool:
+    return _is_good_eigen(problem)
+
+
+SQUARE = (2, 2), (3, 3)
+_REAL = (mark("real eigenvalues, different and not zero; not triangular"), _real)
+KINDS = {
+    "rank": Kind(
+        mark(
+            "Find the rank, a basis taken from the rows (the first independent ones), and the coordinates of every "
+            "row in it."
+        ),
+        ((3, 3), (4, 4), (5, 5)),
+        (3, 3),
+        (6, 6),
+        _rank,
+        lambda p, s: (
+            Target(("rank", "rg", "r"), "number", s["rank"]),
+            Target(("C", "coordinates"), "matrix", s["coordinates"]),
+        ),
+        (
+            (
+                mark("the rank is at least 2 and not full; no row is a multiple of another"),
+                lambda p, s: 2 <= s["rank"] < min(p.matrix.shape) and no_parallel_rows(p.matrix),
+            ),
+        ),
+        lambda p: largest(p.matrix) <= 12 and no_parallel_rows(p.matrix) and p.matrix.rank() == p.values["rank"] >= 2,
+    ),
+    "determinant": Kind(
+        mark("Compute the determinant by Chio's condensation."),
+        ((3, 3), (4, 4), (4, 4)),
+        (3, 3),
+        (5, 5),
+        _determinant,
+        lambda p, s: (Target(("det", "determinant"), "number", s["determinant"]),),
+        (
+            (
+                mark("not triangular, few zeros, determinant from 2 to 60 in absolute value"),
+                lambda p, s: _is_good_determinant(p),
+            ),
+        ),
+        _is_good_determinant,
+        square=True,
+    ),
+    "eigen": Kind(
+        mark("Find the eigenvalues and the unit eigenvectors."),
+        ((2, 2), (3, 3), (3, 3)),
+        *SQUARE,
+        _eigen,
+        _spectral_targets,
+        (_REAL,),
+        _is_good_eigen,
+        square=True,
+    ),
+    "power_iteration": Kind(
+        mark("Find the dominant eigenpair by power iteration from $x_0$; give the exact limit if you can."),
+        ((2, 2), (2, 2), (3, 3)),
+        *SQUARE,
+        _power,
+        _dominant,
+        (
+            (
+                mark("one dominant eigenvalue, at least 1.4 times the next; the start has a part along its vector"),
+                lambda p, s: bool(s["settled"]) and abs(s["eigenvalue"] - sp.N(s["dominant"])) < 1e-4,
+            ),
+            _REAL,
+        ),
+        _is_good_power,
+        square=True,
+    ),
+    "deflation": Kind(
+        mark("Find all eigenpairs by deflation."),
+        ((2, 2), (3, 3), (3, 3)),
+        *SQUARE,
+        _deflation,
+        _spectral_targets,
+        ((mark("eigenvalues of different moduli"), lambda p, s: _has_different_moduli(p)), _REAL),
+        _has_different_moduli,
+        square=True,
+    ),
+    "diagonalize": Kind(
+        mark("Diagonalise the matrix and compute $A^{power}$."),
+        ((2, 2), (3, 3), (3, 3)),
+        *SQUARE,
+        _diagonalize,
+        _diagonal_targets,
+        (_REAL,),
+        _is_good_eigen,
+        square=True,
+    ),
+    "gram_schmidt": Kind(
+        mark(
+            "Make the columns orthonormal by Gram-Schmidt, in order, and give $Q$ and $R$ (with a positive diagonal)."
+        ),
+        ((3, 2), (3, 3), (4, 3)),
+        (2, 2),
+        (5, 3),
+        _gram_schmidt,
+        lambda p, s: (Target(("Q", "q"), "directions", s["Q"]), Target(("R",), "matrix", s["R"])),
+        ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
+        _is_good_basis,
+    ),
+}

@@ -1,0 +1,147 @@
+"""One exercise: a question, its key, and the verdict on an answer.
+
+Candidates come from a generator that is seeded by kind, difficulty, size and seed together, so that one seed gives
+another matrix to every kind. Candidates that fail the criteria of their kind are dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from eckart.errors import ParameterError
+from eckart.options import check_choice
+from eckart.worked.checks import whole
+from eckart.worked.exercises import algebra, factoring, tables
+from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.problem import Kind, Problem
+from eckart.worked.exercises.verdict import Verdict, judge
+from eckart.worked.messages import language, tr
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.solution import Table as Shown
+
+_ORDER = ("rank", "determinant", "gram_schmidt", "eigen", "power_iteration", "deflation", "diagonalize", "svd",
+          "pseudo_inverse", "bounds", "energy", "query", "pca", "minor_components", "project", "correlation", "missing",
+          "select", "cur", "nmf", "kernel_pca", "isomap")  # fmt: skip
+_ALL = {**algebra.KINDS, **factoring.KINDS, **tables.KINDS}
+KINDS: dict[str, Kind] = {name: _ALL[name] for name in _ORDER}
+_ATTEMPTS, _SOLVED = 200_000, 400
+
+
+@dataclass(frozen=True)
+class Exercise(Solution):
+    """A question with its solution: `.question()` is what students get, the exercise itself what the teacher keeps."""
+
+    kind: str = ""
+    seed: int = 0
+    difficulty: int = 1
+    given: Any = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    solution: Solution | None = None
+    targets: tuple[Target, ...] = ()
+
+    def question(self) -> Solution:
+        """The question alone."""
+        return Solution(self.title, self.steps[:1], (), {"matrix": self.given}, language=self.language)
+
+    def check(self, answer: str) -> Verdict:
+        """Is the answer right, and if not, what is wrong?
+
+        >>> made = exercise("eigen", seed=1)
+        >>> values = made["eigenvalues"]
+        >>> str(made.check(f"{values[0]}, {values[1]}"))
+        'Right so far. Still to be found: e.'
+        """
+        with language(self.language):
+            return judge(answer, self.targets)
+
+
+def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, difficulty: int = 1) -> Exercise:
+    """A fresh exercise: whole numbers in, clean numbers out, and never a trivial case.
+
+    `difficulty` is 1 (small), 2 or 3 (larger or less regular); `size` overrides its size. Every kind states what makes
+    its exercises worth solving in `KINDS[kind].criteria`, and every exercise is checked against it.
+
+    >>> made = exercise("pca", seed=7, size=(4, 2))
+    >>> all(value.is_Integer for value in made["eigenvalues"])
+    True
+    """
+    check_choice("kind", kind, tuple(KINDS))
+    whole("seed", seed, 0, 10**12)
+    whole("difficulty", difficulty, 1, 3)
+    rows, cols = _checked(kind, size or KINDS[kind].sizes[difficulty - 1])
+    problem, solution = _found(kind, difficulty, rows, cols, seed)
+    question = Step(tr(KINDS[kind].question, **problem.values), numbers=_shown(kind, problem, solution))
+    return Exercise(
+        tr("Exercise {seed}. {title}", seed=seed, title=solution.title),
+        (question, *solution.steps[1:]),
+        solution.answer,
+        {**solution.parts, "matrix": problem.matrix},
+        figures=solution.figures,
+        kind=kind,
+        seed=seed,
+        difficulty=difficulty,
+        given=problem.matrix,
+        arguments=problem.arguments,
+        solution=solution,
+        targets=KINDS[kind].targets(problem, solution),
+    )
+
+
+def solve(kind: str, problem: Problem) -> Solution:
+    """The worked solution of a problem."""
+    arguments = dict(problem.arguments)
+    given = arguments.pop("given", problem.matrix)
+    solution: Solution = getattr(import_module("eckart.worked"), kind)(given, **arguments)
+    return solution
+
+
+def failed(kind: str, problem: Problem, solution: Solution) -> list[str]:
+    """The criteria that an exercise does not meet, in words."""
+    return [words for words, test in KINDS[kind].criteria if not test(problem, solution)]
+
+
+def _found(kind: str, difficulty: int, rows: int, cols: int, seed: int) -> tuple[Problem, Solution]:
+    salt = hashlib.sha256(f"{kind}/{difficulty}/{rows}x{cols}/{seed}".encode()).digest()
+    rng = np.random.Generator(np.random.Philox(int.from_bytes(salt[:8], "big")))
+    solved = 0
+    for _ in range(_ATTEMPTS):
+        problem = KINDS[kind].make(rng, difficulty, rows, cols)
+        if not KINDS[kind].quick(problem):
+            continue
+        solution = solve(kind, problem)
+        solved += 1
+        if not failed(kind, problem, solution):
+            return problem, solution
+        if solved >= _SOLVED:
+            break
+    raise ParameterError(
+        f"No exercise of this kind was found for size={rows, cols} and difficulty={difficulty}. Take another size."
+    )
+
+
+def _shown(kind: str, problem: Problem, solution: Solution) -> tuple[Equation | Shown, ...]:
+    """The matrix under the name that the solution uses, and what else belongs to the question."""
+    if kind == "missing":
+        return problem.shown
+    if kind == "cur":
+        draws = tuple(zip(solution["column_numbers"], solution["row_numbers"], strict=True))
+        return (solution.steps[0].numbers[0], Shown((tr("$u$ for columns"), tr("$u$ for rows")), draws))
+    return (solution.steps[0].numbers[0], *problem.shown)
+
+
+def _checked(kind: str, size: tuple[int, int]) -> tuple[int, int]:
+    own = KINDS[kind]
+    rows, cols = size
+    bounds = f"{own.least[0]} to {own.most[0]} rows"
+    if own.square and (rows != cols or not own.least[0] <= rows <= own.most[0]):
+        raise ParameterError(f"size={size!r} is not possible for {kind}: {bounds}, square.")
+    if not (own.least[0] <= rows <= own.most[0] and own.least[1] <= cols <= own.most[1]):
+        columns = f"{own.least[1]} to {own.most[1]} columns"
+        raise ParameterError(f"size={size!r} is not possible for {kind}: {bounds}, {columns}.")
+    return rows, cols

@@ -1,0 +1,284 @@
+"""Exercises on factorings of a matrix: SVD, pseudo-inverse, energy, concepts, bounds, CUR, NMF."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.families import (
+    floats,
+    largest,
+    no_equal_rows,
+    no_parallel_rows,
+    off_diagonal,
+    table,
+    whole,
+)
+from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.fields import tidy_root
+from eckart.worked.messages import mark
+from eckart.worked.nmf import step
+from eckart.worked.numerals import figure
+from eckart.worked.solution import Equation, Solution
+
+SHARES = ("0.7", "0.75", "0.8", "0.85", "0.9", "0.95")
+
+
+def _svd(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    return Problem(table(rng, rows, cols, centred=False))
+
+
+def _is_good_table(problem: Problem) -> bool:
+    """Cross-products without off-diagonal zeros, different singular values, small entries."""
+    a = problem.matrix
+    values = np.linalg.svd(floats(a), compute_uv=False)
+    return (
+        largest(a) <= 20
+        and no_equal_rows(a)
+        and off_diagonal(a.T * a)
+        and bool(values[-1] > 0.5 and np.all(np.diff(values**2) < -0.5))
+    )
+
+
+def _pseudo_inverse(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    if difficulty == 1:
+        return Problem(whole(rng, rows, cols, 2))
+    rank = cols if difficulty == 2 and rows > cols else cols - 1
+    return Problem(whole(rng, rows, rank, 2) * whole(rng, rank, cols, 1) if rank < cols else whole(rng, rows, cols, 2))
+
+
+def _is_good_pseudo_inverse(problem: Problem) -> bool:
+    a = problem.matrix
+    if a.rows == a.cols == a.rank() or not no_parallel_rows(a) or largest(a) > 9:
+        return False
+    gram = a.T * a
+    return (
+        off_diagonal(gram)
+        and a.rank() > 1
+        and a.pinv().applyfunc(lambda x: sp.Integer(x.q <= 120)) == sp.ones(*a.T.shape)
+    )
+
+
+def _energy(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    matrix = table(rng, rows, cols, centred=False)
+    share = str(rng.choice(SHARES))
+    return Problem(matrix, {"share": float(share)}, values={"percent": f"{figure(100 * float(share))} %"})
+
+
+def _needs_fewer(problem: Problem, solution: Solution) -> bool:
+    """Not all singular values are needed, and the energy is not within 1 per mille of the limit."""
+    squares = np.array([float(sp.N(value)) ** 2 for value in solution["singular_values"]])
+    shares = squares.cumsum() / squares.sum()
+    k = int(solution["k"])
+    return k < len(squares) and bool(np.abs(shares - problem.arguments["share"]).min() > 1e-3)
+
+
+def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    """Groups of columns that are rated together; at difficulty 2 rows mix them, at 3 one of three is dropped."""
+    count = 3 if difficulty == 3 else 2
+    member = rng.integers(0, count, cols)
+    groups = [[int(member[j] == g) * int(rng.integers(1, 3)) for j in range(cols)] for g in range(count)]
+    if difficulty == 2:
+        left = rng.integers(0, 4, (rows, count))
+    else:
+        left = np.eye(count, dtype=int)[rng.integers(0, count, rows)] * rng.integers(1, 6, (rows, 1))
+    matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups)
+    q = [0] * cols
+    q[int(rng.integers(cols))] = int(rng.integers(1, 6))
+    arguments: dict[str, Any] = {"q": q} | ({"k": 2} if difficulty == 3 else {})
+    return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count})
+
+
+def _is_good_query(problem: Problem) -> bool:
+    a = problem.matrix
+    values = np.linalg.svd(floats(a), compute_uv=False)
+    return (
+        bool(np.all(np.diff(values[: problem.values["rank"]]) < -0.01))
+        and no_equal_rows(a)
+        and a.rank() == problem.values["rank"] < a.cols
+        and not any(a[:, j].is_zero_matrix for j in range(a.cols))
+    )
+
+
+def _is_real_query(problem: Problem, solution: Solution) -> bool:
+    """The query leaves the concept space, and coming back suggests something that it did not have."""
+    q = problem.arguments["q"]
+    back = [float(sp.N(x)) for x in solution["back"]]
+    gains = [back[j] for j in range(len(q)) if q[j] == 0 and back[j] > 1e-9]
+    moved = any(abs(b - x) > 1e-9 for b, x in zip(back, q, strict=True))
+    return bool(gains) and moved
+
+
+def _suggested(problem: Problem, solution: Solution) -> list[int]:
+    q, back = problem.arguments["q"], solution["back"]
+    return [j + 1 for j in range(len(q)) if q[j] == 0 and float(sp.N(back[j])) > 1e-9]
+
+
+def _bounds(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    k = 1 if cols == 2 or difficulty < 3 else 2
+    return Problem(table(rng, rows, cols, centred=False), {"k": k}, values={"k": k})
+
+
+def _cur(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    matrix = whole(rng, rows, cols, 3)
+    seed = int(rng.integers(1, 10**6))
+    return Problem(matrix, {"r": 2, "seed": seed}, values={"r": 2})
+
+
+def _is_good_cur(problem: Problem) -> bool:
+    a = problem.matrix
+    return a.rank() >= 3 and no_parallel_rows(a) and no_parallel_rows(a.T)
+
+
+def _is_real_draw(problem: Problem, solution: Solution) -> bool:
+    """A draw of different columns and rows whose crossing is invertible, and an error that is not zero."""
+    columns, rows = {int(j) for j in solution["columns"]}, {int(i) for i in solution["rows"]}
+    return len(columns) == len(rows) == 2 and solution["W"].rank() == 2 and solution["error_squared"] != 0
+
+
+def _has_clean_core(problem: Problem, solution: Solution) -> bool:
+    return all(entry.is_Rational and entry.q <= 60 for entry in solution["product"])
+
+
+def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    k = 1 if difficulty == 1 else 2
+    matrix = sp.Matrix(rng.integers(0, 5, (rows, cols)).tolist())
+    w, h = sp.Matrix(rng.integers(1, 3, (rows, k)).tolist()), sp.Matrix(rng.integers(1, 3, (k, cols)).tolist())
+    loss = "kl" if difficulty == 3 else "euclidean"
+    arguments = {"k": k, "w": w, "h": h, "loss": loss, "iterations": 20}
+    return Problem(
+        matrix,
+        arguments,
+        (Equation("W", w), Equation("H", h)),
+        values={"loss": "$KL(A | W H)$" if loss == "kl" else "$‖A - W H‖_F^2$"},
+    )
+
+
+def _is_good_nmf(problem: Problem) -> bool:
+    a, w = problem.matrix, problem.arguments["w"]
+    h, k, loss = problem.arguments["h"], problem.arguments["k"], problem.arguments["loss"]
+    sums = [sum(a[i, :]) for i in range(a.rows)] + [sum(a[:, j]) for j in range(a.cols)]
+    if 0 in sums or not no_equal_rows(a) or min(a.rank(), w.rank(), h.rank()) < k or a.rank() == k:
+        return False
+    exact = [np.array(m.tolist(), dtype=object) for m in (a, w, h)]
+    first = step(exact[0], exact[1], exact[2], loss)
+    return all(sp.Rational(entry).q <= 2000 for factor in first for entry in factor.ravel())
+
+
+def _moves(problem: Problem, solution: Solution) -> bool:
+    """One round lowers the objective by at least a tenth."""
+    return float(solution["history"][1]) < 0.9 * float(solution["history"][0])
+
+
+def _factor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
+    return (
+        Target(("sigma", "s", "Σ"), "numbers", list(solution["singular_values"])),
+        Target(("v", "V"), "directions", solution["V"]),
+        Target(("u", "U"), "directions", solution["U"]),
+    )
+
+
+_TALL = (2, 2), (6, 3)
+_TABLE = (
+    mark("different singular values, no two columns orthogonal, no two rows equal"),
+    lambda p, s: _is_good_table(p),
+)
+KINDS = {
+    "svd": Kind(
+        mark("Find the singular value decomposition."),
+        ((2, 2), (3, 2), (4, 3)),
+        *_TALL,
+        _svd,
+        _factor_targets,
+        (_TABLE,),
+        _is_good_table,
+    ),
+    "pseudo_inverse": Kind(
+        mark("Find the pseudo-inverse."),
+        ((3, 2), (3, 3), (4, 3)),
+        (3, 2),
+        (5, 3),
+        _pseudo_inverse,
+        lambda p, s: (Target(("A+", "A^+", "pinv"), "matrix", s["pseudo_inverse"]),),
+        (
+            (
+                mark("not invertible: rectangular or of deficient rank, and of rank 2 at least"),
+                lambda p, s: _is_good_pseudo_inverse(p),
+            ),
+        ),
+        _is_good_pseudo_inverse,
+    ),
+    "energy": Kind(
+        mark("Find the singular values. How many hold {percent} of the energy?"),
+        ((3, 2), (3, 3), (4, 3)),
+        (2, 2),
+        (6, 3),
+        _energy,
+        lambda p, s: (Target(("k",), "number", s["k"]), Target(("sigma", "s"), "numbers", list(s["singular_values"]))),
+        ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),
+        _is_good_table,
+    ),
+    "query": Kind(
+        mark("Take the row $q$ to concept space ({k} concepts) and back. What would you suggest?"),
+        ((4, 3), (4, 4), (5, 5)),
+        (3, 3),
+        (6, 6),
+        _query,
+        lambda p, s: (
+            Target(("back", "qVVT"), "matrix", s["back"]),
+            Target(("suggest", "columns"), "set", _suggested(p, s)),
+        ),
+        ((mark("fewer concepts than columns, and the way back suggests a new column"), _is_real_query),),
+        _is_good_query,
+    ),
+    "bounds": Kind(
+        mark("Find the best approximation of rank {k} and its error in the Frobenius norm."),
+        ((2, 2), (3, 3), (4, 3)),
+        *_TALL,
+        _bounds,
+        lambda p, s: (
+            Target((f"A_{p.values['k']}", "A_k"), "matrix", s["approximation"]),
+            Target(("error", "e"), "number", tidy_root(s["error_squared"])),
+        ),
+        (
+            (
+                mark("another matrix of this rank, made of columns, is strictly worse"),
+                lambda p, s: s["other_error_squared"] > s["error_squared"] > 0,
+            ),
+            _TABLE,
+        ),
+        _is_good_table,
+    ),
+    "cur": Kind(
+        mark(
+            "Compute the probabilities, draw {r} columns and {r} rows with the numbers $u$ below, and compute the "
+            "product $C U R$ (with $U = W^+$) and its squared error."
+        ),
+        ((3, 3), (4, 3), (4, 4)),
+        (3, 3),
+        (5, 5),
+        _cur,
+        lambda p, s: (Target(("CUR",), "matrix", s["product"]), Target(("error", "e"), "number", s["error_squared"])),
+        (
+            (
+                mark("two different columns and rows are drawn, their crossing is invertible, the error is not zero"),
+                _is_real_draw,
+            ),
+            (mark("the product has small denominators"), _has_clean_core),
+        ),
+        _is_good_cur,
+    ),
+    "nmf": Kind(
+        mark("Do the first round of multiplicative updates ($W$, then $H$) from the start shown; loss: {loss}."),
+        ((2, 2), (3, 3), (3, 3)),
+        (2, 2),
+        (4, 4),
+        _nmf,
+        lambda p, s: (Target(("W",), "matrix", s["first_W"]), Target(("H",), "matrix", s["first_H"])),
+        ((mark("the first round lowers the objective by a tenth at least"), _moves),),
+        _is_good_nmf,
+    ),
+}

@@ -1,0 +1,132 @@
+"""Random matrices with clean answers: whole entries, whole eigenvalues, whole vectors over a root.
+
+From whole orthogonal vectors t_j (rows) and v_j (columns) the matrix ∑ m_j t_j v_j^T has the singular values
+m_j ‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖v_j‖^2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.worked.exercises.problem import Random
+
+FRAMES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
+    2: tuple(((a, b), (-b, a)) for a, b in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (3, 2), (2, 3))),
+    3: (
+        ((1, 1, 1), (1, -1, 0), (1, 1, -2)), ((1, 2, 2), (2, 1, -2), (2, -2, 1)), ((1, 0, 1), (0, 1, 0), (-1, 0, 1)),
+        ((1, 1, 0), (1, -1, 0), (0, 0, 1)), ((2, 1, 0), (-1, 2, 0), (0, 0, 1)), ((1, -1, 1), (1, 1, 0), (1, -1, -2)),
+        ((0, 2, 1), (1, 0, 0), (0, -1, 2)),
+    ),
+}  # fmt: skip
+"""Orthogonal whole vectors; no two frames hold the same lines."""
+
+
+def contrasts(n: int, *, constant: bool) -> list[list[int]]:
+    """Orthogonal whole vectors of length n: the discrete orthogonal polynomials, from the constant or the linear one.
+
+    >>> contrasts(4, constant=False)
+    [[-3, -1, 1, 3], [1, -1, -1, 1], [-1, 3, -3, 1]]
+    """
+    done: list[Any] = []
+    for power in range(min(n, 4)):
+        vector = sp.Matrix([sp.Integer(i) ** power for i in range(n)])
+        for other in done:
+            vector = vector - other * (vector.dot(other) / other.dot(other))
+        below = sp.ilcm(1, *[entry.q for entry in vector])
+        whole = vector * below
+        done.append(whole / sp.igcd(*[entry.p for entry in whole]))
+    return [[int(entry) for entry in vector] for vector in done[0 if constant else 1 :]]
+
+
+def whole(rng: Random, rows: int, cols: int, most: int) -> Any:
+    """Whole entries from -most to most."""
+    return sp.Matrix(rng.integers(-most, most + 1, (rows, cols)).tolist())
+
+
+def unimodular(rng: Random, side: int) -> Any:
+    """A whole matrix with a whole inverse: unit triangles, multiplied."""
+    most = 2 if side == 2 else 1
+    entries = rng.integers(-most, most + 1, (2, side, side))
+    lower = sp.Matrix(side, side, lambda i, j: int(entries[0, i, j]) if j < i else int(i == j))
+    upper = sp.Matrix(side, side, lambda i, j: int(entries[1, i, j]) if j > i else int(i == j))
+    return lower * upper
+
+
+def apart(rng: Random, count: int, most: int, *, moduli: bool = False) -> list[int]:
+    """Different whole numbers, not zero; different in modulus too if asked. Largest modulus first."""
+    values: list[int] = []
+    while len(values) < count:
+        value = int(rng.integers(-most, most + 1))
+        if value and value not in values and not (moduli and -value in values):
+            values.append(value)
+    return sorted(values, key=lambda value: (-abs(value), -value))
+
+
+def real_roots(rng: Random, side: int, *, moduli: bool = False) -> Any:
+    """P D P^-1: whole entries, whole eigenvalues, not symmetric as a rule."""
+    p = unimodular(rng, side)
+    return p * sp.diag(*apart(rng, side, 8 if side == 2 else 5, moduli=moduli)) * p.inv()
+
+
+def symmetric(rng: Random, side: int) -> Any:
+    """c I + ∑ m v v^T over orthogonal whole vectors v: whole eigenvalues c + m ‖v‖^2."""
+    frame = FRAMES[side][int(rng.integers(len(FRAMES[side])))]
+    signs = rng.choice([-1, 1], side)
+    multiples = rng.choice([-3, -2, -1, 1, 2, 3], side, replace=False)
+    matrix = sp.eye(side) * int(rng.integers(-9, 12))
+    for vector, multiple in zip(frame[: side - 1], multiples, strict=False):
+        v = sp.Matrix([int(sign) * entry for sign, entry in zip(signs, vector, strict=True)])
+        matrix += int(multiple) * v * v.T
+    return matrix
+
+
+def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> Any:
+    """∑ m_j t_j v_j^T over orthogonal t and v, rows shuffled, plus whole means if centred."""
+    frame = list(FRAMES[cols][int(rng.integers(len(FRAMES[cols])))])
+    rng.shuffle(frame)
+    patterns = contrasts(rows, constant=not centred)
+    order = rng.permutation(len(patterns))
+    matrix = sp.zeros(rows, cols)
+    for j in range(min(rank or cols, cols, len(patterns))):
+        sign = 1 if rng.random() < 0.5 else -1
+        size = sign * int(rng.integers(1, 4))
+        matrix += size * sp.Matrix(patterns[order[j]]) * sp.Matrix([list(map(int, frame[j]))])
+    matrix = matrix.extract([int(i) for i in rng.permutation(rows)], list(range(cols)))
+    if centred:
+        matrix += sp.ones(rows, 1) * sp.Matrix([rng.integers(0, 10, cols).tolist()])
+    return matrix
+
+
+def floats(matrix: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The matrix as doubles, for criteria and independent checks."""
+    return np.array(matrix.tolist(), dtype=float)
+
+
+def largest(matrix: Any) -> Any:
+    """The largest absolute entry."""
+    return max(abs(entry) for entry in matrix)
+
+
+def is_triangular(matrix: Any) -> bool:
+    return bool(matrix.is_upper or matrix.is_lower)
+
+
+def no_parallel_rows(matrix: Any) -> bool:
+    """No row is zero, and no row is a multiple of another."""
+    rows = [matrix[i, :] for i in range(matrix.rows)]
+    if any(row.is_zero_matrix for row in rows):
+        return False
+    pairs = [(rows[i], rows[j]) for i in range(len(rows)) for j in range(i + 1, len(rows))]
+    return all(bool(sp.Matrix.vstack(*pair).rank() == 2) for pair in pairs)
+
+
+def no_equal_rows(matrix: Any) -> bool:
+    return bool(len({tuple(matrix[i, :]) for i in range(matrix.rows)}) == matrix.rows)
+
+
+def off_diagonal(matrix: Any) -> bool:
+    """No off-diagonal entry of a symmetric matrix is zero."""
+    return all(matrix[i, j] != 0 for i in range(matrix.rows) for j in range(i))

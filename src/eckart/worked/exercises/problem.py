@@ -1,0 +1,46 @@
+"""What a generator makes: the matrix, the arguments of its solution, and the numbers that the question shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from eckart.worked.exercises.answers import Target
+from eckart.worked.solution import Equation, Solution, Table
+
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One candidate; `values` go into the words of the question, `shown` stands below it."""
+
+    matrix: Any
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    shown: tuple[Equation | Table, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+Criterion = tuple[str, Callable[[Problem, Solution], bool]]
+"""What makes an exercise worth solving, in words and as a test."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of exercise: its question, its sizes for difficulty 1 to 3, and how it is made, judged and answered.
+
+    `least` and `most` bound the sizes that may be asked for. `quick` refuses a candidate before it is solved.
+    """
+
+    question: str
+    sizes: tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+    least: tuple[int, int]
+    most: tuple[int, int]
+    make: Callable[[Random, int, int, int], Problem]
+    targets: Callable[[Problem, Solution], tuple[Target, ...]]
+    criteria: tuple[Criterion, ...]
+    quick: Callable[[Problem], bool] = lambda problem: True
+    square: bool = False

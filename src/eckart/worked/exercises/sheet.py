@@ -1,0 +1,120 @@
+"""Sheets for a class: several exercises on one page, and the key on another. Markdown, LaTeX or HTML by the name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from eckart.errors import ParameterError
+from eckart.worked.exercises.exercise import Exercise, exercise
+from eckart.worked.messages import current, language, tr
+from eckart.worked.notation import latex_prose
+from eckart.worked.solution import Solution, Step
+
+FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".txt": "text"}
+_MOST = 200
+_STRIDE = 1_000_003
+"""Seeds of different students lie this far apart."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Exercises for one reader: `questions` to hand out, `key` to keep."""
+
+    exercises: tuple[Exercise, ...]
+    student: str = ""
+    language: str = "en"
+
+    def questions(self, form: str) -> str:
+        """The sheet without solutions: "markdown", "latex", "html" or "text"."""
+        with language(self.language):
+            return self._written([made.question() for made in self.exercises], form, self._title(tr("Exercises")))
+
+    def key(self, form: str) -> str:
+        """The solutions."""
+        with language(self.language):
+            return self._written(list(self.exercises), form, self._title(tr("Key")))
+
+    def files(self, form: str) -> tuple[bytes, bytes]:
+        """Questions and key as the contents of files; "pdf" needs a LaTeX engine."""
+        if form == "pdf":
+            from eckart.worked.as_pdf import pdf
+
+            return pdf(self.questions("latex")), pdf(self.key("latex"))
+        return self.questions(form).encode(), self.key(form).encode()
+
+    def _title(self, name: str) -> str:
+        return f"{name}: {self.student}" if self.student else name
+
+    def _written(self, parts: Sequence[Solution], form: str, title: str) -> str:
+        if form == "latex":
+            from eckart.worked.as_latex import body, opening
+
+            lines = [line for part in parts for line in body(part)]
+            heading = rf"\begin{{center}}\Large {latex_prose(title)}\end{{center}}"
+            return "\n".join([opening(), heading, *lines, r"\end{document}", ""])
+        if form == "html":
+            from eckart.worked.as_html import page
+
+            return page(parts, title)
+        if form == "markdown":
+            return "\n".join([f"# {title}\n", *[part.markdown() for part in parts]])
+        return "\n".join([title, "=" * len(title), "", *[part.text() for part in parts]])
+
+
+def sheet(
+    kinds: Sequence[str], count: int = 1, *, seed: int = 0, difficulty: int = 1, size: tuple[int, int] | None = None,
+    student: str = "",
+) -> Sheet:  # fmt: skip
+    """`count` different exercises of each kind.
+
+    >>> made = sheet(["rank", "eigen"], 2, seed=5)
+    >>> [part.kind for part in made.exercises]
+    ['rank', 'rank', 'eigen', 'eigen']
+    """
+    if not 1 <= count * len(kinds) <= _MOST:
+        raise ParameterError(f"A sheet of {count * len(kinds)} exercises is not possible: give 1 to {_MOST}.")
+    made: list[Exercise] = []
+    for kind in kinds:
+        seen: set[tuple[object, ...]] = set()
+        place = seed
+        while len(seen) < count:
+            one = exercise(kind, seed=place, difficulty=difficulty, size=size)
+            if tuple(one.given) not in seen:
+                seen.add(tuple(one.given))
+                made.append(one)
+            place += 1
+    return Sheet(tuple(_numbered(made)), student, current())
+
+
+def series(
+    students: Sequence[str], kinds: Sequence[str], count: int = 1, *, seed: int = 0, difficulty: int = 1,
+    size: tuple[int, int] | None = None,
+) -> list[Sheet]:  # fmt: skip
+    """A sheet of its own for every name of a class list."""
+    names = [name.strip() for name in students if name.strip()]
+    if not names:
+        raise ParameterError("The class list has no names. Write one name per line.")
+    return [
+        sheet(kinds, count, seed=seed + _STRIDE * place, difficulty=difficulty, size=size, student=name)
+        for place, name in enumerate(names, 1)
+    ]
+
+
+def _numbered(made: list[Exercise]) -> list[Exercise]:
+    """Titles that count from 1, with the seed that makes each exercise again."""
+
+    return [
+        replace(
+            one,
+            title=tr("Exercise {number}", number=place),
+            steps=(_with_seed(one), *one.steps[1:]),
+        )
+        for place, one in enumerate(made, 1)
+    ]
+
+
+def _with_seed(one: Exercise) -> Step:
+    words = tr("{kind}, difficulty {difficulty}, seed {seed}", kind=one.kind.replace("_", "-"),
+               difficulty=one.difficulty, seed=one.seed)  # fmt: skip
+    return replace(one.steps[0], remark=words)

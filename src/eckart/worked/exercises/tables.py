@@ -1,0 +1,303 @@
+"""Exercises on tables: principal components, new rows, correlations, missing entries, kernels, curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.worked.exercises.answers import Target
+from eckart.worked.exercises.factoring import SHARES
+from eckart.worked.exercises.families import floats, largest, no_equal_rows, off_diagonal, table
+from eckart.worked.exercises.problem import Kind, Problem, Random
+from eckart.worked.messages import mark
+from eckart.worked.numerals import figure
+from eckart.worked.solution import Equation, Solution
+from eckart.worked.solution import Table as Shown
+
+
+def _pca(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    share = str(rng.choice(SHARES))
+    matrix = table(rng, rows, cols, centred=True)
+    return Problem(matrix, {"share": float(share)}, values={"percent": f"{figure(100 * float(share))} %"})
+
+
+def _plain(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    return Problem(table(rng, rows, cols, centred=True))
+
+
+def _centred(matrix: Any) -> Any:
+    return matrix - sp.ones(matrix.rows, 1) * sp.Matrix([[sum(matrix[:, j]) for j in range(matrix.cols)]]) / matrix.rows
+
+
+def _is_good_table(problem: Problem) -> bool:
+    """Covariances that are not zero, different eigenvalues, no equal rows, small entries."""
+    x = _centred(problem.matrix)
+    values = np.linalg.svd(floats(x), compute_uv=False) ** 2
+    return (
+        largest(problem.matrix) <= 40
+        and no_equal_rows(problem.matrix)
+        and off_diagonal(x.T * x)
+        and bool(values[-1] > 0.5 and np.all(np.diff(values) < -0.5))
+    )
+
+
+def _drops_some(problem: Problem, solution: Solution) -> bool:
+    """The share is reached before all components are used, and not by a hair."""
+    shares = np.cumsum([float(sp.N(value)) for value in solution["pve"]])
+    k = int(solution["k"])
+    return k < len(shares) and bool(np.abs(shares - problem.arguments["share"]).min() > 1e-3)
+
+
+def _project(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    matrix = table(rng, rows, cols, centred=True)
+    new = sp.Matrix(rng.integers(-3, 12, (1 if difficulty == 1 else 2, cols)).tolist())
+    k = 1 if cols == 2 else 2
+    return Problem(matrix, {"new": new, "k": k}, (Equation("X'", new),), values={"k": k})
+
+
+def _leaves_the_line(problem: Problem, solution: Solution) -> bool:
+    return all(x != 0 for x in solution["scores"]) and all(d != 0 for d in solution["distances"])
+
+
+def _correlation(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    return Problem(table(rng, rows, cols, centred=True), values={"difficulty": difficulty})
+
+
+def _is_good_correlation(problem: Problem) -> bool:
+    x = _centred(problem.matrix)
+    s = x.T * x
+    ratio = max(s[0, 0], s[1, 1]) / max(1, min(s[0, 0], s[1, 1]))
+    return _is_good_table(problem) and ratio >= 3 and abs(s[0, 1]) ** 2 < s[0, 0] * s[1, 1]
+
+
+def _select(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    matrix = sp.Matrix(rng.integers(-4, 8, (rows, cols)).tolist())
+    target = sp.Matrix(rng.integers(-4, 10, (rows, 1)).tolist())
+    count = 1 if difficulty == 1 else 2
+    return Problem(matrix, {"target": target, "count": count}, (Equation("y", target),), values={"count": count})
+
+
+def _is_good_select(problem: Problem) -> bool:
+    a, y = floats(problem.matrix), floats(problem.arguments["target"])[:, 0]
+    if min(a.std(axis=0).min(), y.std()) < 0.5 or problem.arguments["count"] >= a.shape[1]:
+        return False
+    r = np.sort(np.abs([np.corrcoef(a[:, j], y)[0, 1] for j in range(a.shape[1])]))[::-1]
+    count = problem.arguments["count"]
+    return bool(r[0] < 0.999 and r[count - 1] > 0.4 and r[count - 1] - r[count] > 0.1)
+
+
+def _missing(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    matrix = table(rng, rows, cols, centred=True)
+    x = _centred(matrix)
+    holes = [(i, j) for i in range(rows) for j in range(cols) if x[i, j] == 0]
+    if not holes:
+        return Problem(matrix, values={"holes": []})
+    i, j = holes[int(rng.integers(len(holes)))]
+    cells = [[("?" if (a, b) == (i, j) else matrix[a, b]) for b in range(cols)] for a in range(rows)]
+    heads = tuple(f"x_{b + 1}" for b in range(cols))
+    shown = (Shown(heads, tuple(tuple(row) for row in cells)),)
+    text = "; ".join(" ".join(str(cell) for cell in row) for row in cells)
+    return Problem(matrix, {"given": text, "k": 1, "iterations": 50}, shown, {"holes": [(i, j)]})
+
+
+def _kernel(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
+    points = sp.Matrix(rng.integers(-2, 3, (rows, cols)).tolist())
+    if difficulty == 3:
+        gamma = str(rng.choice(["1/2", "1/4", "1/8"]))
+        return Problem(
+            points, {"kernel": "rbf", "gamma": gamma}, values={"kernel": f"k(x, y) = exp(-‖x - y‖^2 / {gamma[2:]})"}
+        )
+    constant = int(rng.integers(0, 3))
+    formula = f"k(x, y) = (x · y + {constant})^2" if constant else "k(x, y) = (x · y)^2"
+    return Problem(points, {"kernel": "poly", "degree": 2, "coef0": constant}, values={"kernel": formula})
+
+
+def _is_good_cloud(problem: Problem) -> bool:
+    x = floats(problem.matrix)
+    return no_equal_rows(problem.matrix) and np.linalg.matrix_rank(x - x.mean(axis=0)) == min(
+        x.shape[0] - 1, x.shape[1]
+    )
+
+
+def _two_components(problem: Problem, solution: Solution) -> bool:
+    values = [float(sp.N(value)) for value in solution["eigenvalues"]]
+    exact = problem.arguments["kernel"] == "rbf" or not solution["eigenvalues"].has(sp.Float)
+    return exact and len(values) == 2 and values[1] > 1e-3 * values[0] and values[0] > 1.001 * values[1]
+
+
+def _isomap(rng: Random, difficulty: int, rows: int, _: int) -> Problem:
+    """A chain with right angles whose links shrink towards one place and grow again, so that each joins to the next."""
+    valley = int(rng.integers(rows - 1))
+    lengths = [1] * (rows - 1)
+    for place in range(valley + 1, rows - 1):
+        lengths[place] = lengths[place - 1] + int(rng.integers(1, 3))
+    for place in range(valley - 1, -1, -1):
+        lengths[place] = lengths[place + 1] + int(rng.integers(1, 3))
+    position, heading, points = np.zeros(2, dtype=int), np.array([1, 0]), [[0, 0]]
+    for length in lengths:
+        position = position + heading * length
+        points.append([int(v) for v in position])
+        turn = int(rng.integers(-1, 2))
+        heading = heading if turn == 0 else np.array([-turn * heading[1], turn * heading[0]])
+    order = rng.permutation(rows)
+    matrix = sp.Matrix([points[int(i)] for i in order])
+    return Problem(matrix, {"k": 1, "neighbors": 1}, values={"links": rows - 1})
+
+
+def _unfolds(problem: Problem, solution: Solution) -> bool:
+    """The graph is a chain, and at least two paths are longer than the straight way."""
+    edges = {tuple(int(v) for v in edge) for edge in solution["edges"]}
+    longer = sum(
+        bool(sp.N(solution["paths"][i, j] - solution["distances"][i, j]) > 1e-9)
+        for i in range(problem.matrix.rows)
+        for j in range(i)
+    )
+    return len(edges) == problem.values["links"] and longer >= 2
+
+
+def _is_connected_chain(problem: Problem) -> bool:
+    x = floats(problem.matrix)
+    gaps = np.linalg.norm(x[:, None] - x[None], axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    near = gaps <= gaps.min(axis=1, keepdims=True) + 1e-9
+    reach = np.eye(len(x), dtype=bool) | near | near.T
+    for _ in range(len(x)):
+        reach = reach @ reach
+    links = near | near.T
+    whole = bool(np.all(gaps[links] == np.round(gaps[links])))
+    return whole and no_equal_rows(problem.matrix) and bool(reach.all()) and int(links.sum()) == 2 * (len(x) - 1)
+
+
+_COVARIANCE = (
+    mark("covariances that are not zero, different variances of the components, no two rows equal"),
+    lambda p, s: _is_good_table(p),
+)
+_SIZES, _LIMITS = ((4, 2), (5, 2), (5, 3)), ((4, 2), (6, 3))
+KINDS = {
+    "pca": Kind(
+        mark("Find the principal components and the scores. How many components explain {percent} of the variance?"),
+        _SIZES,
+        *_LIMITS,
+        _pca,
+        lambda p, s: (
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
+            Target(("v", "V", "w"), "directions", s["axes"]),
+            Target(("t", "T", "z"), "scores", s["scores"]),
+            Target(("k",), "number", s["k"]),
+        ),
+        ((mark("the share is reached before all components are used"), _drops_some), _COVARIANCE),
+        _is_good_table,
+    ),
+    "minor_components": Kind(
+        mark("Find the component along which the rows vary least, and its eigenvalue."),
+        _SIZES,
+        *_LIMITS,
+        _plain,
+        lambda p, s: (
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
+            Target(("w", "W", "v"), "directions", s["axes"]),
+        ),
+        (_COVARIANCE,),
+        _is_good_table,
+    ),
+    "project": Kind(
+        mark(
+            "Find the first principal components of the table ({k}). Give the scores of the new rows and their "
+            "squared distances."
+        ),
+        _SIZES,
+        *_LIMITS,
+        _project,
+        lambda p, s: (Target(("Z'", "z", "Z"), "scores", s["scores"]), Target(("d",), "list", list(s["distances"]))),
+        ((mark("no new row lies at the centre or in the space of the components"), _leaves_the_line), _COVARIANCE),
+        _is_good_table,
+    ),
+    "correlation": Kind(
+        mark("Find the components of the covariance matrix and the correlation matrix with its components."),
+        ((4, 2), (5, 2), (6, 2)),
+        (4, 2),
+        (6, 2),
+        _correlation,
+        lambda p, s: (
+            Target(("R",), "matrix", s["correlation"]),
+            Target(("v", "V"), "directions", s["components"]),
+            Target(("w", "W"), "directions", s["scaled_components"]),
+        ),
+        (
+            (
+                mark("correlated columns, and one variance at least three times the other"),
+                lambda p, s: _is_good_correlation(p),
+            ),
+        ),
+        _is_good_correlation,
+    ),
+    "select": Kind(
+        mark("Which columns ({count}) are most correlated with the target $y$? Give the correlations too."),
+        ((4, 2), (5, 3), (6, 4)),
+        (4, 2),
+        (8, 5),
+        _select,
+        lambda p, s: (
+            Target(("columns", "choice"), "set", s["chosen"]),
+            Target(("r",), "list", list(s["correlations"])),
+        ),
+        (
+            (
+                mark("the choice is clear by 0.1 at least, and no column follows the target exactly"),
+                lambda p, s: _is_good_select(p),
+            ),
+        ),
+        _is_good_select,
+    ),
+    "missing": Kind(
+        mark(
+            "Fill the hole with the mean of its column, fit one principal component, and replace the entry: one round "
+            "of EM."
+        ),
+        ((4, 2), (5, 2), (5, 3)),
+        (4, 2),
+        (6, 3),
+        _missing,
+        lambda p, s: (Target(("x",), "list", list(s["first"])),),
+        (
+            (
+                mark("the first round moves the entry, and the error of the known entries falls"),
+                lambda p, s: (
+                    all(s["first"][0] != p.matrix[i, j] for i, j in p.values["holes"])
+                    and s["objective"][1] < s["objective"][0] * 0.999
+                ),
+            ),
+        ),
+        lambda p: bool(p.values["holes"]) and _is_good_table(p),
+    ),
+    "kernel_pca": Kind(
+        mark("Do kernel PCA with ${kernel}$: centred kernel matrix, two eigenvalues, scores."),
+        ((3, 2), (4, 2), (4, 2)),
+        (3, 1),
+        (5, 3),
+        _kernel,
+        lambda p, s: (
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
+            Target(("t", "T"), "scores", s["scores"]),
+        ),
+        ((mark("a kernel that is not linear, and two components of different size"), _two_components),),
+        _is_good_cloud,
+    ),
+    "isomap": Kind(
+        mark("Do Isomap with one neighbour: edges, shortest paths, and one coordinate for every point."),
+        ((4, 2), (5, 2), (6, 2)),
+        (4, 2),
+        (7, 2),
+        _isomap,
+        lambda p, s: (Target(("D",), "matrix", s["paths"]), Target(("y", "Y"), "scores", s["coordinates"])),
+        (
+            (
+                mark("the graph joins all points in a chain with bends: some paths are longer than the straight way"),
+                _unfolds,
+            ),
+        ),
+        _is_connected_chain,
+    ),
+}

@@ -1,0 +1,83 @@
+"""Gram-Schmidt and QR: q_j = (a_j - ∑ (q_i · a_j) q_i) / ‖...‖, so that A = Q R with R upper triangular."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.fields import tidy_root
+from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns
+from eckart.worked.svd import settled
+
+
+def gram_schmidt(given: Any) -> Solution:
+    """Orthonormal columns Q and an upper triangular R with A = Q R; dependent columns add no vector.
+
+    >>> found = gram_schmidt("3 1; 4 2")
+    >>> found["Q"], found["R"]
+    (Matrix([
+    [3/5, -4/5],
+    [4/5,  3/5]]), Matrix([
+    [5, 11/5],
+    [0,  2/5]]))
+    """
+    a = matrix(given, "gram_schmidt", rows=8, columns=6)
+    orthogonal: list[Any] = []  # without roots: w_j, and q_j = w_j / ‖w_j‖
+    steps = [Step(tr("The matrix."), numbers=(Equation("A", a),))]
+    for j in range(a.cols):
+        rest = a[:, j]
+        for w in orthogonal:
+            rest = (rest - w * (w.dot(a[:, j]) / w.dot(w))).applyfunc(settled)
+        steps.append(_column_step(a, orthogonal, rest, j))
+        if not rest.is_zero_matrix:
+            orthogonal.append(rest)
+    q = columns([_unit(w) for w in orthogonal], a.rows)
+    r = (q.T * a).applyfunc(lambda value: sp.expand(sp.radsimp(value)))
+    steps.append(
+        Step(
+            tr("Collect the unit vectors in $Q$ and the coefficients in $R$, which is upper triangular."),
+            "A = Q R,  r_{ij} = q_i · a_j",
+            (Equation("Q", q), Equation("R", r)),
+        )
+    )
+    steps.append(
+        Step(
+            tr("Check: the columns of $Q$ are orthonormal, and the product gives the matrix back."),
+            "Q^T Q = I",
+            (Equation("Q^T Q", (q.T * q).applyfunc(sp.radsimp)), Equation("Q R", (q * r).applyfunc(sp.radsimp))),
+            check=True,
+        )
+    )
+    parts = {"Q": q, "R": r, "rank": sp.Integer(len(orthogonal)), "orthogonal": columns(orthogonal, a.rows)}
+    title = tr("Gram-Schmidt and QR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols)
+    return Solution(title, tuple(steps), (Equation("Q", q), Equation("R", r)), parts)
+
+
+def _unit(w: Any) -> Any:
+    length = tidy_root(settled(w.dot(w)))
+    return w.applyfunc(lambda value: sp.radsimp(value / length))
+
+
+def _column_step(a: Any, before: list[Any], rest: Any, j: int) -> Step:
+    column = a[:, j]
+    numbers = [Equation(f"a_{j + 1}", column)]
+    terms = []
+    for i, w in enumerate(before, 1):
+        share = settled(w.dot(column) / w.dot(w))
+        terms.append(f"({text_number(share)}) w_{i}")
+        numbers.append(Equation(f"(w_{i} · a_{j + 1}) / (w_{i} · w_{i})", share))
+    formula = f"w_{j + 1} = a_{j + 1}" + "".join(f" - {term}" for term in terms)
+    numbers.append(Equation(f"w_{j + 1}", rest))
+    if rest.is_zero_matrix:
+        remark = tr("Nothing is left: the column depends on the earlier ones and adds no vector.")
+        return Step(tr("Column {j}: subtract its projections.", j=j + 1), formula, tuple(numbers), remark)
+    numbers += [Equation(f"‖w_{j + 1}‖", tidy_root(settled(rest.dot(rest)))), Equation(f"q_{j + 1}", _unit(rest))]
+    statement = tr("Column {j}: divide by the length.", j=j + 1)
+    if before:
+        statement = tr("Column {j}: subtract its projections on the earlier vectors, divide by the length.", j=j + 1)
+    return Step(statement, formula, tuple(numbers))

@@ -1,0 +1,138 @@
+"""Isomap by hand: neighbours, shortest paths in their graph, double centring, eigenvectors.
+
+B = -1/2 J D^2 J with J = I - 1 1^T / n; B v = λ v; coordinates sqrt(λ) v. With straight distances in D this is
+classical scaling; with path lengths it unfolds a curve.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.worked.checks import whole
+from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr, trn
+from eckart.worked.pictures import graph
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.spectrum import spectrum
+
+
+def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
+    """Coordinates along the curve on which the points lie.
+
+    >>> found = isomap("0 2; 0 1; 0 0; 1 0; 2 0", neighbors=1)
+    >>> found["paths"][0, 4], found["eigenvalues"]
+    (4, Matrix([[10]]))
+    """
+    table = matrix(given, "isomap", rows=8, columns=4)
+    n = table.rows
+    if n < 3:
+        raise InputError("Isomap needs at least three points. Give one row for each.")
+    whole("neighbors", neighbors, 1, n - 1)
+    straight = sp.Matrix(n, n, lambda i, j: sp.sqrt(sum(x * x for x in table[i, :] - table[j, :])))
+    edges = neighbour_graph(straight, neighbors)
+    paths, routes = shortest_paths(straight, edges)
+    if paths.has(sp.oo):
+        raise InputError(
+            f"With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number."
+        )
+    squares = paths.applyfunc(lambda d: sp.expand(d * d))
+    b = _centred(squares)
+    found = spectrum(b, symmetric=True)
+    axes = [axis for axis in found.axes if sp.N(axis.value) > 1e-20][: whole("k", k, 1, n - 1)]
+    if not axes:
+        raise InputError("All points coincide, so there is nothing to unfold. Give other points.")
+    # ‖y‖^2 = λ: scale the eigenvector x by sqrt(λ) / ‖x‖, inside the root.
+    scores = columns([axis.unit * sp.sqrt(axis.value) for axis in axes], n).applyfunc(sp.radsimp)
+    steps = (
+        Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
+        Step(tr("Straight distances between all pairs."), "d_{ij} = ‖x_i - x_j‖", (Equation("D_0", straight),)),
+        _neighbour_step(edges, straight, neighbors),
+        _path_step(paths, routes),
+        Step(
+            tr("Double centring of the squared path lengths: subtract row and column means, add the overall mean, "
+               "multiply by -1/2."),
+            "B = -1/2 J D^2 J,  J = I - 1 1^T / n",
+            (Equation("D^2", squares), Equation("B", b)),
+        ),
+        *spectral_steps(b, found, "B", zero=False),
+        Step(
+            tr("Coordinates: unit eigenvectors times the square roots of their eigenvalues, largest first."),
+            "y = sqrt(λ) v",
+            (*[Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)], Equation("Y", scores)),
+            _negative(found),
+        ),
+    )  # fmt: skip
+    values = sp.Matrix([axis.value for axis in axes])
+    parts = {"distances": straight, "edges": [[sp.Integer(i + 1), sp.Integer(j + 1)] for i, j in sorted(edges)],
+             "paths": paths, "B": b, "eigenvalues": values, "coordinates": scores}  # fmt: skip
+    answer = (Equation("D", paths), Equation("Y", scores))
+    title = trn("Isomap of {rows} points, {n} neighbour", "Isomap of {rows} points, {n} neighbours", neighbors, rows=n)
+    figures = (partial(graph, table, tuple(sorted(edges))),) if table.cols == 2 else ()
+    return Solution(title, steps, answer, parts, figures=figures)
+
+
+def neighbour_graph(distances: Any, count: int) -> set[tuple[int, int]]:
+    """Pairs (i < j) of which one is among the nearest `count` of the other; equally near ones are all taken.
+
+    >>> sorted(neighbour_graph(sp.Matrix([[0, 1, 3], [1, 0, 2], [3, 2, 0]]), 1))
+    [(0, 1), (1, 2)]
+    """
+    edges = set()
+    for i in range(distances.rows):
+        others = sorted((sp.N(distances[i, j], 20), j) for j in range(distances.rows) if j != i)
+        limit = others[count - 1][0]
+        edges |= {(min(i, j), max(i, j)) for size, j in others if size <= limit + sp.Float("1e-15")}
+    return edges
+
+
+def shortest_paths(distances: Any, edges: set[tuple[int, int]]) -> tuple[Any, dict[tuple[int, int], list[int]]]:
+    """Floyd and Warshall: the shortest way through vertices 1 to m, for m = 1 to n; and the vertices on each way."""
+    n = distances.rows
+    joined = {**dict.fromkeys(edges, True), **{(j, i): True for i, j in edges}}
+    length = sp.Matrix(n, n, lambda i, j: 0 if i == j else distances[i, j] if joined.get((i, j)) else sp.oo)
+    routes = {(i, j): [i, j] for i in range(n) for j in range(n) if joined.get((i, j))}
+    for m in range(n):
+        for i in range(n):
+            for j in range(n):
+                through = length[i, m] + length[m, j]
+                if len({i, j, m}) == 3 and through != sp.oo and sp.N(through, 30) < sp.N(length[i, j], 30) - 1e-20:
+                    length[i, j] = through
+                    routes[i, j] = [*routes[i, m], *routes[m, j][1:]]
+    return length, routes
+
+
+def _centred(squares: Any) -> Any:
+    n = squares.rows
+    j = sp.eye(n) - sp.ones(n, n) / n
+    return (-(j * squares * j) / 2).applyfunc(sp.expand)
+
+
+def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> Step:
+    rows = tuple((f"{i + 1} - {j + 1}", straight[i, j]) for i, j in sorted(edges))
+    statement = trn(
+        "Join each point to its {n} nearest neighbour (ties are all joined); an edge counts in both directions.",
+        "Join each point to its {n} nearest neighbours (ties are all joined); an edge counts in both directions.",
+        count,
+    )
+    return Step(statement, numbers=(Table((tr("edge"), tr("length")), rows),))
+
+
+def _path_step(paths: Any, routes: dict[tuple[int, int], list[int]]) -> Step:
+    longer = [(pair, route) for pair, route in sorted(routes.items()) if pair[0] < pair[1] and len(route) > 2]
+    rows = tuple((" - ".join(str(v + 1) for v in route), paths[pair]) for pair, route in longer)
+    numbers: tuple[Equation | Table, ...] = (Equation("D", paths),)
+    if rows:
+        numbers = (Table((tr("path"), tr("length")), rows), *numbers)
+    statement = tr("Shortest paths through the graph replace the straight distances: they follow the curve.")
+    return Step(statement, "d_{ij} = min(d_{ij}, d_{im} + d_{mj})", numbers)
+
+
+def _negative(found: Any) -> str:
+    if any(sp.N(sp.re(value)) < -1e-20 for value in found.values):
+        return tr("A negative eigenvalue shows that no flat space has exactly these distances; it is dropped.")
+    return ""

@@ -1,0 +1,158 @@
+"""Missing entries by EM: fill them, fit k components, replace them by the fit, repeat until they settle.
+
+Each round lowers ∑ (x_ij - μ_j - (Z V^T)_ij)^2 over the entries that are known: the components minimise it for filled
+data (M step), and the new fill makes the residual of the unknown entries zero (E step).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.worked.checks import whole
+from eckart.worked.matrices import matrix, text_cells
+from eckart.worked.messages import tr, trn
+from eckart.worked.pca_data import prepared
+from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.spectral_steps import spectral_steps
+
+UNKNOWN = ("?", "na", "nan", ".", "")
+_SHOWN = 10
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def missing(given: Any, k: int = 1, *, iterations: int = 100) -> Solution:
+    """Fill the entries written `?` (or NaN) by EM with k components; the first round exact, the others as numbers.
+
+    >>> found = missing("1 2; 2 4; 3 6; 4 ?", iterations=500)
+    >>> round(float(found["filled"][3, 1]), 4)
+    8.0
+    """
+    cells = _cells(given)
+    holes = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell is None]
+    table = matrix([["0" if c is None else c for c in row] for row in cells], "missing", rows=20, columns=5)
+    _check(table, holes, k, iterations)
+    means = _known_means(table, holes)
+    start = table.copy()
+    for i, j in holes:
+        start[i, j] = means[j]
+    data = prepared(start, center=True, scale=False, divide="n-1")
+    first = data.reconstruction(k)
+    history, filled = _run(start, holes, k, iterations)
+    steps = (
+        Step(tr("The table; $?$ marks what is missing."), numbers=(_shown(table, holes),)),
+        Step(
+            tr("Start: put the mean of the known entries of its column in each hole."),
+            numbers=(Equation("μ", sp.Matrix([means])), Equation("X_0", start)),
+        ),
+        *spectral_steps(data.cross_products, data.found, "S"),
+        Step(
+            trn(
+                "First round, M step: the mean and {n} component of the filled table, and what they give back.",
+                "First round, M step: the mean and {n} components of the filled table, and what they give back.",
+                k,
+            ),
+            "X~ = 1 μ + (X - 1 μ) V_k V_k^T",
+            (Equation("X~", first),),
+        ),
+        Step(
+            tr("First round, E step: replace the missing entries by these values; the known ones stay."),
+            numbers=tuple(Equation(f"x_{{{i + 1},{j + 1}}}", first[i, j]) for i, j in holes),
+        ),
+        _rounds_step(history, holes),
+        Step(tr("The filled table."), numbers=(Equation("X", filled),)),
+    )
+    values = sp.Matrix([[filled[i, j] for i, j in holes]])
+    parts = {
+        "start": start,
+        "first": sp.Matrix([[first[i, j] for i, j in holes]]),
+        "filled": filled,
+        "values": values,
+        "objective": [sp.Float(error, 17) for _, error in history],
+    }
+    answer = tuple(Equation(f"x_{{{i + 1},{j + 1}}}", filled[i, j]) for i, j in holes)
+    return Solution(tr("Missing entries by EM with principal components"), steps, answer, parts)
+
+
+def _cells(given: Any) -> list[list[Any]]:
+    """The cells, None where an entry is missing."""
+    if isinstance(given, str):
+        rows: list[list[Any]] = [list(row) for row in text_cells(given)]
+    elif isinstance(given, sp.MatrixBase):
+        rows = given.tolist()
+    else:
+        rows = [list(row) for row in np.asarray(given, dtype=object).tolist()]
+    return [[None if _is_unknown(cell) else cell for cell in row] for row in rows]
+
+
+def _is_unknown(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip().lower() in UNKNOWN
+    return cell is None or (isinstance(cell, float) and cell != cell) or cell is sp.nan
+
+
+def _check(table: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> None:
+    if not holes:
+        raise InputError('No entry is missing. Write ? where one is, such as "1 2; 2 ?; 3 6".')
+    whole("iterations", iterations, 1, 10_000)
+    whole("k", k, 1, min(table.rows - 1, table.cols))
+    for j in range(table.cols):
+        if sum(column == j for _, column in holes) == table.rows:
+            raise InputError(f"Column {j + 1} has no known entry, so nothing can be learnt about it. Leave it out.")
+    for i in range(table.rows):
+        if sum(row == i for row, _ in holes) == table.cols:
+            raise InputError(f"Row {i + 1} has no known entry, so nothing is known about it. Leave it out.")
+
+
+def _known_means(table: Any, holes: list[tuple[int, int]]) -> list[Any]:
+    means = []
+    for j in range(table.cols):
+        known = [table[i, j] for i in range(table.rows) if (i, j) not in holes]
+        means.append(sum(known, sp.Integer(0)) / len(known))
+    return means
+
+
+def step(x: Array, k: int) -> Array:
+    """The reconstruction of a filled table from its mean and k components."""
+    mean = x.mean(axis=0)
+    _, _, vt = np.linalg.svd(x - mean, full_matrices=False)
+    near: Array = mean + (x - mean) @ vt[:k].T @ vt[:k]
+    return near
+
+
+def _run(start: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> tuple[list[tuple[Any, float]], Any]:
+    x = np.array(start.tolist(), dtype=float)
+    known = np.ones(x.shape, dtype=bool)
+    places = tuple(np.array(holes).T)
+    known[places] = False
+    history = []
+    for _ in range(iterations):
+        near = step(x, k)
+        history.append((x[places].copy(), float(((x - near)[known] ** 2).sum())))
+        x[places] = near[places]
+    history.append((x[places].copy(), float(((x - step(x, k))[known] ** 2).sum())))
+    filled = start.copy()
+    for i, j in holes:
+        filled[i, j] = sp.Float(x[i, j], 17)
+    return history, filled
+
+
+def _rounds_step(history: list[tuple[Any, float]], holes: list[tuple[int, int]]) -> Step:
+    last = len(history) - 1
+    shown = [*range(min(_SHOWN, last) + 1), *([last] if last > _SHOWN else [])]
+    rows = tuple((sp.Integer(t), *[sp.Float(x, 17) for x in history[t][0]], sp.Float(history[t][1], 17)) for t in shown)
+    table = Table((tr("round"), *[f"x_{{{i + 1},{j + 1}}}" for i, j in holes], "Q"), rows)
+    return Step(
+        tr("Repeat both steps; $Q$ is the squared error of the known entries, which never rises."),
+        "Q = ∑ (x_{ij} - x~_{ij})^2",
+        (table,),
+        tr("If the entries are still moving, more rounds are needed: EM is slow where little is known."),
+    )
+
+
+def _shown(table: Any, holes: list[tuple[int, int]]) -> Table:
+    rows = tuple(tuple("?" if (i, j) in holes else table[i, j] for j in range(table.cols)) for i in range(table.rows))
+    return Table(tuple(f"x_{j + 1}" for j in range(table.cols)), rows)

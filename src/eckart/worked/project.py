@@ -1,0 +1,63 @@
+"""New data in the components of old data: Z' = (X' - μ) V_k, with the mean and the components of the old rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from eckart.errors import InputError
+from eckart.worked.matrices import matrix
+from eckart.worked.messages import tr
+from eckart.worked.pca import data_steps
+from eckart.worked.pca_data import prepared
+from eckart.worked.solution import Equation, Solution, Step
+from eckart.worked.spectral_steps import columns, spectral_steps
+from eckart.worked.svd import check_k, settled
+
+
+def project(given: Any, new: Any, k: int = 1) -> Solution:
+    """Scores of new rows, their reconstruction, and their squared distance to the space of the components.
+
+    >>> found = project("1 3; 0 2; 0 0; 3 3", "3 4")
+    >>> found["scores"], found["distances"]
+    (Matrix([[2*sqrt(2)]]), Matrix([[0]]))
+    """
+    table = matrix(given, "project", rows=40, columns=6)
+    rows = matrix(new, "project", rows=20, columns=6)
+    if rows.cols != table.cols:
+        raise InputError(f"The new rows have {rows.cols} entries and the table {table.cols} columns: make them equal.")
+    check_k(k, table.cols)
+    data = prepared(table, center=True, scale=False, divide="n-1")
+    centred = (rows - sp.ones(rows.rows, 1) * data.means).applyfunc(sp.expand)
+    axes = [axis.suited(centred) for axis in data.axes[:k]]
+    scores = columns([axis.through(centred) for axis in axes], rows.rows)
+    near = sum((axis.outer(axis.image(centred), axis.entries) for axis in axes), sp.zeros(*rows.shape))
+    near = near.applyfunc(settled)
+    rest = (centred - near).applyfunc(settled)
+    distances = sp.Matrix([settled(sum(x * x for x in rest[i, :])) for i in range(rows.rows)])
+    back = (near + sp.ones(rows.rows, 1) * data.means).applyfunc(settled)
+    vectors = columns([axis.unit for axis in axes], table.cols)
+    steps = (
+        *data_steps(data, "1"),
+        *spectral_steps(data.cross_products, data.found, "S"),
+        Step(
+            tr("The new rows: subtract the means of the old rows, not their own."),
+            "X' - μ",
+            (Equation("X'", rows), Equation("X' - μ", centred)),
+        ),
+        Step(
+            tr("Scores of the new rows along the components of the old ones."),
+            "Z' = (X' - μ) V_k",
+            (Equation("V_k", vectors), Equation("Z'", scores)),
+            tr("Centring the new rows with their own means would move them all to the centre of the old ones."),
+        ),
+        Step(
+            tr("Back to the columns, and what the components do not see: the squared distance of each new row."),
+            "X'_k = Z' V_k^T + μ,  d_i = ‖x'_i - x'_{k,i}‖^2",
+            (Equation("X'_k", back), Equation("d", distances)),
+        ),
+    )
+    parts = {"scores": scores, "reconstruction": back, "distances": distances, "components": vectors}
+    answer = (Equation("Z'", scores), Equation("X'_k", back), Equation("d", distances))
+    return Solution(tr("New rows in the components of a table"), steps, answer, parts)

@@ -1,0 +1,116 @@
+"""Row reduction with every operation named: R_i ↔ R_j, R_i ← c R_i, R_i ← R_i - c R_j."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
+from eckart.worked.solution import Equation, Step
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """The operations of one pivot, and the matrix after them."""
+
+    operations: tuple[str, ...]
+    matrix: Any
+
+
+def reduced(a: Any) -> tuple[list[Reduction], Any, list[int]]:
+    """Reduced row echelon form, its pivot columns, and how it was reached.
+
+    >>> steps, form, pivots = reduced(sp.Matrix([[2, 4], [1, 3]]))
+    >>> [step.operations for step in steps], pivots
+    ([('R_1 ← (1/2) R_1', 'R_2 ← R_2 - R_1'), ('R_1 ← R_1 - 2 R_2',)], [0, 1])
+    """
+    work, found, pivots, row = a.copy(), [], [], 0
+    for column in range(a.cols):
+        below = [i for i in range(row, a.rows) if _plain(work[i, column]) != 0]
+        if not below:
+            continue
+        operations = []
+        if below[0] != row:
+            work.row_swap(row, below[0])
+            operations.append(f"R_{row + 1} ↔ R_{below[0] + 1}")
+        pivot = work[row, column]
+        if pivot != 1:
+            work[row, :] = (work[row, :] / pivot).applyfunc(_plain)
+            operations.append(f"R_{row + 1} ← {_times(_plain(1 / pivot))}R_{row + 1}")
+        for i in range(a.rows):
+            factor = _plain(work[i, column])
+            if i != row and factor != 0:
+                work[i, :] = (work[i, :] - factor * work[row, :]).applyfunc(_plain)
+                operations.append(f"R_{i + 1} ← R_{i + 1} {minus(factor)}R_{row + 1}")
+        pivots.append(column)
+        row += 1
+        if operations:
+            found.append(Reduction(tuple(operations), work.copy()))
+        if row == a.rows:
+            break
+    return found, work, pivots
+
+
+def reduction_steps(a: Any) -> tuple[Step, ...]:
+    """One step for each pivot."""
+    steps, _, _ = reduced(a)
+    return tuple(
+        Step(tr("Row operations."), ",  ".join(step.operations), (Equation(f"M_{place}", step.matrix),))
+        for place, step in enumerate(steps, 1)
+    )
+
+
+def null_space_steps(shifted: Any, unknown: str = "x") -> tuple[Step, ...]:
+    """(M - λ I) x = 0 as equations, reduced, with the free unknowns named and the general solution."""
+    system = Step(tr("Written out as a system of equations."), numbers=tuple(_equations(shifted, unknown)))
+    _, form, pivots = reduced(shifted)
+    free = [j for j in range(shifted.cols) if j not in pivots]
+    names = ", ".join(f"${unknown}_{j + 1}$" for j in free)
+    lines = []
+    for i, pivot in enumerate(pivots):
+        right = [_term(_plain(-form[i, j]), f"{unknown}_{j + 1}") for j in free if form[i, j] != 0]
+        lines.append(f"{unknown}_{pivot + 1} = " + (_sum(right) if right else "0"))
+    solved = Step(tr("Free unknowns: {names}. The others follow.", names=names), ",  ".join(lines))
+    return (system, *reduction_steps(shifted), solved)
+
+
+def _equations(a: Any, unknown: str) -> list[Equation]:
+    lines = []
+    for i in range(a.rows):
+        terms = [_term(a[i, j], f"{unknown}_{j + 1}") for j in range(a.cols) if a[i, j] != 0]
+        lines.append(Equation("", f"${_sum(terms) if terms else '0'} = 0$"))
+    return lines
+
+
+def _term(factor: Any, name: str) -> tuple[bool, str]:
+    """Whether it is subtracted, and the term without its sign."""
+    negative = bool(sp.N(factor) < 0) if not factor.free_symbols else False
+    size = -factor if negative else factor
+    shown = text_number(size)
+    if size == 1:
+        return negative, name
+    simple = len(sp.Add.make_args(size)) == 1 and "/" not in shown
+    return negative, f"{shown} {name}" if simple else f"({shown}) {name}"
+
+
+def _sum(terms: list[tuple[bool, str]]) -> str:
+    first, *rest = terms
+    text = ("-" if first[0] else "") + first[1]
+    return text + "".join(f" {'-' if negative else '+'} {term}" for negative, term in rest)
+
+
+def _times(factor: Any) -> str:
+    return "-" if factor == -1 else f"({text_number(factor)}) "
+
+
+def minus(factor: Any) -> str:
+    """A multiple that is subtracted: -3 is written + 3."""
+    negative, term = _term(factor, "")
+    return f"{'+' if negative else '-'} {term.strip()} ".replace("-  ", "- ").replace("+  ", "+ ")
+
+
+def _plain(value: Any) -> Any:
+    return sp.expand(sp.radsimp(sp.expand(value)))

@@ -1,0 +1,72 @@
+"""The pages in a real browser: no complaint, nothing fetched, and the player plays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eckart import worked
+from eckart.worked.exercises.sheet import sheet
+from eckart.worked.messages import LANGUAGES
+from tests.analysis.report.browser import CHROMIUM, Browser
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: pages were checked for form only")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    pytest.importorskip("websocket")
+    opened = Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
+
+
+def load(browser: Browser, file: Path) -> None:
+    """Open a page and wait until it is complete."""
+    browser.call("Page.navigate", url=file.as_uri())
+    deadline = time.monotonic() + 60
+    while browser.js("document.readyState + location.href") != f"complete{file.as_uri()}":
+        assert time.monotonic() < deadline, "the page did not load"
+        time.sleep(0.02)
+
+
+def test_pages_load_without_complaint(browser: Browser, tmp_path: Path) -> None:
+    for place, name in enumerate(LANGUAGES):
+        with worked.language(name):
+            pages = [worked.svd("3 0; 4 5").at("full").html(), sheet(["isomap", "kernel_pca"], seed=place).key("html")]
+        for number, page in enumerate(pages):
+            file = tmp_path / f"{name}{number}.html"
+            file.write_text(page, encoding="utf-8")
+            load(browser, file)
+    assert browser.complaints == []
+    assert all(address.startswith("file:") for address in browser.asked)
+
+
+def test_the_player_shows_step_after_step(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "pca.html"
+    file.write_text(worked.pca("1 2; 2 1; 3 4; 4 3").html(), encoding="utf-8")
+    load(browser, file)
+
+    def shown() -> int:
+        return int(browser.js("[...document.querySelectorAll('.step')].filter(s => !s.hidden).length"))
+
+    def click(name: str) -> None:
+        browser.js(f"document.querySelector('[data-do={name}]').click()")
+
+    everything = shown()
+    click("start")
+    assert shown() == 1
+    click("next")
+    assert shown() == 2
+    assert browser.js("document.querySelectorAll('.step')[1].querySelector('.result').hidden") is True
+    click("result")
+    assert browser.js("document.querySelectorAll('.step')[1].querySelector('.result').hidden") is False
+    click("previous")
+    click("previous")
+    assert shown() == 1
+    click("all")
+    assert shown() == everything
+    assert browser.complaints == []

@@ -1,0 +1,82 @@
+"""Sheets for a class, the key beside them, series from a class list, and the command that makes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from eckart import worked
+from eckart.cli import main
+from eckart.errors import ParameterError
+from eckart.worked.exercises import KINDS
+from eckart.worked.exercises.sheet import series, sheet
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, ["exercise", *args])
+
+
+def test_exercises_of_a_sheet_are_different() -> None:
+    made = sheet(["power_iteration"], 12, seed=3)
+    assert len({tuple(one.given) for one in made.exercises}) == 12
+
+
+def test_every_student_has_another_sheet() -> None:
+    sheets = series(["Ada", "Émilie", " ", "Софья"], ["rank", "determinant"], 2, seed=1)
+    assert [made.student for made in sheets] == ["Ada", "Émilie", "Софья"]
+    given = {tuple(tuple(one.given) for one in made.exercises) for made in sheets}
+    assert len(given) == 3
+    with pytest.raises(ParameterError, match="no names"):
+        series(["", " "], ["rank"])
+
+
+@pytest.mark.parametrize("suffix", [".html", ".tex", ".md", ".txt"])
+def test_questions_and_key_are_two_files(suffix: str, folder: Path) -> None:
+    done = run("rank,determinant", "--count", "2", "--difficulty", "2", "--seed", "7", "--sheet", f"exam{suffix}")
+    assert done.exit_code == 0, done.output
+    questions, key = ((folder / f"exam{part}{suffix}").read_text(encoding="utf-8") for part in ("", "-key"))
+    assert "Answer" not in questions
+    assert key.count("Answer") == 4
+    assert "Exercise 4" in questions
+    assert "seed 7" in questions
+    again = run("rank", "--sheet", f"exam{suffix}")
+    assert again.exit_code != 0
+    assert run("rank", "--sheet", f"exam{suffix}", "--force").exit_code == 0
+
+
+def test_a_class_list(folder: Path) -> None:
+    (folder / "names.txt").write_text("Ada Lovelace\nСофья К.\nAda Lovelace\n", encoding="utf-8")
+    done = run("rank", "--sheet", "exam.md", "--class", "names.txt", "--lang", "ru")
+    assert done.exit_code == 0, done.output
+    stems = [f"exam-{name}" for name in ("Ada-Lovelace", "Ada-Lovelace-3", "Софья-К")]
+    assert {path.name for path in folder.glob("exam*")} == {
+        f"{stem}{end}" for stem in stems for end in (".md", "-key.md")
+    }
+    assert "Задача 1" in (folder / "exam-Софья-К.md").read_text(encoding="utf-8")
+
+
+def test_check_by_command() -> None:
+    made = worked.exercise("determinant", seed=5)
+    right = run("determinant", "--seed", "5", "--check", str(made["determinant"]))
+    assert (right.exit_code, right.stdout) == (0, "Right.\n")
+    wrong = run("determinant", "--seed", "5", "--check", str(-made["determinant"]), "--json")
+    assert wrong.exit_code == 3
+    assert json.loads(wrong.stdout)["message"] == "The sign is wrong."
+    assert run("determinant", "--check", "no number").exit_code == 2
+
+
+def test_kinds_are_listed() -> None:
+    shown = run("--list").stdout
+    assert all(kind.replace("_", "-") in shown for kind in KINDS)
+    assert run("rank", "--count", "3").exit_code == 2
+    assert run("rank", "--sheet", "exam.doc").exit_code == 2
+    assert "did you mean" in run("rnak").stderr

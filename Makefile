@@ -2,6 +2,7 @@
 #   make demo     set up .venv and leave report.html, the report on a shipped table
 #   make test     lint, types, import contracts, tests and doctests   (WITH_TORCH=1: on PyTorch too)
 #                 with Chromium installed, the report is looked at too; pictures in tests/pictures
+#   make fuzz     damaged files through every reader                  (ARGS="--count 20000 --seed 1")
 #   make lint     what `make test` checks without running anything
 #   make format   mend what can be mended by itself
 #   make docs     the documentation, in docs/_build/html
@@ -19,7 +20,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs bench clean
+.PHONY: help demo test fuzz lint format docs bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -30,6 +31,9 @@ demo: $(STAMPS)/package
 
 test: lint $(if $(WITH_TORCH),$(STAMPS)/torch)
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+fuzz: $(STAMPS)/test
+	$(BIN)/python -m tests.anomalies.fuzz $(ARGS)
 
 lint: $(STAMPS)/test
 	$(BIN)/ruff check

@@ -13,6 +13,7 @@ import numpy as np
 from eckart.places import is_elsewhere, to_host
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
 
     from eckart.arrays import Array
@@ -173,9 +174,11 @@ class Decomposition:
         moved = {name: _home(value) for name, value in found.items()}
         return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
 
-    def named(self, rows: tuple[str, ...] | None, columns: tuple[str, ...] | None) -> Decomposition:
+    def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition:
         """The same decomposition with row and column names."""
-        return replace(self, row_names=rows, column_names=columns)
+        row_names = None if rows is None else tuple(map(str, rows))
+        column_names = None if columns is None else tuple(map(str, columns))
+        return replace(self, row_names=row_names, column_names=column_names)
 
     def __repr__(self) -> str:
         share = "" if self.certificate is None else f", explained {self.certificate.explained[0]:.4f}"

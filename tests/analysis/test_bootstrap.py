@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import eckart as ek
-from eckart.analysis.bootstrap import pair
+from eckart.analysis.bootstrap import pair, rotated_groups
 from eckart.errors import ParameterError
 from tests.samples import usarrests
 
@@ -104,3 +104,31 @@ def test_tables_say_what_they_are() -> None:
 def test_wrong_wishes_are_refused(options: Any) -> None:
     with pytest.raises(ParameterError):
         ek.bootstrap(usarrests()[0], k=2, **options)
+
+
+@pytest.mark.parametrize(("rows", "deviations"), [(50, (4, 2, 1, 0.5, 0.4)), (60, (2, 1.9, 0.8, 0.5, 0.3))])
+def test_intervals_cover_clear_and_close_components(rows: int, deviations: tuple[float, ...]) -> None:
+    """95 % intervals hold the loadings of the true space in the fit's basis; pairing alone gave 70 to 78 %."""
+    random = np.random.default_rng(rows)
+    inside, sure = [], []
+    for _ in range(15):
+        basis = np.linalg.qr(random.normal(size=(5, 5)))[0]
+        found = ek.bootstrap((random.normal(size=(rows, 5)) * deviations) @ basis.T, k=2, count=100)
+        fit = np.asarray(found.decomposition.right)
+        truth = basis[:, :2] * np.sign((basis[:, :2] * fit).sum(axis=0))
+        truth = rotated_groups(fit, truth, found.groups).T.ravel()
+        lines = found.loadings().rows
+        low, high = np.array([line[3:5] for line in lines], dtype=float).T
+        inside.append(((low <= truth) & (truth <= high)).mean())
+        called = np.array([line[5] == "sure" for line in lines])
+        sure += (np.sign(truth) == np.sign(fit.T.ravel()))[called].tolist()
+    # The loadings of one table are about one independent case, so the error is that of 15 binomial draws at most.
+    assert abs(np.mean(inside) - 0.95) < 3 * (0.05 * 0.95 / 15) ** 0.5
+    assert np.mean(sure) >= 0.99
+
+
+def test_close_components_are_named_in_the_caption() -> None:
+    data = np.random.default_rng(0).normal(size=(100, 4)) * [2.0, 1.97, 0.3, 0.2]
+    found = ek.bootstrap(data, k=2, count=20)
+    assert found.groups == ((0, 1),)
+    assert "Only the space of PC1 to PC2 is determined" in found.loadings().caption

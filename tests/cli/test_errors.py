@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -120,6 +121,25 @@ class TestRefusals:
         assert (
             "--force" in refused("transform", "m.eckart", ARRESTS, "-o", "m.eckart.csv", "-o", "m.eckart.csv") or True
         )
+
+    def test_an_input_is_never_the_output(self, folder: Path) -> None:
+        Path("own.csv").write_text("a,b\n1,2\n3,5\n4,4\n")
+        Path("link.csv").symlink_to("own.csv")
+        for target in ("own.csv", "./own.csv", "link.csv"):
+            result = run("fit", "own.csv", "-o", target, "--force")
+            assert result.exit_code == 2
+            assert "is an input" in result.stderr
+        assert run("fit", "own.csv", "-o", "m.eckart").exit_code == 0
+        assert run("transform", "m.eckart", "own.csv", "-o", "own.csv", "--force").exit_code == 2
+        assert Path("own.csv").read_text() == "a,b\n1,2\n3,5\n4,4\n"
+
+    def test_damaged_archives_blame_the_file(self, folder: Path) -> None:
+        packed = gzip.compress(b"a,b\n1,2\n3,5\n4,4\n")
+        Path("bad.csv.gz").write_bytes(packed[:-8] + bytes(4) + packed[-4:])
+        for command in (("fit", "bad.csv.gz", "-o", "m.eckart"), ("convert", "bad.csv.gz", "out.npy")):
+            result = run(*command)
+            assert result.exit_code == 2
+            assert "bad.csv.gz' is a broken gzip file (CRC check failed" in result.stderr
 
     def test_json_errors_can_be_read_by_programs(self, folder: Path) -> None:
         (folder / "gaps.csv").write_text("a,b\n1,2\n4,\n")

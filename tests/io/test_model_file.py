@@ -423,3 +423,20 @@ def test_a_sparse_tensor_is_saved_as_a_csr_array(tmp_path: Path) -> None:
     found = load(tmp_path / "m").parts["C"]
     assert sp.issparse(found)
     np.testing.assert_array_equal(found.toarray(), stored.toarray())
+
+
+def test_names_given_as_lists_or_arrays_are_saved_and_loaded(tmp_path: Path) -> None:
+    d = arrests()
+    rows, columns = [f"r{i}" for i in range(d.rows)], np.array([f"c{j}" for j in range(d.columns)])
+    save(d.named(rows, columns), tmp_path / "m.eckart")
+    found = load(tmp_path / "m.eckart")
+    assert found.row_names == tuple(rows)
+    assert found.column_names == tuple(columns)
+
+
+@pytest.mark.parametrize("change", [{"row_names": ["a"]}, {"column_names": (1, 2, 3, 4)}, {"method": 7}])
+def test_what_load_would_refuse_is_not_saved(tmp_path: Path, change: dict[str, Any]) -> None:
+    change = {"row_names": ["x"] * arrests().rows} if "row_names" in change else change
+    with pytest.raises(ModelFileError, match="cannot be saved, because it could not be loaded"):
+        save(replace(arrests(), **change), tmp_path / "m.eckart")
+    assert not (tmp_path / "m.eckart").exists()

@@ -215,3 +215,33 @@ def test_weights_are_repeated_rows(make, form):
     for name in ("components_", "singular_values_", "explained_variance_", "explained_variance_ratio_"):
         assert_allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-10)
     assert_allclose(make(4).fit_transform(form(X), sample_weight=counts), weighted.transform(form(X)), atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (12, 25)])
+@pytest.mark.parametrize("scale", [False, True])
+def test_weights_are_repeated_rows_in_every_attribute(shape, scale):
+    rng = np.random.default_rng([*shape, scale])
+    rows, times = rng.standard_normal(shape) + 4.0, rng.integers(1, 4, shape[0])
+    weighted = ek.PCA(3, scale=scale).fit(rows, sample_weight=times)
+    repeated = ek.PCA(3, scale=scale).fit(np.repeat(rows, times, axis=0))
+    names = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_",
+             "noise_variance_", "n_components_")  # fmt: skip
+    for name in names:
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-10, atol=1e-11, err_msg=name)
+    for method in ("get_covariance", "get_precision"):
+        assert_allclose(getattr(weighted, method)(), getattr(repeated, method)(), rtol=1e-10, atol=1e-10)
+    assert_allclose(weighted.score_samples(rows), repeated.score_samples(rows), rtol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(50, 8), (10, 40)])
+def test_the_model_has_the_variance_of_the_data_and_is_a_normal_density(shape):
+    """Also with fewer rows than columns, where scikit-learn's covariance has more variance than the data."""
+    from scipy import stats
+
+    rows = np.random.default_rng(shape).standard_normal(shape) * 2.0
+    pca = ek.PCA(3).fit(rows)
+    covariance = pca.get_covariance()
+    assert np.trace(covariance) == pytest.approx(rows.var(axis=0, ddof=1).sum(), rel=1e-10)
+    assert_allclose(covariance @ pca.get_precision(), np.eye(shape[1]), atol=1e-9)
+    expected = stats.multivariate_normal(rows.mean(axis=0), covariance).logpdf(rows)
+    assert_allclose(pca.score_samples(rows), expected, rtol=1e-9)

@@ -298,3 +298,21 @@ def test_a_batch_of_another_library_than_the_first_is_refused():
     with pytest.raises(ek.errors.InputError, match="torch"):
         model.merge(ek.IncrementalPCA(2).fit(X))
     assert isinstance(model.merge(ek.IncrementalPCA(2).fit(torch.asarray(X))).components_, torch.Tensor)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (12, 25)])
+def test_weights_of_batches_are_repeated_rows(shape):
+    rng = np.random.default_rng(shape)
+    rows, times = rng.standard_normal(shape) + 4.0, rng.integers(1, 4, shape[0])
+    weighted = ek.IncrementalPCA(3)
+    for part in np.array_split(np.arange(shape[0]), 3):
+        weighted.partial_fit(rows[part], sample_weight=times[part])
+    repeated = ek.IncrementalPCA(3).fit(np.repeat(rows, times, axis=0))
+    names = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "var_",
+             "noise_variance_", "n_samples_seen_")  # fmt: skip
+    for name in names:
+        np.testing.assert_allclose(
+            getattr(weighted, name), getattr(repeated, name), rtol=1e-10, atol=1e-12, err_msg=name
+        )
+    halves = ek.IncrementalPCA(2).partial_fit(rows, sample_weight=np.full(shape[0], 0.5))
+    assert halves.n_samples_seen_ == shape[0] / 2

@@ -10,13 +10,14 @@ from sklearn.decomposition._pca import _infer_dimension
 
 from eckart.rank.bicross import bicross_errors
 from eckart.rank.broken_stick import pieces
-from eckart.rank.deterministic import TRACY_WIDOM, upper_edge
+from eckart.rank.deterministic import upper_edge
 from eckart.rank.elbow import kneedle
 from eckart.rank.gavish_donoho import coefficient, marchenko_pastur_median
 from eckart.rank.minka import log_evidence, minka_rank
 from eckart.rank.parallel import _flipped, _permuted
 from eckart.rank.screenot import noise_values, threshold
 from eckart.rank.stability import lost_directions
+from eckart.rank.tracy_widom import tracy_widom
 from eckart.rank.variance import count_for
 
 RNG = np.random.default_rng(0)
@@ -48,7 +49,7 @@ def test_edge_of_white_noise_is_known_and_of_other_noise_is_where_it_ends():
 def test_quantile_of_the_edge_is_passed_by_few_noise_tables():
     rng = np.random.default_rng(5)
     deviations = np.linspace(0.5, 2, 40)
-    limit = upper_edge(deviations**2, 120, TRACY_WIDOM[0.95])
+    limit = upper_edge(deviations**2, 120, tracy_widom(0.95))
     passed = [np.linalg.norm(rng.standard_normal((120, 40)) * deviations, 2) ** 2 / 120 > limit for _ in range(300)]
     assert 0.01 < np.mean(passed) < 0.10
 
@@ -152,10 +153,10 @@ def test_bicross_is_the_formula_with_a_pseudo_inverse():
 
 def test_destroyed_tables_keep_what_they_must():
     dense = np.where(RNG.random((50, 6)) < 0.3, RNG.random((50, 6)), 0.0)
+    flipped = _flipped(dense, np.random.default_rng(0))
     for table in (dense, sparse.csr_array(dense)):
         shuffled = _permuted(table, np.random.default_rng(0))
-        flipped = _flipped(table, np.random.default_rng(0))
-        shuffled, flipped = (t.toarray() if sparse.issparse(t) else t for t in (shuffled, flipped))
+        shuffled = shuffled.toarray() if sparse.issparse(shuffled) else shuffled
         assert np.allclose(np.sort(shuffled, axis=0), np.sort(dense, axis=0))
         assert not np.allclose(shuffled, dense)
         assert np.allclose(np.abs(flipped), dense)

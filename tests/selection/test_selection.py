@@ -135,9 +135,46 @@ def test_frames_keep_their_names():
     for frame in (X, pl.from_pandas(X)):
         found = ek.CorrelationFilter(n_features=2).fit(frame, y)
         assert found.get_feature_names_out().tolist() == ["petal length (cm)", "petal width (cm)"]
-        assert found.history_["name"][0] == "petal width (cm)"
+        assert found.history_["name"][0] == "petal length (cm)"
+        assert found.target_ == "classes"
     chosen = ek.CorrelationFilter(n_features=2).set_output(transform="pandas").fit_transform(X, y)
     assert list(chosen.columns) == ["petal length (cm)", "petal width (cm)"]
+
+
+def test_integers_that_name_classes_are_detected_and_it_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    found = [ek.CorrelationFilter().fit(X, y).target_ for y in (
+        rng.integers(0, 3, 60), rng.integers(0, 3, 60).astype(float), rng.integers(0, 40, 60), np.arange(60) % 2 == 0,
+    )]  # fmt: skip
+    assert found == ["classes", "numbers", "numbers", "classes"]
+    assert ek.CorrelationFilter(target="numbers").fit(X, rng.integers(0, 3, 60)).target_ == "numbers"
+
+
+# Scores of a search
+
+
+@pytest.mark.parametrize("kind", ["backward", "random"])
+def test_nested_score_on_pure_noise_is_that_of_fresh_data(kind):
+    """The target is a fair coin, so every model scores 1/2 on fresh rows; the best of many looks better."""
+    best, nested = [], []
+    for seed in range(12):
+        rng = np.random.default_rng([5, seed])
+        X, y = rng.standard_normal((80, 8)), np.arange(80) % 2
+        if kind == "backward":
+            search = ek.BackwardElimination(FAST, cv=4, nested=True)
+        else:
+            search = ek.RandomSubsetSearch(FAST, n_iter=30, cv=4, nested=True, random_state=seed)
+        search.fit(X, y)
+        best.append(search.best_score_)
+        nested.append(search.nested_score_)
+    assert np.mean(best) > 0.55
+    # 960 held-out rows: three binomial standard errors, 3 sqrt(1/4 / 960).
+    assert abs(np.mean(nested) - 0.5) < 0.048
+    assert ek.RandomSubsetSearch(FAST, n_iter=3).fit(X, y).nested_score_ is None
+    splits = [(np.arange(40), np.arange(40, 80))]
+    with pytest.raises(ParameterError, match="number or a splitter"):
+        ek.RandomSubsetSearch(FAST, n_iter=3, cv=splits, nested=True).fit(X, y)
 
 
 # Backward elimination

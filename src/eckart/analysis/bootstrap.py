@@ -1,7 +1,12 @@
 """How far loadings and shares would move with other rows: the decomposition again, many times, of rows drawn anew.
 
 A draw of n rows with replacement is the same data with other weights, so every repetition is `decompose` with
-`sample_weight`. Axes are paired with the first fit's by the largest cosines, and turned to its signs.
+`sample_weight`. Components are paired with those of the fit by the largest cosines, and given its signs.
+
+Components of similar variance rotate into each other from draw to draw, and from sample to sample: only the space that
+they span is determined. Neighbours whose variances differ by less than three standard errors of the difference (normal
+rows: var log l = 2 / n each) form a group; within a group the space of a draw is compared with that of the fit, and its
+basis is rotated onto the fit's (Procrustes). Its loadings hold for the fit's basis of that space.
 """
 
 from __future__ import annotations
@@ -29,6 +34,11 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+_APART = 3.0
+"""Standard errors between the variances of components that can be told from each other."""
+_SURE = 0.99
+
+
 @dataclass(frozen=True)
 class Bootstrap:
     """The fit, and what repetitions of it gave: values of the fit's axes, paired and turned to its signs."""
@@ -43,19 +53,27 @@ class Bootstrap:
     places: NDArray[np.intp]
     """Repetitions x k: which place the partner of an axis had."""
     confidence: float
+    groups: tuple[tuple[int, ...], ...] = ()
+    """Components that cannot be told from each other, counted from 0; each group was rotated as a whole."""
 
     def loadings(self) -> Table:
         """Percentile intervals of the loadings; 'sure' where the interval leaves out 0."""
         d = self.decomposition
         low, high = self._ends(self.right)
+        surely = self._ends(self.right, max(self.confidence, _SURE))
         lines: list[tuple[Cell, ...]] = [
-            (column, axis, *(float(a[j, k]) for a in (floats(d.right), low, high)), _sure(low[j, k], high[j, k]))
+            (
+                column,
+                axis,
+                *(float(a[j, k]) for a in (floats(d.right), low, high)),
+                _sure(surely[0][j, k], surely[1][j, k]),
+            )
             for k, axis in enumerate(axis_labels(d))
             for j, column in enumerate(column_labels(d))
         ]
         header = ("column", "axis", "loading", "lower", "upper", "sign")
         kinds = ("text", "text", "number", "number", "number", "text")
-        caption = f"{self._intervals()} The sign is sure where the interval leaves out 0."
+        caption = f"{self._intervals()} The sign is sure where the 99 % interval leaves out 0.{self._grouped()}"
         return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
 
     def axes(self) -> Table:
@@ -72,8 +90,20 @@ class Bootstrap:
             "Axes, bootstrapped", header, lines, caption + "Leading shares of a draw tend to be a little high.", kinds
         )
 
-    def _ends(self, drawn: Matrix) -> tuple[Matrix, Matrix]:
-        tail = (1 - self.confidence) / 2
+    def _grouped(self) -> str:
+        if not self.groups:
+            return ""
+        names = axis_labels(self.decomposition)
+        listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
+        return f" Only the space of {listed} is determined: loadings there are those of this basis of it."
+
+    def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
+        """Percentiles; tails as thin as those of Student's t, since draws vary less than samples (Hesterberg, 2015)."""
+        from scipy.special import ndtr, stdtrit
+
+        tail = (1 - (self.confidence if confidence is None else confidence)) / 2
+        freedom = max(self.decomposition.weight - 1.0, 1.0)
+        tail = float(ndtr((1 + 1 / freedom) ** 0.5 * stdtrit(freedom, tail)))
         low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
         return low, high
 
@@ -132,13 +162,39 @@ def bootstrap(
     first = decompose(data, method, sample_weight=weights, **options)
     again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
     _, random = generator(rng)
-    drawn = [_draw(first, matrix, method, weights, random, again) for _ in range(count)]
+    groups = close_groups(first)
+    drawn = [_draw(first, groups, matrix, method, weights, random, again) for _ in range(count)]
     right, shares, cosines, places = (np.array(part) for part in zip(*drawn, strict=True))
-    return Bootstrap(first, right, shares, cosines, places, float(confidence))
+    kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
+    return Bootstrap(first, right, shares, cosines, places, float(confidence), tuple(g for g in kept if len(g) > 1))
+
+
+def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
+    """Runs of neighbours whose variances differ by less than three standard errors of the difference of logarithms."""
+    logarithms = np.log(np.maximum(floats(d.variances), 1e-300))
+    limit = _APART * 2.0 / max(d.weight, 1.0) ** 0.5
+    groups: list[list[int]] = [[0]] if d.k else []
+    for i in range(1, d.k):
+        if logarithms[i - 1] - logarithms[i] < limit:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def rotated_groups(wanted: Matrix, found: Matrix, groups: tuple[tuple[int, ...], ...]) -> Matrix:
+    """`found` with each group's columns rotated onto the wanted ones: min ||wanted - found R||, R orthogonal."""
+    result = found.copy()
+    for group in groups:
+        columns = list(group)
+        left, _, right = np.linalg.svd(found[:, columns].T @ wanted[:, columns])
+        result[:, columns] = found[:, columns] @ (left @ right)
+    return result
 
 
 def _draw(
     first: Decomposition,
+    groups: tuple[tuple[int, ...], ...],
     matrix: Any,
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
@@ -162,7 +218,8 @@ def _draw(
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])
         shares = np.append(shares, np.zeros(first.k - k))
     places, signs, cosines = pair(floats(first.right), right)
-    return right[:, places] * signs, shares[: first.k], cosines, places
+    paired = rotated_groups(floats(first.right), right[:, places] * signs, groups)
+    return paired, shares[: first.k], cosines, places
 
 
 def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:

@@ -1,13 +1,21 @@
-"""Limits of T2 and Q at confidence c, for normal rows.
+"""Limits of T2 and Q at confidence c for normal rows, given the variances of all components.
 
-T2: k (n - 1) / (n - k) F_c(k, n - k). Q: Jackson and Mudholkar where all axes left out are known, else g chi2_c(h) with
-g and h from the mean and variance of the Q of the fitted rows (Box), without those that are beyond all doubt by the
-quartiles: one gross outlier would else spoil the limit for all.
+The left singular vectors of normal rows are uniformly distributed (the law of Z S^(1/2) does not change when Z is
+rotated from the left), whatever the covariance. A fitted row is therefore (n - 1) / n times a uniform point of the unit
+sphere in n - 1 dimensions, and given the variances l_a of the sample:
+
+T2 ~ (n - 1)^2 / n Beta(k / 2, (n - 1 - k) / 2)  (Tracy, Young and Mason, 1992),
+Q  ~ (n - 1)^2 / n sum_{a > k} l_a g_a^2 / sum g^2 with g standard normal in n - 1 dimensions (exact, by Imhof, 1961).
+
+A new row has another law, and its limits are wider: see `new_rows`. Without centring n - 1 dimensions are n, and the
+factor (n - 1)^2 / n is n - 1.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,53 +26,118 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 _BEYOND_DOUBT = 0.9999
-_NO_SPREAD = 1e-20
 _WIDEST = 1e6
 """Quartiles farther apart than this are not those of a chi-squared law."""
+_SINGLE = 20
+"""So many of the largest left-out variances are kept one by one; the others are averaged in as many groups."""
 
 
-def t2_limit(k: int, weight: float, confidence: float) -> float:
-    """k (n - 1) / (n - k) F_c(k, n - k); infinite where there are no more rows than axes."""
+@dataclass(frozen=True)
+class Spectrum:
+    """Variances of the kept components and of those left out, of n rows in all."""
+
+    kept: Matrix
+    left_out: Matrix
+    """Falling; averaged within groups where there are many."""
+    counts: Matrix
+    """How many components each entry of `left_out` stands for."""
+    rows: float
+    centred: bool = True
+
+    @property
+    def freedom(self) -> float:
+        """Dimensions of the sphere that the rows lie on."""
+        return self.rows - 1 if self.centred else self.rows
+
+    @property
+    def scale(self) -> float:
+        """Squared length of a row's left singular vectors over all dimensions."""
+        return (self.rows - 1) / self.rows if self.centred else 1.0
+
+
+def spectrum(kept: Matrix, left_out: Matrix, rows: float, *, centred: bool) -> Spectrum:
+    """The spectrum with a long tail averaged in groups, and directions without variance dropped."""
+    left_out = left_out[left_out > 0]
+    single, others = left_out[:_SINGLE], left_out[_SINGLE:]
+    groups = np.array_split(others, min(_SINGLE, len(others))) if len(others) else []
+    values = np.concatenate([single, [group.mean() for group in groups]])
+    counts = np.concatenate([np.ones(len(single)), [float(len(group)) for group in groups]])
+    return Spectrum(kept, values, counts, rows, centred)
+
+
+def t2_fitted(k: int, rows: float, confidence: float, *, centred: bool = True) -> float:
+    """Limit of T2 for the rows of the fit; infinite where there are no more rows than components."""
+    from scipy.special import betaincinv
+
+    freedom, scale = (rows - 1, (rows - 1) / rows) if centred else (rows, 1.0)
+    if k == 0 or freedom <= k:
+        return math.inf
+    return float((rows - 1) * scale * betaincinv(k / 2, (freedom - k) / 2, confidence))
+
+
+def t2_hotelling(k: int, rows: float, confidence: float, *, centred: bool = True) -> float:
+    """Limit of T2 for new rows if the k directions are known: (1 + 1/n) k (n - 1) / (n - k) F_c(k, n - k)."""
     from scipy.special import fdtri
 
-    if weight <= k or k == 0:
+    below, factor = (rows - k, 1 + 1 / rows) if centred else (rows - k + 1, 1.0)
+    if k == 0 or below <= 0:
         return math.inf
-    return float(k * (weight - 1) / (weight - k) * fdtri(k, weight - k, confidence))
+    return float(factor * k * (rows - 1) / below * fdtri(k, below, confidence))
 
 
-def jackson_mudholkar(left_out: Matrix, confidence: float) -> float:
-    """Limit of Q from the variances of the axes left out; NaN where the approximation has no power."""
-    from scipy.special import ndtri
+def q_fitted(known: Spectrum, confidence: float) -> float:
+    """Limit of Q for the rows of the fit: the quantile of sum_{a > k} l_a g_a^2 / sum g^2."""
+    from scipy.optimize import brentq
 
-    first, second, third = (float((left_out**i).sum()) for i in (1, 2, 3))
-    if second <= 0:
-        return math.nan
-    power = 1 - 2 * first * third / (3 * second**2)
-    inner = (
-        float(ndtri(confidence)) * math.sqrt(2 * second) * power / first + 1 + second * power * (power - 1) / first**2
-    )
-    return first * inner ** (1 / power) if power > 0 and inner > 0 else math.nan
+    values, counts = known.left_out, known.counts
+    others = max(known.freedom - counts.sum(), 0.0)
+    largest = float(values.max())
+    unit = values / largest
 
+    def excess(q: float) -> float:
+        above = positive_probability(np.append(unit - q, -q), np.append(counts, others))
+        return above - (1 - confidence)
 
-def box(beside: Matrix, weights: Matrix, confidence: float) -> float:
-    """g chi2_c(h) with the mean g h and the variance 2 g^2 h of Q, over the rows that are not far out beyond doubt."""
-    from scipy.special import gammaincinv
-
-    kept = beside <= by_quartiles(beside, weights, _BEYOND_DOUBT)
-    q, w = beside[kept], weights[kept]
-    mean = float(w @ q / w.sum())
-    variance = float(w @ (q - mean) ** 2 / max(w.sum() - 1.0, 1.0))
-    if variance <= _NO_SPREAD * mean**2:
-        return mean
-    return float(variance / mean * gammaincinv(mean**2 / variance, confidence))
+    low, high = 1e-6 * float(counts @ unit) / known.freedom, 1 - 1e-12
+    quantile = brentq(excess, low, high) if excess(low) > 0 > excess(high) else high
+    return float((known.rows - 1) * known.scale * largest * quantile)
 
 
-def by_quartiles(beside: Matrix, weights: Matrix, confidence: float) -> float:
+def positive_probability(weights: Matrix, counts: Matrix) -> float:
+    """P(sum_j w_j chi2(c_j) > 0) = 1/2 + 1/pi int sin(theta(u)) / (u rho(u)) du (Imhof, 1961).
+
+    theta(u) = 1/2 sum c_j arctan(w_j u), rho(u) = prod (1 + w_j^2 u^2)^(c_j / 4).
+    """
+    nodes, quadrature = _nodes()
+    # The integrand decays on the scale of 1 / sqrt(sum c w^2), so that scale becomes 1; u = t / (1 - t).
+    weights = weights / max(math.sqrt(float(counts @ weights**2)), 1e-300)
+    u = nodes / (1 - nodes)
+    products = weights[:, None] * u
+    angle = 0.5 * counts @ np.arctan(products)
+    damping = 0.25 * counts @ np.log1p(products**2)
+    return float(0.5 + (quadrature / (1 - nodes) ** 2 * np.sin(angle) / u * np.exp(-damping)).sum() / math.pi)
+
+
+@cache
+def _nodes() -> tuple[Matrix, Matrix]:
+    """Gauss-Legendre on (0, 1)."""
+    nodes, quadrature = np.polynomial.legendre.leggauss(200)
+    return (nodes + 1) / 2, quadrature / 2
+
+
+def typical_moments(residuals: Matrix, weights: Matrix) -> tuple[float, float]:
+    """Mean and mean square of the Q of the fitted rows, without those that are outliers beyond doubt."""
+    kept = residuals <= by_quartiles(residuals, weights, _BEYOND_DOUBT)
+    q, w = residuals[kept], weights[kept]
+    return float(w @ q / w.sum()), float(w @ q**2 / w.sum())
+
+
+def by_quartiles(residuals: Matrix, weights: Matrix, confidence: float) -> float:
     """g chi2_c(h) through the quartiles of Q; infinite where they are not those of a chi-squared law."""
     from scipy.optimize import brentq
     from scipy.special import gammaincinv
 
-    low, middle, high = (quantile(beside, weights, share) for share in (0.25, 0.5, 0.75))
+    low, middle, high = (quantile(residuals, weights, share) for share in (0.25, 0.5, 0.75))
     if low <= 0 or high >= _WIDEST * low:
         return math.inf
 

@@ -52,6 +52,7 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
     arrays: dict[str, np.ndarray] = {}
     body = encode(decomposition, "", arrays)
     check(decomposition, "This decomposition cannot be saved")
+    _check_loadable(body, arrays)
     document = {"format": FORMAT, "version": VERSION, "class": "Decomposition", "libraries": libraries(), "body": body}
     with new_file(path, overwrite=overwrite, error=ModelFileError) as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -61,6 +62,14 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
             archive.comment = _SEAL + b"0" * 64
         seal = _seal(file, file.seek(0, os.SEEK_END) - _SEAL_LENGTH)
         file.write(seal)
+
+
+def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:
+    """Refuse to write what `load` would refuse to read."""
+    try:
+        decode(json.loads(json.dumps(body, allow_nan=False)), arrays)
+    except (ModelFileError, TypeError, ValueError) as error:
+        raise ModelFileError(f"This decomposition cannot be saved, because it could not be loaded. {error}") from error
 
 
 def load(path: str | os.PathLike[str]) -> Decomposition:

@@ -12,6 +12,7 @@ from eckart.environment import MAX_EXPANSION, free_memory
 from eckart.errors import FileError
 from eckart.io.arrays.npy import check_size, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
+from eckart.io.arrays.probe import check_metadata
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
@@ -97,6 +98,7 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
         return parquet_rows(_in_folder(place), name, options.row_names)
     opened = open_path(place, MAX_EXPANSION)
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
+        check_metadata(place, key)
         return stored_rows(place, "hdf5", key, memory)
     if suffix == ".zarr":
         raise FileError(f"{shown(place)} is a file, and a Zarr store is a folder. Unpack it first.")

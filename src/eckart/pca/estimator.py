@@ -75,7 +75,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
     mean_ : array of shape (columns,)
     scale_ : array of shape (columns,) or None
     noise_variance_ : float
-        Mean of the variances left out.
+        Mean of the min(rows, columns) - k variances left out, as in scikit-learn. `get_covariance`, `get_precision` and
+        `score` divide by columns - k, so that the covariance has the variance of the data.
     n_components_, n_samples_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
     filled_ : dict or None
@@ -218,7 +219,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             device=self.device,
         )
         if self.n_components == "mle":
-            d = cut(d, minka_rank(to_numpy(explained_share(d)), shape[0]))
+            d = cut(d, minka_rank(to_numpy(explained_share(d)), max(round(d.weight), 1)))
         elif share is None:
             d = settle(d, _axes(k, shape, weights))
         self._publish(d, shape[0])

@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
 from eckart.arrays import Array, empty_rows
 from eckart.engine.matrix import Opened, open_matrix, taken_to
+from eckart.engine.settings import check_weights
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.estimators.inputs import take
+from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.output import OnDevices
 from eckart.pca.export import sklearn_incremental_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
 from eckart.pca.projection import Projection, axes_as_rows, explained_share, explained_variance, noise_variance
 from eckart.pca.running import Running
-from eckart.pca.scatter import Scatter, fits, merge, scatter_from, scatter_of
+from eckart.pca.scatter import Scatter, fits, merge, scatter_from, scatter_of, weighted_scatter
 from eckart.places import place_of, refuse_other_place, to_host
 from eckart.result import Certificate, Decomposition, Plan
 
@@ -122,7 +124,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         return self
 
     @allowed.validated
-    def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> IncrementalPCA:
+    def partial_fit(self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None) -> IncrementalPCA:
         """Take in one more batch of rows, dense or sparse. A batch that is refused changes nothing.
 
         Batches on a GPU are added up there, and all of them have to come from the same library and device.
@@ -134,6 +136,8 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         y : ignored
         check_input : bool
             Accepted for compatibility.
+        sample_weight : array of shape (rows,), optional
+            How often each row counts; for batches in memory. `n_samples_seen_` then is the sum of the weights.
 
         Returns
         -------
@@ -145,8 +149,12 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         before: Running | None = getattr(self, "_running", None)
         opened = open_matrix(self._there(take(self, X, reset=before is None)))
         rows, columns = opened.matrix.shape
-        seen = rows if before is None else rows + before.scatter.count
-        self._publish(_running(opened, self._count(seen, columns), before))
+        weights = check_weights(take_weights(sample_weight), rows)
+        if weights is not None and not opened.matrix.resident:
+            raise InputError("sample_weight needs a batch in memory, and this one is read from a file. Read it first.")
+        seen = rows if weights is None else float(weights.sum())
+        seen = seen if before is None else seen + before.scatter.count
+        self._publish(_running(opened, self._count(seen, columns), before, weights))
         return self
 
     def merge(self, other: IncrementalPCA) -> IncrementalPCA:
@@ -236,7 +244,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         return explained_share(self.decomposition_)
 
     @property
-    def noise_variance_(self) -> float:  # type: ignore[override]
+    def noise_variance_(self) -> float:
         """Mean of the variances left out."""
         return noise_variance(self.decomposition_)
 
@@ -244,18 +252,18 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         """The batch where it is added up."""
         return data if self.device is None else taken_to(data, self.device)[0]
 
-    def _count(self, seen: int, columns: int) -> int:
+    def _count(self, seen: float, columns: int) -> int:
         wanted = self.n_components
         if wanted is None:
-            return min(seen, columns)
+            return int(min(seen, columns))
         if wanted > columns:
             raise ParameterError(
                 f"n_components={wanted} invalid for n_features={columns}: there are no more axes than columns."
             )
         if wanted > seen:
             raise ParameterError(
-                f"n_components={wanted} must be less or equal to the number of samples seen, which is {seen} with this "
-                "batch. Give a larger first batch."
+                f"n_components={wanted} must be less or equal to the number of samples seen, which is {seen:g} with "
+                "this batch. Give a larger first batch."
             )
         return int(wanted)
 
@@ -268,8 +276,8 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         self.n_components_ = running.k
 
 
-def _running(opened: Opened, k: int, before: Running | None) -> Running:
-    scatter = scatter_of(opened, k)
+def _running(opened: Opened, k: int, before: Running | None, weights: np.ndarray | None = None) -> Running:
+    scatter = scatter_of(opened, k) if weights is None else weighted_scatter(opened, weights, k)
     precision = opened.matrix.precision
     if before is not None:
         scatter = merge(before.scatter, scatter, k)

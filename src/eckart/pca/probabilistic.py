@@ -1,6 +1,7 @@
 """Probabilistic PCA (Tipping and Bishop, 1999): x ~ N(mean, V diag(l - s) V^T + s I).
 
-Here l are the variances on the axes V, and s is the mean of the variances left out. V has orthonormal columns, so
+Here l are the variances on the components V, and s is the mean variance of the columns - k directions left out, those
+without variance included, so that the trace of the covariance is the total variance. V has orthonormal columns, so
 inverse and determinant are read off: directions in V have variance l, all others s.
 """
 
@@ -22,6 +23,7 @@ from eckart.engine.svd import null_level
 from eckart.errors import DataWarning, InputError
 from eckart.estimators.inputs import take
 from eckart.missing.fill import fill_as_fitted
+from eckart.pca.projection import model_noise
 from eckart.result import Decomposition
 
 _ROWS = 4096
@@ -31,10 +33,12 @@ class ProbabilisticMixin:
     """Covariance, precision and likelihood of the model."""
 
     decomposition_: Decomposition
-    noise_variance_: float
 
     def get_covariance(self) -> Array:
         """Covariance of the model, in the units of the data: V diag(l - s) V^T + s I, whether whitened or not.
+
+        Its trace is the total variance. With fewer rows than columns, that of scikit-learn is larger: it takes
+        `noise_variance_`, a mean over rows - k directions, for all columns - k.
 
         Returns
         -------
@@ -42,7 +46,8 @@ class ProbabilisticMixin:
         """
         check_is_fitted(self)
         d = self.decomposition_
-        return _rotated(d, _variances(d, self.noise_variance_), self.noise_variance_, _scale(d))
+        noise = model_noise(d)
+        return _rotated(d, _variances(d, noise), noise, _scale(d))
 
     def get_precision(self) -> Array:
         """Inverse of the covariance of the model: V diag(1/l - 1/s) V^T + I / s.
@@ -53,7 +58,7 @@ class ProbabilisticMixin:
         """
         check_is_fitted(self)
         d = self.decomposition_
-        variances, noise = _invertible(d, self.noise_variance_)
+        variances, noise = _invertible(d, model_noise(d))
         scale = _scale(d)
         rest = 1.0 / noise if d.k < d.columns else 0.0
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
@@ -73,7 +78,7 @@ class ProbabilisticMixin:
         d = self.decomposition_
         opened = fill_as_fitted(d, open_matrix(take(self, X, reset=False)))
         data = opened.matrix
-        variances, noise = _invertible(d, self.noise_variance_)
+        variances, noise = _invertible(d, model_noise(d))
         pieces = [
             _squared_distances(d, _dense(opened, start, min(start + _ROWS, data.shape[0])), variances, noise)
             for start in range(0, data.shape[0], _ROWS)

@@ -83,19 +83,31 @@ def explained_share(d: Decomposition) -> Array:
 
 
 def noise_variance(d: Decomposition) -> float:
-    """Mean of the variances that were left out: (total - kept) / (min(rows, columns) - k).
+    """(total - kept) / (min(rows, columns) - k), the attribute as scikit-learn defines it; weights count as rows."""
+    return _left_over(d, min(max(int(d.weight), d.rows), d.columns) - d.k)
+
+
+def model_noise(d: Decomposition) -> float:
+    """(total - kept) / (columns - k): the maximum-likelihood noise of probabilistic PCA (Tipping and Bishop, 1999).
+
+    With fewer rows than columns scikit-learn divides by rows - k, and its model has more variance than the data.
+    """
+    return _left_over(d, d.columns - d.k)
+
+
+def _left_over(d: Decomposition, directions: int) -> float:
+    """Variance left over per direction.
 
     The share that was kept comes from the certificate, which is float64 whatever the dtype of the data.
     """
-    left_out = min(d.rows, d.columns) - d.k
-    if left_out <= 0 or d.norm == 0.0 or d.certificate is None:
+    if directions <= 0 or d.norm == 0.0 or d.certificate is None:
         return 0.0
     kept = d.certificate.explained[0] + d.certificate.rounding * d.k**0.5
     dropped = 1.0 - kept
     if dropped <= 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
         return 0.0
     with np.errstate(over="ignore", under="ignore"):
-        return float((np.float64(d.norm) * (dropped / left_out / max(d.weight - 1.0, 1.0)) ** 0.5) ** 2)
+        return float((np.float64(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5) ** 2)
 
 
 def zeros_like_mean(d: Decomposition) -> Array:

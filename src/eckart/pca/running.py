@@ -57,7 +57,7 @@ class Running:
             method="pca",
             values=self._outside(times_power_of_two(d.values, exponent)),
             right=self._outside(d.right),
-            rows=self.scatter.count,
+            rows=round(self.scatter.count),
             weight=float(self.scatter.count),
             norm=float(np.ldexp(self.scatter.total**0.5, exponent)),
             mean=self.mean,
@@ -112,7 +112,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
         method="pca",
         values=from_numpy(np.sqrt(squares[:k]), right),
         right=right,
-        rows=scatter.count,
+        rows=round(scatter.count),
         columns=size,
         norm=scatter.total**0.5,
         weight=float(scatter.count),
@@ -166,7 +166,9 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     else:
         why = _note(scatter)
     solver = "gram" if scatter.gram is not None else "direct"
-    return Plan("pca", solver, scatter.count, columns, k, 1, 16 * int(held.shape[0]) * columns, why, {"center": True})
+    return Plan(
+        "pca", solver, round(scatter.count), columns, k, 1, 16 * int(held.shape[0]) * columns, why, {"center": True}
+    )
 
 
 def _note(scatter: Scatter) -> str:

@@ -31,7 +31,8 @@ _UNIT = float(np.finfo(np.float64).eps)
 class Scatter:
     """S, with mean and S in units of 2^-exponent of the data, in float64, where the data live."""
 
-    count: int
+    count: float
+    """Rows, or the sum of their weights; an int where weights are whole numbers."""
     mean: Array
     squares: Array
     """Diagonal of S, exact also where the factor has lost something."""
@@ -72,6 +73,30 @@ def scatter_of(opened: Opened, k: int) -> Scatter:
         stored = opened.matrix.matrix if opened.matrix.resident else opened.matrix
         refuse_not_finite(stored, opened.about.column_names)
     return replace(result, exponent=opened.exponent)
+
+
+def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
+    """The scatter of one batch in memory whose rows count as often as their weights say: rows sqrt(w) (x - mean)."""
+    rows = _rows(opened.matrix.precise())
+    xp = namespace(rows)
+    total = float(weights.sum())
+    w = from_numpy(np.asarray(weights, dtype=np.float64), rows)[:, None]
+    mean = xp.sum(w * rows, axis=0) / total
+    rows = rows - mean
+    rest = xp.sum(w * rows, axis=0) / total  # centred twice, so that nothing of the mean is left
+    rows = rows - rest
+    constant = xp.max(xp.abs(rows), axis=0) <= float(np.finfo(opened.matrix.precision).eps) * xp.abs(mean)
+    rows = _without(rows, constant) * xp.sqrt(w)
+    squares = xp.sum(rows * rows, axis=0)
+    if not np.isfinite(float(xp.sum(squares))):
+        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+    count = int(total) if float(total).is_integer() else total
+    base = Scatter(count, mean + rest, squares, exponent=opened.exponent)
+    columns = int(rows.shape[1])
+    if columns <= COLUMNS and rows.shape[0] >= columns:
+        return replace(base, gram=rows.T @ rows, rounding=4 * _UNIT * base.total)
+    result = replace(base, factor=rows if rows.shape[0] > 1 else rows[:0, :])
+    return result if columns <= COLUMNS else _shortened(result, k)
 
 
 def fits(rows: int, columns: int, k: int) -> bool:

@@ -1,10 +1,10 @@
-"""choose_rank: every rule asked, one table of answers, and where they agree."""
+"""choose_rank: every rule asked, one table of answers, and a verdict with known error rates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,22 +19,24 @@ from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
 from eckart.rank.deterministic import by_edge
+from eckart.rank.edge_gap import by_gap
 from eckart.rank.elbow import by_elbow
 from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, of_kernel
 from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
-from eckart.rank.parallel import by_permutation, by_sign_flips
+from eckart.rank.parallel import LARGEST_DENSE, by_permutation, by_sign_flips, noise_is_correlated
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
-from eckart.rank.verdict import RankChoice, Verdict
+from eckart.rank.verdict import ANY_NOISE, TESTS, RankChoice, Verdict
 from eckart.result import Decomposition
 
 _SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
 
 _SHOWN = 40
+_RUN = 4
 Answer = tuple[int | None, str]
 
 
@@ -49,6 +51,8 @@ class Rule:
     data: bool = False
     spectrum: bool = False
     """Whether values far beyond the leading ones matter."""
+    no_vote: str = ""
+    """Why the rule has no say in the verdict, if it has none."""
 
 
 RULES: dict[str, Rule] = {
@@ -68,18 +72,30 @@ RULES: dict[str, Rule] = {
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
     "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
-    "permutation": Rule("Parallel, permuted", by_permutation, "Noise alike within each column.", data=True),
+    "permutation": Rule("Parallel, permuted", by_permutation, "Independent noise, alike within a column.", data=True),
     "sign_flip": Rule(
-        "Parallel, sign flips", by_sign_flips, "Noise symmetric about zero; may differ by entry.", data=True
+        "Parallel, sign flips", by_sign_flips, "Independent noise; its variance may differ by entry.", data=True
     ),
     "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
     "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
     "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes.", spectrum=True),
     "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes.", spectrum=True),
-    "minka": Rule("Minka", by_evidence, "Gaussian data, noise alike in all columns; rows >= columns."),
+    "gap": Rule("Gap at the edge", by_gap, "Noise of any covariance; components that stand apart from it."),
+    "minka": Rule(
+        "Minka",
+        by_evidence,
+        "Gaussian data, equal noise in all columns; rows >= columns.",
+        no_vote="No vote: it never says 0, and counts unequal noise as components.",
+    ),
     "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; foretells blocks.", data=True),
     "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; foretells single cells.", data=True),
-    "stability": Rule("Stability", by_stability, "Independent rows, enough of them for two halves.", data=True),
+    "stability": Rule(
+        "Stability",
+        by_stability,
+        "Independent rows, enough of them for two halves.",
+        data=True,
+        no_vote="No vote: directions of unequal or correlated noise are stable too.",
+    ),
 }
 """Name -> rule, in the order of the table."""
 
@@ -98,14 +114,14 @@ def choose_rank(
     scale: bool = False,
     share: float = 0.9,
     noise: float | None = None,
-    level: float = 0.95,
+    level: float = 0.99,
     repeats: int | None = None,
     most: int | None = None,
     missing: How = "error",
     rng: int | None = None,
     memory: str | int | None = None,
 ) -> RankChoice:
-    """How many axes: every rule, one table, and where they agree.
+    """How many components: every rule, one table, and a verdict with known error rates.
 
     Parameters
     ----------
@@ -123,7 +139,7 @@ def choose_rank(
     noise : float, optional
         Standard deviation of the noise, for "known_noise".
     level : float
-        Quantile for parallel analysis.
+        Level of the sequential tests: each adds a component that is not there in at most 1 - level of tables.
     repeats : int, optional
         How often tables are drawn; more often for small tables by default.
     most : int, optional
@@ -145,7 +161,7 @@ def choose_rank(
     >>> choice.k
     2
     >>> choice.word
-    '3 of 3 rules that tell signal from noise say 2 axes.'
+    '2 components, by deterministic. 2 of 2 rules that tell signal from noise say 2 components.'
     """
     names = _names(rules, noise)
     options = _options(share, noise, level, repeats, most, rng)
@@ -204,7 +220,21 @@ def _of_parts(names: Sequence[str], opened: Opened, options: Options) -> RankCho
 def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:
     verdicts = tuple(_verdict(name, evidence) for name in names)
     shares = tuple(float(share) for share in evidence.shares[:_SHOWN])
-    return RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, shares, notes)
+    choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, shares, notes)
+    return replace(choice, correlated=_correlated(choice, evidence))
+
+
+def _correlated(choice: RankChoice, e: Evidence) -> bool:
+    """Whether rules for any noise see fewer components than the sequential tests, and the noise is correlated."""
+    if e.opened is None or e.rows * e.columns > LARGEST_DENSE:
+        return False
+    said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
+    fewer = next((said[rule] for rule in ANY_NOISE if rule in said), None)
+    tested = next((said[rule] for rule in TESTS if rule in said), None)
+    if fewer is None or tested is None or fewer >= tested:
+        return False
+    # Components that stand apart, then a run of others that do not: noise, not weak signal.
+    return (fewer > 0 and tested - fewer >= _RUN) or noise_is_correlated(e, fewer)
 
 
 def _verdict(name: str, e: Evidence) -> Verdict:
@@ -219,7 +249,9 @@ def _verdict(name: str, e: Evidence) -> Verdict:
         k, reason = rule.ask(e)
         if e.known is not None and rule.spectrum and k is not None:
             reason += f" (Values after the first {e.known} are estimated.)"
-    return Verdict(name, rule.title, k, reason, rule.assumes, rule.counts)
+    if rule.no_vote:
+        reason = f"{reason} {rule.no_vote}"
+    return Verdict(name, rule.title, k, reason, rule.assumes, rule.counts, not rule.no_vote)
 
 
 def _names(rules: str | Sequence[str], noise: float | None) -> tuple[str, ...]:

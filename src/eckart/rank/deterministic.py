@@ -15,10 +15,10 @@ import numpy as np
 from scipy import optimize
 
 from eckart.rank.evidence import Evidence
+from eckart.rank.tracy_widom import tracy_widom
 from eckart.rank.verdict import percent
 
-TRACY_WIDOM = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234}
-"""Quantiles of the Tracy-Widom law of real noise."""
+_FEWEST = 8
 
 
 def upper_edge(variances: np.ndarray, rows: int, quantile: float = 0.0, *, taken: int = 0) -> float:
@@ -52,15 +52,22 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     """Axes above the edge of noise with the variances that the axes before them leave to the columns."""
     if e.column_shares is None:
         return None, "Needs the variance of each column: the data, or a decomposition with all axes."
-    quantile = TRACY_WIDOM.get(e.options.level, TRACY_WIDOM[0.95])
+    quantile = tracy_widom(e.options.level)
+    if e.short < _FEWEST:
+        return None, f"The law of the edge needs at least {_FEWEST} components, and there are {e.short}."
     left = e.column_shares.copy()
     count = min(len(e.shares), e.right.shape[1], e.short - 1)
+    edges = np.zeros(count)
     for k in range(count):
         free = left * e.columns / (e.columns - k) if k < e.columns else left
-        edge = upper_edge(free, e.free_rows - k, quantile, taken=k)
-        if e.shares[k] <= edge:
-            return k, f"Axis {k + 1} holds {percent(e.shares[k])}; noise of what is left would reach {percent(edge)}."
+        edges[k] = upper_edge(free, e.free_rows - k, quantile, taken=k)
         left = np.maximum(left - e.shares[k] * e.right[:, k] ** 2, 0.0)
-    if count < e.short - 1:
-        return None, f"All {count} axes known are above the edge of the noise; there may be more."
-    return count, f"The {count} axes that noise could be told from are above its edge."
+    above = np.flatnonzero(e.shares[:count] > edges)
+    # The last, not the first that fails: strong components of equal size hide each other in the edge.
+    k = int(above[-1]) + 1 if above.size else 0
+    if k == count:
+        return None, f"All {count} components known are above the edge of the noise; there may be more."
+    if (more := e.falls_beyond(k)) is not None:
+        return None, f"{more} components of similar size hide each other: they make up the variances of the columns."
+    reached = f"noise of what is left would reach {percent(edges[k])}"
+    return k, f"Component {k + 1} explains {percent(e.shares[k])}; {reached}."

@@ -26,6 +26,7 @@ WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""
 _EXACT = 400
 _LEADING = 40
+_STEEP = 3.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Options:
 
     share: float = 0.9
     noise: float | None = None
-    level: float = 0.95
+    level: float = 0.99
     repeats: int | None = None
     most: int | None = None
     seed: int = 0
@@ -75,6 +76,15 @@ class Evidence:
         """The largest number of axes that is looked at."""
         return max(1, min(self.options.most or _LEADING, self.short - 1))
 
+    def falls_beyond(self, k: int) -> int | None:
+        """The number of components before a steep fall beyond component k, where a rule that stops at k is blind.
+
+        Eigenvalues of noise fall gently except for the last ones, so the last quarter is not looked at.
+        """
+        known = self.shares[: self.known][: 3 * self.short // 4 + 1]
+        places = np.flatnonzero(known[:-1] > _STEEP * known[1:])
+        return int(places[-1]) + 1 if places.size and places[-1] + 1 > k else None
+
     def rng(self, rule: int) -> np.random.Generator:
         """Each rule has random numbers of its own, whatever rules ran before it."""
         return np.random.Generator(np.random.Philox(key=[self.options.seed, rule]))
@@ -103,8 +113,8 @@ class Evidence:
 
     @cached_property
     def centred(self) -> np.ndarray:
-        """B, for dense tables."""
-        table = self.table
+        """B as a dense array."""
+        table = self.table.toarray() if self.sparse else self.table
         return np.asarray(table - table.mean(axis=0)) if self.center else np.asarray(table)
 
     @cached_property
@@ -121,13 +131,14 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     right = to_numpy(d.right).astype(np.float64)
     shares = to_numpy(d.shares).astype(np.float64)
     center = d.mean is not None
-    short = max(min(d.rows - 1 if center else d.rows, d.columns), 1)
-    whole = len(shares) >= short
+    rows = max(round(d.weight), 1)  # a row of weight 2 is two rows
+    short = max(min(rows - 1 if center else rows, d.columns), 1)
+    whole = len(shares) >= min(short, max(min(d.rows - 1 if center else d.rows, d.columns), 1))
     columns = right**2 @ shares if whole and right.shape == (d.columns, len(shares)) else None
     if center and d.scale is not None:
         columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
     return Evidence(
-        d.rows, d.columns, center, d.scale is not None, d.norm, shares[:short], whole, right, columns, options=options
+        rows, d.columns, center, d.scale is not None, d.norm, shares[:short], whole, right, columns, options=options
     )  # fmt: skip
 
 

@@ -86,6 +86,8 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
         return None, f"All {k} values known are above the threshold; there may be more."
     beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
+    if (more := e.falls_beyond(k)) is not None:
+        return None, f"The values fall steeply after {more}, so those that were taken for noise are signal."
     return k, f"{above} above {threshold * e.norm:.4g} ({how}){beyond}."
 
 

@@ -25,15 +25,27 @@ class Verdict:
     reason: str
     assumes: str
     counts: bool = True
-    """Whether it asks how many axes are more than noise; the others ask how many describe enough."""
+    """Whether it asks how many components are more than noise; the others ask how many describe enough."""
+    votes: bool = True
+    """Whether it has a say in `RankChoice.k` where the sequential tests abstain; Minka and stability have none."""
+
+
+TESTS = ("sign_flip", "permutation")
+"""Sequential tests with a known error rate: each adds a component that is not there in 1 % of tables (1 - level)."""
+SPECTRAL_TESTS = ("deterministic",)
+"""The test that stands in for them where only the singular values are known."""
+ANY_NOISE = ("gap",)
+"""The rule for noise of any covariance."""
 
 
 @dataclass(frozen=True)
 class RankChoice:
-    """The verdicts of all rules, and where they agree.
+    """The answers of all rules, and a verdict.
 
-    `k` is what most of the rules say that tell signal from noise; of numbers named equally often, the one nearest to
-    the middle of all their answers.
+    `k` is what the sequential test with random signs finds; the permutation test where it abstains; `deterministic`
+    where only singular values are known. All assume noise that is independent from column to column. Where the
+    remainder is not (`correlated`), the rule for noise of any covariance decides: `gap`. Where all tests abstain, `k`
+    is what most of the other voting rules say; of numbers named equally often, the one nearest to their median.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -44,15 +56,32 @@ class RankChoice:
     shares: tuple[float, ...] = ()
     """Shares of the leading axes."""
     notes: tuple[str, ...] = ()
+    correlated: bool = False
+    """Whether what the sequential tests leave is correlated noise rather than independent noise."""
 
     @property
     def k(self) -> int | None:
+        return self._decision[0]
+
+    @property
+    def _decision(self) -> tuple[int | None, str]:
+        """(k, the rules that decided)."""
+        tested = next(iter(self._said(TESTS) or self._said(SPECTRAL_TESTS)), None)
+        other = next(iter(self._said(ANY_NOISE)), None)
+        if tested is not None and tested.k is not None:
+            if self.correlated and other is not None and other.k is not None:
+                return min(other.k, tested.k), other.rule
+            return tested.k, tested.rule
         answers = sorted(verdict.k for verdict in self._voters if verdict.k is not None)
         if not answers:
-            return None
+            return None, ""
         middle = answers[(len(answers) - 1) // 2]
         counted = Counter(answers)
-        return min(counted, key=lambda k: (-counted[k], abs(k - middle), k))
+        return min(counted, key=lambda k: (-counted[k], abs(k - middle), k)), "vote"
+
+    def _said(self, rules: tuple[str, ...]) -> list[Verdict]:
+        """The answers of these rules, in this order, without those that abstain."""
+        return [v for rule in rules for v in self.verdicts if v.rule == rule and v.k is not None]
 
     @property
     def agreement(self) -> dict[int, tuple[str, ...]]:
@@ -65,24 +94,29 @@ class RankChoice:
 
     @property
     def word(self) -> str:
-        """The agreement in one sentence."""
-        k, voters = self.k, self._voters
-        said = [verdict for verdict in voters if verdict.k is not None]
+        """The verdict and the agreement of the other rules in one or two sentences."""
+        k, by = self._decision
         if k is None:
-            return "No rule could say how many axes there are."
-        others = sorted({verdict.k for verdict in said if verdict.k is not None and verdict.k != k})
+            return "No rule could say how many components there are."
+        said = [verdict for verdict in self._voters if verdict.k is not None]
         same = sum(verdict.k == k for verdict in said)
-        kind = "rules that tell signal from noise" if voters and voters[0].counts else "rules"
-        axes = f"{k} ax{'is' if k == 1 else 'es'}"
+        others = sorted({verdict.k for verdict in said if verdict.k is not None and verdict.k != k})
+        components = f"{k} component{'' if k == 1 else 's'}"
+        kind = "rules that tell signal from noise" if said[0].counts else "rules"
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
-        return f"{same} of {len(said)} {kind} say {axes}{spread}."
+        agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
+        if by in ANY_NOISE and self.correlated:
+            return f"The noise is correlated, so {by} decides: {components}. {agreement}"
+        if by == "vote":
+            return agreement
+        return f"{components}, by {by}. {agreement}"
 
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        fields = ("rule", "title", "k", "reason", "assumes", "counts")
+        fields = ("rule", "title", "k", "reason", "assumes", "counts", "votes")
         return {
             "k": self.k,
             "word": self.word,
@@ -90,6 +124,7 @@ class RankChoice:
             "columns": self.columns,
             "method": self.method,
             "scaled": self.scaled,
+            "correlated": self.correlated,
             "agreement": {str(k): list(rules) for k, rules in self.agreement.items()},
             "rules": [{name: getattr(verdict, name) for name in fields} for verdict in self.verdicts],
             "shares": list(self.shares),
@@ -112,6 +147,12 @@ class RankChoice:
 
     @property
     def _voters(self) -> list[Verdict]:
-        """The rules that look for signal, where any of them could say something; else all."""
-        voters = [verdict for verdict in self.verdicts if verdict.counts]
-        return voters if any(verdict.k is not None for verdict in voters) else list(self.verdicts)
+        """The rules that look for signal and have a vote, if any of them answered; else all that look; else all."""
+        for chosen in (
+            [v for v in self.verdicts if v.counts and v.votes],
+            [v for v in self.verdicts if v.counts],
+            list(self.verdicts),
+        ):
+            if any(v.k is not None for v in chosen):
+                return chosen
+        return list(self.verdicts)

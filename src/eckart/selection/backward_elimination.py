@@ -35,6 +35,9 @@ class BackwardElimination(Search):
     patience : int or None
         Stop after so many rounds without a better score; None goes on to one column. A given number of columns is
         always reached.
+    nested : bool
+        Repeat the whole search without each fold in turn, and score it on the rows left out: `nested_score_`. With 5
+        folds this takes 5 times longer.
     n_jobs : int or None
         Processes that share the candidates of a round (joblib).
     progress : callable or None
@@ -45,7 +48,9 @@ class BackwardElimination(Search):
     support_ : array of bool
     n_features_ : int
     best_score_ : float
-        Mean score of the chosen columns.
+        Mean score of the chosen columns on the folds that chose them. It is too high: on pure noise, far above chance.
+    nested_score_ : float or None
+        With `nested`: mean score on rows that had no part in the choice, an estimate of what new rows will give.
     history_ : dict of arrays
         One entry a round: n_columns, score, spread (standard deviation over the folds), dropped (indices of columns).
         ``pandas.DataFrame(history_)`` shows it.
@@ -68,6 +73,7 @@ class BackwardElimination(Search):
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "cv": ["cv_object"],
         "patience": [allowed.COUNT, None],
+        "nested": ["boolean"],
         "n_jobs": [Integral, None],
         "progress": [callable, None],
     }
@@ -81,6 +87,7 @@ class BackwardElimination(Search):
         scoring: Any = None,
         cv: Any = 5,
         patience: int | None = 10,
+        nested: bool = False,
         n_jobs: int | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
@@ -90,6 +97,7 @@ class BackwardElimination(Search):
         self.scoring = scoring
         self.cv = cv
         self.patience = patience
+        self.nested = nested
         self.n_jobs = n_jobs
         self.progress = progress
 
@@ -124,6 +132,7 @@ class BackwardElimination(Search):
         best = len(rows) - 1 if self.n_features_to_select is not None else int(np.flatnonzero(score == score.max())[-1])
         self._keep(sets[best])
         self.best_score_ = float(score[best])
+        self.nested_score_ = self._nested(folds, groups) if self.nested else None
         self.history_ = table(rows)
         return self
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from eckart.errors import ParameterError
 from eckart.selection.folds import Folds
 
 History = dict[str, np.ndarray]
@@ -40,6 +42,8 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     scoring: Any
     cv: Any
     n_jobs: int | None
+    nested: bool
+    nested_score_: float | None
 
     def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
         tags = get_tags(self.estimator).input_tags
@@ -54,6 +58,20 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
             dtype=None,
         )
         return Folds.of(self.estimator, X, y, groups, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs)
+
+    def _nested(self, folds: Folds, groups: Any) -> float:
+        """Mean score on rows that took no part in the search: the whole search again without each fold."""
+        if not (isinstance(self.cv, Integral) or self.cv is None or hasattr(self.cv, "split")):
+            raise ParameterError(
+                "nested=True repeats the search on parts of the rows: give cv as a number or a splitter."
+            )
+        inner = clone(self).set_params(nested=False, progress=None)
+        found = []
+        for train, test in folds.splits:
+            rows = [None if part is None else _safe_indexing(part, train) for part in (folds.X, folds.y, groups)]
+            columns = np.flatnonzero(clone(inner).fit(*rows).support_)
+            found.append(folds.score(columns, train, test))
+        return float(np.mean(found))
 
     def _keep(self, chosen: np.ndarray) -> None:
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)

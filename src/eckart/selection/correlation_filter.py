@@ -14,6 +14,8 @@ from eckart.estimators import constraints as allowed
 from eckart.selection.base import Selector, table
 from eckart.selection.correlations import correlations
 
+_MOST_CLASSES = 20
+_FEWEST_ROWS = 5
 _SCORES = ("pearson", "spearman", "mutual_info")
 
 
@@ -35,7 +37,8 @@ class CorrelationFilter(Selector):
     n_features : int, float or None
         Keep so many, or this share. With neither, half of the columns are kept.
     target : "auto", "numbers" or "classes"
-        What y holds; "auto" takes texts and truth values for classes, numbers for numbers.
+        What y holds. "auto" takes texts and truth values for classes, and integers too if there are at most 20
+        different ones and each occurs 5 times on average; other numbers are numbers. `target_` says what it took.
     random_state : int, RandomState or None
         Seed of the noise that mutual information adds to break ties; None is a fixed one.
 
@@ -44,6 +47,8 @@ class CorrelationFilter(Selector):
     scores_ : array of shape (columns,)
         Never negative; 0 for a column that does not vary.
     support_ : array of bool
+    target_ : "numbers" or "classes"
+        What y was taken for.
     history_ : dict of arrays
         One entry a column, best first: column (index), name, score, kept. ``pandas.DataFrame(history_)`` shows it.
 
@@ -114,7 +119,8 @@ class CorrelationFilter(Selector):
         return self
 
     def _scores(self, X: Any, y: np.ndarray) -> np.ndarray:
-        classes = self.target == "classes" or (self.target == "auto" and y.dtype.kind not in "iuf")
+        classes = self.target == "classes" or (self.target == "auto" and _names_classes(y))
+        self.target_ = "classes" if classes else "numbers"
         if not classes:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if callable(self.score_func):
@@ -135,6 +141,13 @@ class CorrelationFilter(Selector):
         if self.n_features > columns:
             raise ParameterError(f"n_features={self.n_features} of {columns} columns cannot be kept: there are fewer.")
         return int(self.n_features)
+
+
+def _names_classes(y: np.ndarray) -> bool:
+    """Texts and truth values do; so do integers, if few different ones occur often."""
+    if y.dtype.kind not in "iuf":
+        return True
+    return y.dtype.kind in "iu" and len(np.unique(y)) <= min(_MOST_CLASSES, len(y) // _FEWEST_ROWS)
 
 
 def _called(score: Any, X: Any, y: np.ndarray) -> np.ndarray:

@@ -43,6 +43,10 @@ class Folds:
         """Scores of one set of columns with every check switched on."""
         return _scores(self, columns, checked=True)
 
+    def score(self, columns: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
+        """Score of one set of columns, fitted on some rows, on others."""
+        return _score(self, self.X[:, columns], train, test)
+
     def scores(self, candidates: Sequence[np.ndarray]) -> np.ndarray:
         """Scores of several sets of columns, candidates x folds."""
         if self.n_jobs in (None, 1):

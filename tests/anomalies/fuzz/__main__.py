@@ -7,6 +7,7 @@ import contextlib
 import faulthandler
 import io
 import json
+import os
 import resource
 import shutil
 import signal
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +49,25 @@ def main() -> None:
 
 def run(count: int, seed: int, *, only: str = "", keep: str = "") -> list[dict[str, Any]]:
     """The faults of `count` mutations; a process that dies is one, and the next goes on after it."""
-    faults: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="eckart-fuzz-") as folder:  # also for what a killed process leaves behind
+        return list(_faults(count, seed, only, keep, folder))
+
+
+def _faults(count: int, seed: int, only: str, keep: str, folder: str) -> Iterator[dict[str, Any]]:
     first = 0
     while first < count:
         command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first)]
         command += ["--count", str(count), "--seed", str(seed), "--only", only, "--keep", keep]
-        ended = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[3])
+        place = {**os.environ, "TMPDIR": folder}
+        ended = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[3], env=place)
         lines = [json.loads(line) for line in ended.stdout.decode().splitlines() if line.startswith('{"')]
-        faults += [line for line in lines if line.get("fault")]
+        yield from (line for line in lines if line.get("fault"))
         last = lines[-1] if lines else {"index": first, "file": "none"}
         if ended.returncode == 0:
-            break
+            return
         trace = ended.stderr.decode("utf-8", "replace")[-1500:]
-        faults.append({**last, "fault": f"{trace}\nthe process ended with {ended.returncode}"})
+        yield {**last, "fault": f"{trace}\nthe process ended with {ended.returncode}"}
         first = int(last["index"]) + 1
-    return faults
 
 
 def _work(given: argparse.Namespace) -> None:
@@ -102,7 +108,7 @@ def _work(given: argparse.Namespace) -> None:
 def _watch(seconds: int) -> None:
     """Processor time, and more of the clock's for a machine with other work; the default action ends the process."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 12 * seconds)
+    signal.setitimer(signal.ITIMER_REAL, 30 * seconds)
 
 
 def _judged(path: Path, index: int) -> str:

@@ -35,9 +35,11 @@ def mutate(path: Path, rng: Rng) -> None:
             with contextlib.suppress(ValueError):  # metadata that an earlier mutation has made no JSON any more
                 _folder(path, rng)
         elif special and rng.random() < 0.45:
+            before = path.read_bytes()
             try:
                 special[int(rng.integers(len(special)))](path, rng)
             except Exception:  # noqa: BLE001 - an earlier mutation has made the file unreadable for the library
+                path.write_bytes(before)
                 _bytes(path, rng)
         else:
             _bytes(path, rng)

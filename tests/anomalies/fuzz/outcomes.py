@@ -61,7 +61,9 @@ def unequal(first: Any, second: Any) -> str:
 
 def entries_of(matrix: Any) -> tuple[np.ndarray, ...]:
     """(row, column, value) in order, duplicates summed, without zeros."""
-    rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    # By parts: SciPy loads matrices of float16, but does not copy them.
+    found = matrix.tocoo()
+    rows = sparse.csr_array((found.data.astype(np.float64), found.coords), shape=matrix.shape)
     rows.sum_duplicates()
     rows.eliminate_zeros()
     found = rows.tocoo()
@@ -164,7 +166,11 @@ def _mtx(path: Path, _found: Outcome) -> Any:
 
 
 def _parquet(path: Path, found: Outcome) -> Any:
-    return _frame(parquet.ParquetFile(path).read(), found)
+    file = parquet.ParquetFile(path)
+    names = file.schema_arrow.names
+    plain = found.columns and set(found.columns) <= set(names) and len(set(names)) == len(names)
+    # Columns that are left out need not be readable; a name with a dot would select others as well.
+    return _frame(file.read(list(found.columns) if plain and "." not in "".join(names) else None), found)
 
 
 def _arrow(path: Path, found: Outcome) -> Any:
@@ -190,8 +196,8 @@ def _stored(root: Any, found: Outcome) -> Any:
     if place is None:
         return None
     if hasattr(place, "keys"):
-        arrays = tuple(np.asarray(place[part][...]) for part in ("data", "indices", "indptr"))
-        return sparse.csr_array(arrays, shape=tuple(place.attrs["shape"]))
+        data, indices, indptr = (np.asarray(place[part][...]) for part in ("data", "indices", "indptr"))
+        return sparse.csr_array((_doubles(data), indices, indptr), shape=tuple(place.attrs["shape"]))
     return np.asarray(place[...]).astype(found.matrix.dtype)
 
 

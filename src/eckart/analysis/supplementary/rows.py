@@ -10,6 +10,7 @@ import numpy as np
 from eckart.analysis.labels import axis_labels
 from eckart.analysis.measures import check_orthogonal, floats, living, ratio
 from eckart.analysis.supplementary.lines import named_lines
+from eckart.analysis.tables.outliers import new_limits
 from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, namespace
 from eckart.engine.matrix import open_matrix
@@ -53,7 +54,9 @@ def rows(d: Decomposition, data: Any) -> Table:
     columns = ("row", *axis_labels(d), "distance", "quality", "T2", "Q")
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
-    caption = "Rows that took no part in the fit; quality is what the axes show of a row."
+    limits = new_limits(d)
+    caption = "Rows that took no part in the fit; quality is what the axes show of a row. "
+    caption += f"Limits for new rows at 95 %: T2 {limits[0]:.4g}, Q {limits[1]:.4g}."
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
 

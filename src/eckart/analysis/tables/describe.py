@@ -56,25 +56,33 @@ def description(d: Decomposition) -> Table:
     return Table("What the axes mean", columns, tuple(rows), caption, kinds)
 
 
-def axis_columns(d: Decomposition, axis: int = 0, *, significance: float = 0.05) -> Table:
-    """Correlation of the columns with one axis and its p-value (t, n - 2 degrees): significant ones, sorted."""
-    from scipy.special import stdtr
+def axis_columns(d: Decomposition, axis: int = 0, *, threshold: float = 0.5) -> Table:
+    """Columns whose correlation with a component is at least `threshold` in size, sorted.
 
+    There is no p-value: the component was made from these columns, so their correlations with it are large even in pure
+    noise. `bootstrap` says how far they would move with other rows, and `choose_rank` whether the component is more
+    than noise. A column that took no part can be tested: `eckart.supplementary.columns`.
+
+    Parameters
+    ----------
+    d : Decomposition
+        PCA.
+    axis : int
+        The component, counted from 0.
+    threshold : float
+        Smallest correlation in size that is listed; 0 lists all columns.
+    """
     correlation = correlation_matrix(d)[:, check_axis(d, axis)]
-    freedom = max(d.weight - 2.0, 1.0)
-    with np.errstate(divide="ignore"):
-        t = np.abs(correlation) * np.sqrt(freedom / np.maximum(1 - correlation**2, 0.0))
-    p = 2 * stdtr(freedom, -t)
     names = column_labels(d)
-    order = [j for j in np.argsort(-correlation, kind="stable").tolist() if p[j] < significance]
-    rows = tuple((names[j], float(correlation[j]), float(p[j])) for j in order)
-    caption = f"Columns whose correlation with the axis differs from 0 at p < {significance:g}, one test each."
+    order = [j for j in np.argsort(-correlation, kind="stable").tolist() if abs(correlation[j]) >= threshold]
+    rows = tuple((names[j], float(correlation[j]), float(correlation[j] ** 2)) for j in order)
+    caption = f"Columns whose correlation with the component is at least {threshold:g} in size, and its square."
     return Table(
         f"Columns of {axis_labels(d)[axis]}",
-        ("column", "correlation", "p"),
+        ("column", "correlation", "cos2"),
         rows,
         caption,
-        ("text", "number", "chance"),
+        ("text", "number", "percent"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Rows far out: T2 = sum_k t_ik^2 / lambda_k within the axes, Q = ||x_i||^2 - sum_k t_ik^2 beside them."""
+"""Outlying rows: T2 = sum_k t_ik^2 / lambda_k within the components, Q = ||x_i||^2 - sum_k t_ik^2 outside them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.labels import column_labels, row_labels
-from eckart.analysis.limits import box, jackson_mudholkar, t2_limit
+from eckart.analysis.left_out import modelled
+from eckart.analysis.limits import Spectrum, q_fitted, spectrum, t2_fitted, typical_moments
 from eckart.analysis.measures import (
     check_k,
     check_orthogonal,
@@ -21,6 +22,7 @@ from eckart.analysis.measures import (
     row_scores,
     row_weights,
 )
+from eckart.analysis.new_rows import new_row_limits
 from eckart.errors import ParameterError
 from eckart.text import Cell, Table
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Distances:
-    """T2 and Q of each row, and their limits; NaN where not known."""
+    """T2 and Q of each fitted row, and their limits for fitted rows; NaN where not known."""
 
     inside: Matrix
     beside: Matrix
@@ -67,18 +69,43 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]
     by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} pass each by chance."
-    caption = f"Limits at {100 * confidence:g} %: T2 {found.inside_limit:.4g}, Q {_limit_word(found)}{by_chance}"
+    limits = f"T2 {found.inside_limit:.4g}, Q {_limit_word(found)}"
+    caption = f"Limits for fitted rows at {100 * confidence:g} %: {limits}{by_chance}"
     columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
     return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
 
 
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
-    """The limits of T2 and Q, and the rules they come from."""
-    found = distances(d, k, confidence)
+    """Limits of T2 and Q, for the rows of the fit and for new rows, and where they come from.
+
+    A fitted row pulls the components towards itself, so its limits are closer to the centre than those of a new row.
+    Without left vectors only the limits for new rows are given.
+
+    Parameters
+    ----------
+    d : Decomposition
+        PCA or SVD.
+    k : int, optional
+        The first k components are the model; all that were kept by default.
+    confidence : float
+        Of each limit.
+    """
     k = check_k(d, k)
-    rows = (("T2", found.inside_limit, f"F, {k} and {d.weight - k:g} degrees"), ("Q", found.beside_limit, found.rule))
-    kinds = ("text", "number", "text")
-    return Table("Limits", ("measure", "limit", "rule"), rows, f"At {100 * confidence:g} %, for normal rows.", kinds)
+    inside, beside = new_limits(d, k, confidence)
+    alive = int(living(d)[:k].sum())
+    lines: list[tuple[Cell, ...]] = []
+    if d.left is not None:
+        found = distances(d, k, confidence)
+        law = (
+            f"Beta, {alive} and {d.weight - 1 - alive:g} degrees"
+            if math.isfinite(found.inside_limit)
+            else "too few rows"
+        )
+        lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.beside_limit, found.rule)]
+    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", beside, "rows left out")]
+    kinds = ("text", "text", "number", "text")
+    caption = f"At {100 * confidence:g} %, for normal rows: those of the fit, and others."
+    return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
@@ -133,7 +160,16 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
     beside = _residuals(d, k)
     limit, rule = _residual_limit(d, k, beside, confidence)
-    return Distances(inside, beside, t2_limit(int(alive[:k].sum()), d.weight, confidence), limit, rule)
+    inside_limit = t2_fitted(int(alive[:k].sum()), d.weight, confidence, centred=d.mean is not None)
+    return Distances(inside, beside, inside_limit, limit, rule)
+
+
+def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95) -> tuple[float, float]:
+    """Limits of T2 and Q for rows that took no part in the fit; NaN for Q where nothing is left over."""
+    check_orthogonal(d, "T2 and Q")
+    k = check_k(d, k)
+    beside = _residuals(d, k) if d.left is not None else None
+    return new_row_limits(_spectrum(d, k, beside), confidence)
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -153,11 +189,31 @@ def _residual_limit(d: Decomposition, k: int, beside: Matrix, confidence: float)
         return math.nan, "not known: the rows' lengths were not kept"
     if not np.any(beside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the axes leave nothing over"
+    known = _spectrum(d, k, beside)
+    exact = complete(d) and d.which == "largest"
+    return q_fitted(known, confidence), "all variances" if exact else "moments of Q"
+
+
+def _spectrum(d: Decomposition, k: int, beside: Matrix | None) -> Spectrum:
+    """The variances of all components; those that were not computed from the moments of Q, or as in white noise."""
+    alive, variances, centred = living(d), floats(d.variances), d.mean is not None
+    kept, following = variances[:k][alive[:k]], variances[k:][alive[k:]]
     if complete(d) and d.which == "largest":
-        limit = jackson_mudholkar(floats(d.variances)[k:], confidence)
-        if math.isfinite(limit):
-            return limit, "Jackson and Mudholkar"
-    return box(beside, row_weights(d), confidence), "Box's chi-squared"
+        return spectrum(kept, following, d.weight, centred=centred)
+    freedom = d.weight - 1 if centred else d.weight
+    free = (max(freedom - len(kept), 1.0), float(d.columns - len(kept)))
+    total = max(d.norm**2 / max(d.weight - 1.0, 1.0) - float(kept.sum()), 0.0)
+    squares = None
+    if beside is not None and np.isfinite(beside).all() and np.any(beside > 0):
+        mean, mean_square = typical_moments(beside, row_weights(d))
+        # E Q = (n - 1) c theta_1 / f and E Q^2 = ((n - 1) c)^2 (theta_1^2 + 2 theta_2) / (f (f + 2)), where a row's
+        # left vectors are uniform on a sphere of squared radius c in f dimensions, theta_i = sum of l_a^i left out.
+        radius = (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
+        total = mean * freedom / radius
+        squares = max((mean_square * freedom * (freedom + 2) / radius**2 - total**2) / 2, 0.0)
+    ceiling = float(kept.min()) if d.which == "largest" and len(kept) else math.inf
+    count = max(int(min(free)), 0)
+    return spectrum(kept, modelled(total, squares, count, min(free) / max(free), ceiling), d.weight, centred=centred)
 
 
 def standardized(d: Decomposition, values: object) -> Matrix:

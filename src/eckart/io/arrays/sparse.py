@@ -22,7 +22,8 @@ def sparse_matrix(kind: str, arrays: Arrays, name: str) -> Any:
     from scipy import sparse
 
     shape = shape_of(arrays, name)
-    check_fits((shape[0] + shape[1] + 2) * 8, name, f"a sparse matrix of shape {shape}")
+    pointers = shape[0] + 1 if kind == "csr" else shape[0] + shape[1] + 2
+    check_fits(pointers * 8, name, f"a sparse matrix of shape {shape}")
     data = _numbers(_take(arrays, "data", name))
     if kind == "coo":
         matrix: Any = sparse.coo_array((data, _coordinates(arrays, data, shape, name)), shape=shape)
@@ -41,7 +42,8 @@ def canonical(matrix: Any) -> Any:
     rows = sparse.csr_array(matrix)
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
-    rows = rows if rows.indices.flags.writeable and rows.data.flags.writeable else rows.copy()
+    if not all(part.flags.writeable for part in (rows.data, rows.indices, rows.indptr)):
+        rows = rows.copy()
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows

@@ -84,6 +84,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     """The matrix of a file: the array `key`, or AnnData's X, or the only array of two dimensions."""
     name = Path(path).name
     state = FileState.of(path)
+    open_container.cache_clear()  # a store may have changed below its folder, whose time stays the same
     container = open_container(state, kind)
     place = key if key is not None else _place(container, name)
     found = container.get(container.root, place)

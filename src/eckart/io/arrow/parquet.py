@@ -36,6 +36,7 @@ def read_parquet(opened: Opened, row_names: str | None = "auto", *, entries: boo
         wanted = sorted((*roles.numbers, *roles.texts))
         check_fits(rows * len(wanted) * 8, opened.name, f"a table of {rows} rows and {len(wanted)} columns")
         texts = [schema.names[j] for j in roles.texts if kind_of(schema.field(j).type) == "text"]
+        _check_types(meta)
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
         columns = taken(file.read(selection(schema, wanted)), schema, wanted)
@@ -45,6 +46,16 @@ def read_parquet(opened: Opened, row_names: str | None = "auto", *, entries: boo
     return _source(columns, rows, roles, opened.name)
 
 
+def _check_types(file: Any) -> None:
+    """The type of each column must be that of the schema in every row group; reading in batches insists on it."""
+    types = [file.schema.column(j).physical_type for j in range(len(file.schema))]
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        for j, kind in enumerate(types):
+            if group.column(j).physical_type != kind:
+                raise ValueError(f"column {j + 1} of row group {number + 1} is not of the type that the schema gives")
+
+
 def read_arrow(opened: Opened, row_names: str | None = "auto") -> MemorySource:
     """A Feather or Arrow IPC file, or an Arrow stream, as a source."""
     from pyarrow import feather, ipc
@@ -52,12 +63,21 @@ def read_arrow(opened: Opened, row_names: str | None = "auto") -> MemorySource:
     with opened.stream() as head:
         magic = head.read(6)
     with reading(opened.name, kind="Arrow file"), _input(opened) as stream:
-        if magic[:4] == b"FEA1":
-            table = feather.read_table(stream)
+        if magic == b"ARROW1":
+            schema = ipc.open_file(stream).schema
+            roles = roles_of(schema, opened.name, row_names)
+            wanted = sorted((*roles.numbers, *roles.texts))
+            stream.seek(0)
+            options = ipc.IpcReadOptions(included_fields=wanted)
+            table = ipc.open_file(stream, options=options).read_all() if wanted else schema.empty_table()
+            columns = dict(zip(wanted, table.columns, strict=True)) if wanted else {}
         else:
-            table = (ipc.open_file if magic == b"ARROW1" else ipc.open_stream)(stream).read_all()
-        table.validate(full=True)
-    return arrow_source(table, opened.name, row_names)
+            table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
+            roles = roles_of(table.schema, opened.name, row_names)
+            columns = dict(enumerate(table.columns))
+        for j in (*roles.numbers, *roles.texts):
+            columns[j].validate(full=True)
+    return _source(columns, table.num_rows, roles, opened.name)
 
 
 def _input(opened: Opened) -> Any:
@@ -82,12 +102,6 @@ def taken(table: Any, schema: Any, wanted: Sequence[int]) -> dict[int, Any]:
     for column in columns.values():
         column.validate(full=True)
     return columns
-
-
-def arrow_source(table: Any, name: str, row_names: str | None = "auto") -> MemorySource:
-    """An Arrow table as a source."""
-    roles = roles_of(table.schema, name, row_names)
-    return _source(dict(enumerate(table.columns)), table.num_rows, roles, name)
 
 
 def _source(columns: dict[int, Any], rows: int, roles: Roles, name: str) -> MemorySource:

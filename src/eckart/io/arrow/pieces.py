@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eckart.errors import FileError
+from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
 
@@ -81,24 +82,23 @@ class ArrowPieces:
         with Path(state.path).open("rb") as stream:
             self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)
-        self._whole = ipc.open_file(self._buffer)
+        self._whole = ipc.open_file(self._buffer)  # what is not compressed is not copied
         self.schema = self._whole.schema
         options = ipc.IpcReadOptions(included_fields=sorted(wanted), use_threads=False)
-        self.file = ipc.open_file(self._buffer, options=options) if wanted else self._whole
-        self._kept: tuple[int, Any] | None = None
+        self._some = ipc.open_file(self._buffer, options=options)  # of what is compressed, only `wanted` is decoded
+        self._heads = batch_heads(self._map)
+        self._kept: tuple[int, dict[int, Any]] | None = None
 
     def counts(self) -> list[int]:
-        from pyarrow import ipc
-
-        options = ipc.IpcReadOptions(included_fields=[0], use_threads=False)  # no other column is decompressed
-        file = ipc.open_file(self._buffer, options=options) if len(self.schema) else self._whole
-        found = [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
-        self._release()
-        return found
+        """The rows of the batches, as the metadata have them; every other read compares them with the batch."""
+        for group, head in enumerate(self._heads):
+            if not head.rows and self._some.get_batch(group).num_rows:  # or it raises: the metadata are damaged
+                raise ValueError(f"batch {group + 1} has rows that its metadata do not count")
+        return [head.rows for head in self._heads]
 
     def is_packed(self) -> bool:
         """Whether batches are compressed, so that one can only be read whole."""
-        return self.file.num_record_batches > 0 and not all(map(self._in_file, self._columns(0).values()))
+        return any(head.packed for head in self._heads)
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
         columns = self._columns(group)
@@ -113,11 +113,37 @@ class ArrowPieces:
     def _columns(self, group: int) -> dict[int, Any]:
         if self._kept is None or self._kept[0] != group:
             self._kept = None
-            batch = self.file.get_batch(group)
-            batch.validate()
-            self._kept = (group, batch)
-        batch = self._kept[1]
-        return dict(zip(sorted(self.wanted), batch.columns, strict=True))
+            found = self._decoded(group) if self._heads[group].packed else self._mapped(group)
+            for column in found.values():
+                self._validate(column)
+                if len(column) != self._heads[group].rows:
+                    raise ValueError(f"{self._heads[group].rows} rows are promised, and a column has {len(column)}")
+            self._kept = (group, found)
+        return self._kept[1]
+
+    def _decoded(self, group: int) -> dict[int, Any]:
+        return dict(zip(sorted(self.wanted), self._some.get_batch(group).columns, strict=True))
+
+    def _mapped(self, group: int) -> dict[int, Any]:
+        import pyarrow as pa
+
+        try:
+            batch = self._whole.get_batch(group)
+        except pa.ArrowException:  # a column that is not wanted may be damaged
+            return self._decoded(group)
+        return {j: batch.column(j) for j in self.wanted}
+
+    def _validate(self, column: Any) -> None:
+        """What validate(full=True) checks; of a mapped column the numbers need not be touched for that."""
+        import pyarrow as pa
+
+        mapped = self._in_file(column)
+        column.validate(full=not mapped)
+        bitmap = column.buffers()[0] if mapped else None
+        if bitmap is not None:
+            bits = pa.Array.from_buffers(pa.bool_(), len(column), [None, bitmap], offset=column.offset)
+            if len(column) - bits.true_count != column.null_count:
+                raise ValueError(f"{column.null_count} missing values are promised, and other than that many are there")
 
     def _in_file(self, array: Any) -> bool:
         start = self._buffer.address

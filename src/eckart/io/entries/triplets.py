@@ -36,6 +36,8 @@ from eckart.spool import VARIABLE, Spool
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 _PIECE = 1 << 22
 _BATCH = 1 << 18
+_MOST_ROWS = 10_000_000
+"""Up to this many rows may be empty, whatever the number of entries."""
 _WORDS = (("row", "i", "r", "rows", "user", "document"), ("column", "j", "c", "col", "columns", "item", "term"))
 
 
@@ -43,11 +45,11 @@ def write_csr(
     path: str | Path, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, overwrite: bool
 ) -> int:
     """Sort entries by rows into an .npz file; gives their number. `blocks` is called twice."""
-    check_fits((shape[0] + 1) * 8 * 4, Path(path).name, f"sorting the entries of {shape[0]:,} rows")
+    check_fits((shape[0] + 1) * 8 * 2, Path(path).name, f"sorting the entries of {shape[0]:,} rows")
     counts = np.zeros(shape[0] + 1, np.int64)
     for rows, _, _ in blocks():
-        counts[1:] += np.bincount(rows, minlength=shape[0])
-    indptr = np.cumsum(counts)
+        np.add.at(counts, rows + 1, 1)  # in place: one array for each row is all that this takes
+    indptr = np.cumsum(counts, out=counts)
     total = int(indptr[-1])
     wide = np.int32 if shape[1] <= 2**31 else np.int64  # column numbers are kept, whatever their size
     with Spool(Path(path).resolve().parent) as folder:
@@ -61,7 +63,7 @@ def write_csr(
             within = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
             places = free[sorted_rows] + within
             data[places], indices[places] = values[order], columns[order]
-            free += np.bincount(rows, minlength=shape[0])
+            np.add.at(free, rows, 1)
         with new_file(path, overwrite=overwrite) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             members: dict[str, np.ndarray] = {
                 "indices": indices[:total],
@@ -173,9 +175,15 @@ def table_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[Ent
             if seen != file.metadata.num_rows:
                 raise FileError(f"{name} promises {file.metadata.num_rows} rows and holds {seen}. Write it again.")
 
-    rows = columns = 0
+    rows = columns = count = 0
     for row, column, _ in blocks():
         rows, columns = max(rows, int(row.max()) + 1), max(columns, int(column.max()) + 1)
+        count += len(row)
+    if rows > max(_MOST_ROWS, 100 * count):
+        raise FileError(
+            f"{name}: the largest row number is {rows - 1:,}, and there are {count:,} entries, so nearly all rows "
+            "would be empty. Number the rows without gaps, from 0."
+        )
     if rows == 0:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     return (rows, columns), blocks

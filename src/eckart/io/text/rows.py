@@ -21,6 +21,7 @@ from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import TRUTHS, matrix_of
 from eckart.io.bytes import Opened
 from eckart.io.guard import reads_rows, reason
+from eckart.io.roles import refuse_empty
 from eckart.io.rows import FileState, HeldRows
 from eckart.io.text.cells import MISSING, looks_numeric
 from eckart.io.text.delimited import EMPTY, Page, read_delimited, refuse_stray_quote
@@ -164,6 +165,7 @@ def delimited_rows(opened: Opened, state: FileState, options: TextOptions, *, ta
     index = _Index(name, layout, tuple(page.columns), empty)
     line = head[: layout.body].count(b"\n") + 1
     edges, places, lines = index.pieces(opened, len(mark) + layout.body, line)
+    refuse_empty(edges[-1], len(numbers), name)
     others = [column for column in page.columns if column not in numbers]
     notes = [note for note in begun.about.notes if "row" not in note]
     if others:
@@ -192,6 +194,8 @@ def _head(opened: Opened, name: str) -> bytes:
 
 
 def _is_utf8(text: bytes) -> bool:
+    if b"\0" in text:  # valid in UTF-8, but what UTF-16 looks like
+        return False
     try:
         text.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,0 +1,75 @@
+"""The record batches that the footer of an Arrow file lists: how many rows each has, and whether it is compressed.
+
+PyArrow gives the rows of a batch only with the batch itself, which decodes all of it where it is compressed. Both are
+in the metadata, which are FlatBuffers [1]: a table begins with the distance to its vtable, which lists the places of
+its fields. Layout of the file: ... batches, footer, length of the footer (int32), "ARROW1" [2].
+
+[1] https://flatbuffers.dev/internals/
+[2] https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+_BLOCK = 24
+"""Bytes of a Block: offset (int64), length of the metadata (int32, padded to 8), length of the body (int64)."""
+
+
+@dataclass(frozen=True)
+class BatchHead:
+    rows: int
+    packed: bool
+
+
+def batch_heads(file: Any) -> list[BatchHead]:
+    """One for each record batch of an Arrow file, given as anything that slices into bytes."""
+    length = _integer(file, len(file) - 10, "<i")
+    footer = _Table.at_root(file, len(file) - 10 - length)
+    blocks = footer.vector(3)
+    count = _integer(file, blocks, "<I") if blocks else 0
+    return [_head(file, _integer(file, blocks + 4 + _BLOCK * i, "<q")) for i in range(count)]
+
+
+def _head(file: Any, place: int) -> BatchHead:
+    marked = _integer(file, place, "<I") == 0xFFFFFFFF  # files before version 0.15 have no mark
+    message = _Table.at_root(file, place + (8 if marked else 4))
+    batch = _Table(file, message.follow(2))
+    rows = batch.field(0)
+    return BatchHead(_integer(file, rows, "<q") if rows else 0, bool(batch.field(3)))
+
+
+@dataclass(frozen=True)
+class _Table:
+    file: Any
+    place: int
+
+    @staticmethod
+    def at_root(file: Any, start: int) -> _Table:
+        return _Table(file, start + _integer(file, start, "<I"))
+
+    def field(self, index: int) -> int:
+        """The place of a field, or 0 where it is absent."""
+        vtable = self.place - _integer(self.file, self.place, "<i")
+        entry = 4 + 2 * index
+        size = _integer(self.file, vtable, "<H")
+        offset = _integer(self.file, vtable + entry, "<H") if entry < size else 0
+        return self.place + offset if offset else 0
+
+    def follow(self, index: int) -> int:
+        place = self.field(index)
+        if not place:
+            raise ValueError("a record batch has no header")
+        return place + _integer(self.file, place, "<I")
+
+    def vector(self, index: int) -> int:
+        place = self.field(index)
+        return place + _integer(self.file, place, "<I") if place else 0
+
+
+def _integer(file: Any, place: int, form: str) -> int:
+    if place < 0:
+        raise ValueError("an offset points before the file")
+    return int(struct.unpack(form, file[place : place + struct.calcsize(form)])[0])

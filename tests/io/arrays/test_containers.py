@@ -1,0 +1,158 @@
+"""HDF5 and Zarr: only the file that was named is read, all of it must be there, and no codec may run code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eckart.cli import main
+from eckart.errors import EckartError, FileError, MemoryBudgetError
+from eckart.io.open_rows import open_rows
+from tests.anomalies.fuzz.valid_files import DENSE, FILES, SPARSE
+
+h5py = pytest.importorskip("h5py")
+zarr = pytest.importorskip("zarr")
+
+
+def refused(path: Path, word: str, error: type[EckartError] = FileError) -> None:
+    with pytest.raises(error, match=word):
+        whole(path)
+
+
+def whole(path: Path) -> Any:
+    rows: Any = open_rows(path)
+    return rows.read(0, rows.shape[0])
+
+
+def external_link(file: Any, folder: Path) -> None:
+    with h5py.File(folder / "secret.h5", "w") as other:
+        other["X"] = DENSE
+    file["X"] = h5py.ExternalLink("secret.h5", "/X")
+
+
+def behind_a_soft_link(file: Any, folder: Path) -> None:
+    external_link(file, folder)
+    file.move("X", "hidden")
+    file["X"] = h5py.SoftLink("/hidden")
+
+
+def external_storage(file: Any, folder: Path) -> None:
+    (folder / "raw").write_bytes(DENSE.tobytes())
+    file.create_dataset("X", DENSE.shape, "f8", external=[(str(folder / "raw"), 0, DENSE.nbytes)])
+
+
+def virtual(file: Any, folder: Path) -> None:
+    layout = h5py.VirtualLayout(DENSE.shape, "f8")
+    layout[...] = h5py.VirtualSource(str(folder / "lost.h5"), "X", DENSE.shape)
+    file.create_virtual_dataset("X", layout)
+
+
+def larger_than_stored(file: Any, _folder: Path) -> None:
+    file.create_dataset("X", (10**9, 10**6), "f8", chunks=(100, 100))[:40, :5] = DENSE
+
+
+def never_written(file: Any, _folder: Path) -> None:
+    file.create_dataset("X", (10**6, 10**3), "f8")
+
+
+def a_circle(file: Any, _folder: Path) -> None:
+    file["X"] = h5py.SoftLink("/Y")
+    file["Y"] = h5py.SoftLink("/X")
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (external_link, "link to another file"),
+        (behind_a_soft_link, "link to another file"),
+        (external_storage, "external storage"),
+        (virtual, "virtual dataset"),
+        (larger_than_stored, "are stored"),
+        (never_written, "0 are stored"),
+        (a_circle, "leads back to itself"),
+    ],
+)
+def test_hdf5(tmp_path: Path, make: Callable[..., None], word: str) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        make(file, tmp_path)
+    refused(tmp_path / "a.h5", word)
+
+
+def test_a_soft_link_inside_the_file_is_followed(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["data/matrix"] = DENSE
+        file["X"] = h5py.SoftLink("/data/matrix")
+    np.testing.assert_array_equal(open_rows(tmp_path / "a.h5").read(0, 40), DENSE)  # type: ignore[union-attr]
+
+
+def test_a_chunk_larger_than_the_budget_is_refused_with_figures(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("X", (40_000, 300), "f8", chunks=(40_000, 300), compression="gzip")[:] = 0
+    with pytest.raises(MemoryBudgetError, match=r"40000 x 300 values takes 96 MB .* half of the 100 MB"):
+        open_rows(tmp_path / "a.h5", memory=100_000_000)
+
+
+@pytest.mark.parametrize("change", [(30, 10**7), (-1, -20), (0, 5), (7, -1)])
+@pytest.mark.parametrize("name", ["csr.h5ad", "csr3.zarr"])
+def test_row_pointers_that_lie(tmp_path: Path, name: str, change: tuple[int, int]) -> None:
+    path = tmp_path / name
+    FILES[name](path)
+    place, value = change
+    root = h5py.File(path, "r+") if name.endswith("ad") else zarr.open(str(path))
+    pointers = root["X/indptr"][...]
+    pointers[place] = pointers[place] + value if value == -20 else value
+    root["X/indptr"][...] = pointers
+    if name.endswith("ad"):
+        root.close()
+    refused(path, "indptr")
+    with pytest.raises(SystemExit) as stopped:
+        main(["convert", str(path), str(tmp_path / "out.npz")])
+    assert stopped.value.code == 2
+
+
+def chunks(path: Path) -> list[Path]:
+    return sorted(file for file in (path / "X").rglob("*") if file.is_file() and file.name[0] in "0123456789c")
+
+
+@pytest.mark.parametrize("name", ["dense2.zarr", "dense3.zarr"])
+def test_chunks_that_are_lost_or_elsewhere(tmp_path: Path, name: str) -> None:
+    FILES[name](tmp_path / name)
+    chunk = chunks(tmp_path / name)[1]
+    chunk.replace(tmp_path / "moved")
+    refused(tmp_path / name, "takes 3 chunks, and 2 are stored")
+    chunk.symlink_to(tmp_path / "moved")
+    refused(tmp_path / name, "is a symbolic link")
+
+
+def test_a_blosc_chunk_that_is_cut_off_is_not_decoded(tmp_path: Path) -> None:
+    FILES["dense2.zarr"](tmp_path / "a.zarr")
+    chunk = chunks(tmp_path / "a.zarr")[0]
+    chunk.write_bytes(chunk.read_bytes()[:-40])
+    refused(tmp_path / "a.zarr", "is damaged: its header promises")
+
+
+def test_codecs_that_are_not_known_are_refused(tmp_path: Path) -> None:
+    FILES["dense2.zarr"](tmp_path / "a.zarr")
+    meta = tmp_path / "a.zarr" / "X" / ".zarray"
+    codec = '{"id": "fixedscaleoffset", "scale": 10, "offset": 0, "dtype": "<f8"}'
+    meta.write_text(meta.read_text().replace('"filters": null', f'"filters": [{codec}]'))
+    refused(tmp_path / "a.zarr", "codec fixedscaleoffset")
+
+
+def test_a_shape_that_exceeds_the_stored_chunks(tmp_path: Path) -> None:
+    FILES["dense3.zarr"](tmp_path / "a.zarr")
+    meta = tmp_path / "a.zarr" / "X" / "zarr.json"
+    meta.write_text(meta.read_text().replace("40", "40000000000"))
+    refused(tmp_path / "a.zarr", "chunks, and 3 are stored")
+
+
+def test_sound_files_are_read(tmp_path: Path) -> None:
+    for name, truth in (("csr.h5ad", SPARSE.toarray()), ("csr3.zarr", SPARSE.toarray())):
+        FILES[name](tmp_path / name)
+        rows = open_rows(tmp_path / name)
+        assert rows is not None
+        np.testing.assert_array_equal(rows.read(0, 40).toarray(), truth)

@@ -1,0 +1,99 @@
+"""Rows from inside large row groups and batches: the right ones, and little more than they take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+from eckart.errors import MemoryBudgetError
+from eckart.io.arrow.footer import batch_heads
+from eckart.io.open_rows import open_rows
+
+ROWS = 150_000
+VALUES = np.random.default_rng(0).standard_normal((ROWS, 8))
+
+
+def table() -> Any:
+    columns = {f"c{j}": pa.array(VALUES[:, j], mask=np.arange(ROWS) % 1000 == j) for j in range(8)}
+    return pa.table(columns | {"flag": pa.array(np.arange(ROWS) % 3 == 0)})
+
+
+def truth() -> np.ndarray:
+    found = VALUES.copy()
+    for j in range(8):
+        found[np.arange(ROWS) % 1000 == j, j] = np.nan
+    return np.column_stack([found, np.arange(ROWS) % 3 == 0])
+
+
+def write(path: Path, compression: str | None = None) -> Path:
+    if path.suffix == ".parquet":
+        parquet.write_table(table(), path, row_group_size=ROWS)
+    else:
+        options = ipc.IpcWriteOptions(compression=compression)  # type: ignore[arg-type]
+        with pa.OSFile(str(path), "wb") as sink, ipc.new_file(sink, table().schema, options=options) as writer:
+            writer.write_table(table(), max_chunksize=ROWS)
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "lz4.arrow"])
+def test_any_rows_of_one_piece(tmp_path: Path, name: str) -> None:
+    rows: Any = open_rows(write(tmp_path / name, "lz4" if "lz4" in name else None))
+    expected = truth()
+    for start, stop in ((0, 10), (10, 5000), (149_993, ROWS), (77, 78), (77, 100_003), (3, 3 + 8)):
+        np.testing.assert_array_equal(rows.read(start, stop), expected[start:stop])
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
+def test_a_block_costs_little_more_than_itself(tmp_path: Path, name: str) -> None:
+    large = pa.table({f"c{j}": np.arange(1_500_000.0) + j for j in range(8)})
+    if name == "a.parquet":
+        parquet.write_table(large, tmp_path / name, row_group_size=len(large), use_dictionary=False, compression="none")
+    else:
+        with pa.OSFile(str(tmp_path / name), "wb") as sink, ipc.new_file(sink, large.schema) as writer:
+            writer.write_table(large, max_chunksize=len(large))
+    size = large.nbytes
+    del large
+    rows: Any = open_rows(tmp_path / name)
+    before = pa.total_allocated_bytes()
+    peak = 0
+    for start in range(0, 200_000, 10_000):
+        assert rows.read(start, start + 10_000)[3, 2] == start + 5
+        peak = max(peak, pa.total_allocated_bytes() - before)
+    assert size > 90_000_000
+    assert peak < size / 2
+
+
+def test_a_compressed_batch_is_counted_before_it_is_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    zeros = pa.table({f"c{j}": np.zeros(2_000_000) for j in range(8)})
+    with pa.OSFile(str(path), "wb") as sink:
+        options = ipc.IpcWriteOptions(compression="zstd")
+        with ipc.new_file(sink, zeros.schema, options=options) as writer:
+            writer.write_table(zeros, max_chunksize=2_000_000)
+    before = pa.total_allocated_bytes()
+    del zeros
+    with pytest.raises(MemoryBudgetError, match=r"2,000,000 rows takes 128 MB .* half of the 100 MB"):
+        open_rows(path, memory=100_000_000)
+    assert pa.total_allocated_bytes() <= before
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+def test_footers_agree_with_the_library(tmp_path: Path, compression: str | None) -> None:
+    path = tmp_path / "a.arrow"
+    with pa.OSFile(str(path), "wb") as sink:
+        options = ipc.IpcWriteOptions(compression=compression)  # type: ignore[arg-type]
+        with ipc.new_file(sink, table().schema, options=options) as writer:
+            for size in (7, 1, 0, 400):
+                writer.write_batch(
+                    table().slice(0, size).combine_chunks().to_batches(max_chunksize=500)[0]
+                    if size
+                    else pa.RecordBatch.from_pylist([], table().schema)
+                )
+    heads = batch_heads(path.read_bytes())
+    assert [head.rows for head in heads] == [7, 1, 0, 400]
+    assert {head.packed for head in heads} == {compression is not None}

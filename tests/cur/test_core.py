@@ -89,7 +89,7 @@ def test_small_errors_keep_their_digits(exponent, sparse):
     inside = left.T @ dense(A) @ right
     direct = np.linalg.norm(dense(A) - left @ inside @ right.T)
     assert d.parts["error"] == pytest.approx(direct, abs=2 * d.parts["error_rounding"], rel=1e-6)
-    assert d.parts["error_rounding"] < 1e-14
+    assert d.parts["error_rounding"] < 1e-12  # a proved bound, some ten times what rounding does
     low, high = d.parts["best_error"]
     assert low <= np.linalg.norm(values[exponent:]) * (1 + 1e-9)
     assert high >= np.linalg.norm(values[exponent:]) * (1 - 1e-3)
@@ -100,7 +100,7 @@ def test_an_error_that_is_too_dear_to_form_says_how_far_it_may_be_off(monkeypatc
     exact = ek.decompose(A, "cur", k=9).parts
     monkeypatch.setattr("eckart.cur.rank_k._DENSE_WORK", 0.0)
     found = ek.decompose(A, "cur", k=9).parts
-    assert exact["error_rounding"] < 1e-14 < found["error_rounding"]
+    assert exact["error_rounding"] < 1e-12 < found["error_rounding"]
     assert abs(found["error"] - exact["error"]) <= found["error_rounding"]
 
 

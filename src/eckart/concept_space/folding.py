@@ -46,7 +46,7 @@ class Ledger:
         weakest = (float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) / geometry.unit) ** 2
         rounding = 64 * float(np.finfo(str(d.values.dtype).rpartition(".")[2]).eps)
         singular = d.method in ("pca", "svd") and d.which == "largest"
-        if self.share <= at_fit + rounding or (singular and self.lost < weakest):
+        if self.share <= at_fit + rounding or (singular and self.lost < weakest * (1.0 - rounding)):
             return ""
         strong = "more than the weakest concept carries, " if singular else ""
         return (

@@ -395,6 +395,7 @@ def test_to_a_file_and_back(tmp_path, solver, dtype):
 # Memory
 
 
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
 @pytest.mark.parametrize("solver", ["lanczos", "auto"])
 @pytest.mark.parametrize("method", ["svd", "pca"])
 @pytest.mark.parametrize("turned", [False, True])

@@ -159,9 +159,9 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     k = len(solution.values)
     turned = unit * np.sqrt(k)
     lost = 2.0 * turned * float(np.linalg.norm(solution.residuals)) + turned**2 * float(solution.upper.max(initial=0.0))
-    low = min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error)))
+    low = float(min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error))))
     high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
-    return low, min(1.0, max(low, high))
+    return low, float(min(1.0, max(low, high)))
 
 
 def angle_bound(

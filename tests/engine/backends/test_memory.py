@@ -51,7 +51,6 @@ def test_smaller_blocks_give_the_same_answer_and_a_note(small_card):
     small_card["bytes"] = 2**24
     little = ek.decompose(data, "pca", k=3, solver="gram")
     np.testing.assert_allclose(little.values, plenty.values, rtol=1e-12)
-    assert little.info.reads == plenty.info.reads
     assert any("ran out" in note and "smaller blocks" in note for note in little.notes)
 
 

@@ -141,7 +141,12 @@ class _Run:
 
     @property
     def _exhausted(self) -> bool:
-        return self.passes >= self.target.max_reads or self.basis.complete
+        return self.passes >= self._allowed or self.basis.complete
+
+    @property
+    def _allowed(self) -> int:
+        """Passes before the last one, which verifies products in float32."""
+        return self.target.max_reads if self.exact else max(1, self.target.max_reads - 1)
 
     def _check_due(self) -> bool:
         full = self.basis.count + 2 * self.block > self.capacity
@@ -217,7 +222,7 @@ class _Run:
         return np.asarray(np.sqrt(np.maximum(squares - noise, 0.0)))
 
     def _goal(self, last: float, largest: float) -> float:
-        """Allowed upper_i - theta_i: the tolerance, or what rounding in float64 leaves open anyway.
+        """Allowed sum of upper_i - theta_i: the tolerance, or what rounding in float64 leaves open anyway.
 
         Values that rounding cannot tell from zero are bounded by what probes can show of an empty complement.
         """
@@ -286,7 +291,7 @@ class _Run:
 
     def _needed_complement(self, state: Assessment, coupling: np.ndarray) -> float:
         """The largest bound of the complement of the basis that proves what is wanted."""
-        limit = float(state.values[state.k - 1]) + state.goal
+        limit = float(state.values[state.k - 1]) + 0.5 * state.goal
         above = int(np.sum(state.values[: state.k] > limit))
         return needed_complement(self.basis.projected, coupling, state.k, limit, above)
 
@@ -334,7 +339,7 @@ class _Run:
         coupling = coupling_factor(self.basis.residual_gram)
         coupled = coupling @ coefficients[size - coupling.shape[1] :]
         whole = min(self.seen, _SEPARATION_AIM * float(values[state.k - 1]))
-        chosen = choose_frozen(values, coupled, state.k, state.goal, self.most_frozen, whole)
+        chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self.most_frozen, whole)
         self.retry_below = 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
@@ -356,7 +361,7 @@ class _Run:
             last,
             missed_above=last + state.goal + 2.0 * self.expected_error(self.basis),
             floor=0.5 * state.goal,
-            passes=max(1, min(MOST_PASSES, self.target.max_reads - self.passes)),
+            passes=max(1, min(MOST_PASSES, self._allowed - self.passes)),
             probability=self.budget.spend("proof"),
         )
         phase = proof_phase(self.matrix.apply, basis, random, self.expected_error, goal)
@@ -419,7 +424,7 @@ class _Run:
         """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
         last, k = float(state.values[state.k - 1]), state.k
         coupling = coupling_factor(self.basis.residual_gram)
-        if self.carried is None and self.phase is None and self.passes < self.target.max_reads:
+        if self.carried is None and self.phase is None and self.passes < self._allowed:
             needed = separating_complement(state.values, self.basis.projected, coupling, k)
             if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
                 return

@@ -30,7 +30,7 @@ class ConvergenceSchedule:
 
 
 def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:
-    """Estimate of how far the first k Ritz values may still move: max r_i^2 / (theta_i - beyond).
+    """Estimate of how far the first k Ritz values may still move: sum r_i^2 / (theta_i - beyond).
 
     `beyond` is what the rest of the spectrum is believed to be. A gap of less than 1e-3 counts as 1e-3, so that a
     cluster at the cut does not look unconverged for ever.
@@ -38,7 +38,7 @@ def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: f
     if k == 0:
         return 0.0
     gaps = np.maximum(values[:k] - beyond, 1e-3 * max(float(values[k - 1]), 0.0))
-    return float(np.max(residuals[:k] ** 2 / np.maximum(gaps, 1e-300)))
+    return float(np.sum(residuals[:k] ** 2 / np.maximum(gaps, 1e-300)))
 
 
 def expected_passes(gap: float, size: int, quantile: float) -> float:

@@ -84,7 +84,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         upper=upper,
         residuals=residuals,
         proved=_proved(run, state, lower, upper),
-        converged=state.converged or state.done,
+        converged=state.done or (state.converged and run.may_continue),
         failure_probability=run.budget.spent,
         error=error,
         steps=run.steps,

@@ -97,7 +97,10 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
     k = len(pairs.values)
     values, lower, upper = pairs.values, pairs.lower, pairs.upper
     proved = pairs.proved
+    # What rounding cannot tell from zero is zero: whitening must not make something of it.
+    values = np.where(values <= pairs.error, 0.0, values)
     if shift:
+        values = pairs.values
         values, lower, upper = shift - values, shift - upper[:k], shift - lower
         # Relative to c everything is sharp: what counts is the width relative to the small values themselves.
         proved = proved and bool(np.all(upper - lower <= 2.0 * max(request.tolerance, _LOOSE) * np.maximum(upper, 0.0)))

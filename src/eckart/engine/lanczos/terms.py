@@ -92,7 +92,7 @@ class Assessment:
     coefficients: np.ndarray
     residuals: np.ndarray
     goal: float
-    """Allowed upper_i - theta_i."""
+    """Allowed sum of upper_i - theta_i, i <= k."""
     converged: bool
     upper: np.ndarray | None = None
     """Upper bounds without rounding errors; None while no statement about the complement is of use."""
@@ -103,7 +103,7 @@ class Assessment:
     def done(self) -> bool:
         if self.upper is None or not self.decided:
             return False
-        return float(np.max(self.upper[: self.k] - self.values[: self.k])) <= self.goal
+        return float(np.sum(self.upper[: self.k] - self.values[: self.k])) <= self.goal
 
 
 @dataclass(frozen=True)

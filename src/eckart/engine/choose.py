@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES
+from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
 
@@ -165,7 +167,9 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     read = product / (shape.sparse_rate if shape.sparse else shape.dense_rate)
     basis = steps * 4.0 * n * (steps * width / 2) * width / (_DEVICE_RATE if shape.device else _RATE)["float64"]
     cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
-    peak = 8 * (capacity * n + 3 * capacity**2 + 8 * n * width)
+    # A proof phase has a basis of its own, and rounding is measured with 16 columns at a time.
+    probes = min(n, PROBES * MOST_PASSES) + 4 * WIDTH
+    peak = 8 * ((capacity + probes) * n + 3 * capacity**2 + 8 * n * width)
     why = (
         f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos, blocks of {block}: about "
         f"{steps} reads instead of forming all cross-products; it stops when the accuracy is proved."

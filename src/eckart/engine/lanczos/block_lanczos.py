@@ -232,8 +232,8 @@ class _Run:
         return goal + empty if last < empty else goal
 
     def _floor(self, largest: float) -> float:
-        floor = 2.0 * (self.basis.count**0.5 * self.matrix.product_error + 16.0 * _UNIT * max(largest, 0.0))
-        return floor if np.isfinite(floor) else 0.0
+        """What iteration cannot improve; the proved bound of rounding is larger, and is added at the end."""
+        return 64.0 * _UNIT * max(largest, 0.0)
 
     # Rounding
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
 from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
 from eckart.errors import InputError
 
@@ -52,6 +54,8 @@ def place_of(data: Any) -> Place:
 
 def is_elsewhere(data: Any) -> bool:
     """Whether `data` are an array, dense or sparse, of another library than NumPy."""
+    if isinstance(data, np.generic):
+        return False
     return type(data).__module__.startswith("cupyx.") or (is_array(data) and not is_numpy(data))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -166,7 +167,7 @@ class TestBest:
         ratings = sparse.random_array((2000, 20_000), density=1e-3, rng=rng, format="csr", dtype=np.dtype(dtype))
         d = ek.decompose(ratings[:, :50], "svd", k=5)
         right = rng.standard_normal((20_000, 5)).astype(dtype)
-        d = ek.decomposition.replace(d, right=right, columns=20_000, column_names=None, parts={})
+        d = replace(d, right=right, columns=20_000, column_names=None, parts={})
         space = ek.concepts(d, rows=ratings)
         space.recommend_many(n=10)
         tracemalloc.start()

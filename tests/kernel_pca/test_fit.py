@@ -349,7 +349,8 @@ def test_tensors_give_the_same_and_stay_tensors(kernel, solver, dtype):
     exact = {"float32": 1e-5, "float64": 1e-9}[dtype]
     np.testing.assert_allclose(there.values.numpy(), here.values, rtol=exact)
     np.testing.assert_allclose(there.left.numpy(), here.left, atol=exact)
-    np.testing.assert_allclose(there.certificate.explained, here.certificate.explained, atol=1e-6)
+    # Rounding is measured with random columns, so the bounds of float32 data differ a little.
+    np.testing.assert_allclose(there.certificate.explained, here.certificate.explained, atol=5e-6)
     np.testing.assert_allclose(there.parts["correlations"].numpy(), here.parts["correlations"], atol=1e-5)
     scores = ek.project(there, tensor[:20])
     assert scores.dtype == tensor.dtype

@@ -164,9 +164,9 @@ def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome
     short = settings.squares and not table.observed
     if short and table.dense:
         return exact_squares(table.matrix, left, right, table.squared_norm)
-    if short and is_host(left):
+    if short and is_numpy(left):
         loss, rounding = stored_squares(table.matrix, left, right)
-    elif settings.beta == 1.0 and not table.observed and is_host(left):
+    elif settings.beta == 1.0 and not table.observed and is_numpy(left):
         return exact_divergence(table.matrix, left, right, of_data_alone(table.matrix)[0])
     else:
         half = problem.rows(left, right, left, 0.0, sweeps=0)

@@ -102,9 +102,10 @@ def _left_over(d: Decomposition, directions: int) -> float:
     """
     if directions <= 0 or d.norm == 0.0 or d.certificate is None:
         return 0.0
-    kept = d.certificate.explained[0] + d.certificate.rounding * d.k**0.5
-    dropped = 1.0 - kept
-    if dropped <= 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
+    # The lower bound of the share is short of the share itself by the rounding of k values.
+    rounding = d.certificate.rounding * d.k
+    dropped = 1.0 - (d.certificate.explained[0] + rounding)
+    if dropped <= rounding + 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
         return 0.0
     with np.errstate(over="ignore", under="ignore"):
         return float((np.float64(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5) ** 2)

@@ -254,16 +254,6 @@ class TestTogether:
 
         return open_matrix(np.random.default_rng(0).standard_normal((rows, columns)), stream=True).matrix
 
-    def test_sums_are_those_of_the_blocks(self, monkeypatch):
-        monkeypatch.setattr("eckart.engine.blocks.cluster._here", lambda shared: shared)  # no worker, one process
-        from eckart.engine.blocks.cluster import run_blocks
-        from eckart.engine.blocks.stacked import Task
-
-        stack, task = self.stack(2000, 20), Task("gram")
-        spans = list(itertools.pairwise(stack.edges))
-        (found,) = run_blocks((stack, task), spans)
-        np.testing.assert_allclose(found, stack.gram(), rtol=1e-12)
-
     def test_from_the_shape_alone(self):
         from eckart.engine.blocks.cluster import _together
         from eckart.engine.blocks.stacked import Task

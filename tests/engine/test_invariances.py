@@ -404,9 +404,7 @@ def test_sparse_data_are_never_densified(solver, method, turned):
     rng = np.random.default_rng(0)
     thin = sparse.random_array((20_000, 5_000), density=2e-3, rng=rng, format="csr")
     thin = sparse.csr_array(thin.T) if turned else thin
-    ek.decompose(
-        thin[:200], method, k=3, tol=1e-2, solver="lanczos", max_reads=15
-    )  # compiles loops, which takes memory
+    ek.decompose(thin[:200], method, k=3, tol=1e-2, solver="lanczos", max_reads=15)  # compiles loops
     tracemalloc.start()
     try:
         d = ek.decompose(thin, method, k=3, tol=1e-2, solver=solver, max_reads=15)

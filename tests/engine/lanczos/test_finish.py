@@ -52,15 +52,15 @@ def test_bounds_hold(seed: int, rule: str, form: str, method: str) -> None:
     assert low - 1e-13 <= np.sum(truth[:k] ** 2) / np.sum(truth**2) <= high + 1e-13
 
 
-def test_spread_data_cost_no_further_read() -> None:
+def test_float32_products_are_verified_by_one_pass() -> None:
     rng = np.random.default_rng(1)
     data = rng.standard_normal((4000, 300)) * np.geomspace(1, 0.05, 300)
     even = (data @ np.linalg.qr(rng.standard_normal((300, 300)))[0]).astype(np.float32)
     ruling = even.copy()
     ruling[7] *= 200.0
     reads = [ek.decompose(x, "svd", k=5, solver="lanczos", rng=0, tol=2e-6) for x in (even, ruling)]
-    for d, more in zip(reads, (0, 1), strict=True):
-        assert d.info.reads == d.info.steps + more
+    for more, d in enumerate(reads):
+        assert d.info.reads == d.info.steps + 1
         truth = np.linalg.svd((even, ruling)[more].astype(np.float64), compute_uv=False)[:5]
         np.testing.assert_allclose(d.values, truth, rtol=3e-7)
 
@@ -88,7 +88,8 @@ def test_more_axes_than_there_are(k: int, noise: float, sparse_rows: bool) -> No
         warnings.simplefilter("error")
         d = ek.decompose(sp.csr_array(data) if sparse_rows else data, "svd", k=k, solver="lanczos", rng=0)
     truth = np.linalg.svd(data.astype(float), compute_uv=False)
-    assert d.info.reads <= (4 if noise < 1e-3 or k == 6 else 45)
+    # Two steps in float32, one pass that verifies them, and where values are zero two more in float64.
+    assert d.info.reads <= (5 if noise < 1e-3 or k == 6 else 45)
     np.testing.assert_allclose(d.values[:6], truth[:6], rtol=1e-6)
     assert np.all(d.certificate.lower <= truth[:k] * (1 + 1e-9))
     assert np.all(d.certificate.upper >= truth[:k] * (1 - 1e-9))

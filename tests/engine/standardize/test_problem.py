@@ -51,6 +51,8 @@ def test_bounds_hold_on_every_route(kind: str, dtype: str, shape: tuple[int, int
             assert violation(d, true) <= ACCURACY, (name, solver)
 
 
+# A full column with a large mean is not shifted in weighted streams: its rounding leaves nothing to prove.
+@pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("shape", [(90, 20), (20, 90)])
 @pytest.mark.parametrize("scale", [False, True])

@@ -124,7 +124,8 @@ def test_intervals_cover_clear_and_close_components(rows: int, deviations: tuple
         sure += (np.sign(truth) == np.sign(fit.T.ravel()))[called].tolist()
     # The loadings of one table are about one independent case, so the error is that of 15 binomial draws at most.
     assert abs(np.mean(inside) - 0.95) < 3 * (0.05 * 0.95 / 15) ** 0.5
-    assert np.mean(sure) >= 0.99
+    # Wrong in one of a hundred at most: more than four of some fifty would have a probability below 1e-3.
+    assert len(sure) - np.sum(sure) <= 4
 
 
 def test_close_components_are_named_in_the_caption() -> None:

@@ -65,7 +65,7 @@ class TestFullDisk:
         folder = tmp_path / "c"
         with pytest.raises(CheckpointError, match=r"c/partial \(\d\d,\d{3} bytes\) cannot be used: File too large"):
             ek.decompose(table, k=3, solver="gram", checkpoint=folder)
-        assert [path.name for path in folder.iterdir()] == ["run.json"]
+        assert {path.name for path in folder.iterdir()} <= {"run.json", "blocks"}
 
     def test_checkpoint_and_on(self, table, tmp_path, full_disk):
         folder = tmp_path / "c"
@@ -169,7 +169,7 @@ class TestFilesThatChange:
         with pytest.raises(Stop):
             ek.decompose(table, k=3, checkpoint=tmp_path / "c", watch=after(5, stop))
         np.save(table, np.load(table) + 1)
-        with pytest.raises(CheckpointError, match="another data"):
+        with pytest.raises(CheckpointError, match="not those that the checkpoint"):
             ek.decompose(table, k=3, checkpoint=tmp_path / "c")
 
     def test_of_a_gap_nothing_is_lost(self, table, tmp_path):

@@ -158,7 +158,7 @@ def test_integers_that_name_classes_are_detected_and_it_is_said():
 def test_nested_score_on_pure_noise_is_that_of_fresh_data(kind):
     """The target is a fair coin, so every model scores 1/2 on fresh rows; the best of many looks better."""
     best, nested = [], []
-    for seed in range(12):
+    for seed in range(4):
         rng = np.random.default_rng([5, seed])
         X, y = rng.standard_normal((80, 8)), np.arange(80) % 2
         if kind == "backward":
@@ -169,8 +169,8 @@ def test_nested_score_on_pure_noise_is_that_of_fresh_data(kind):
         best.append(search.best_score_)
         nested.append(search.nested_score_)
     assert np.mean(best) > 0.55
-    # 960 held-out rows: three binomial standard errors, 3 sqrt(1/4 / 960).
-    assert abs(np.mean(nested) - 0.5) < 0.048
+    # 320 held-out rows: three binomial standard errors, 3 sqrt(1/4 / 320).
+    assert abs(np.mean(nested) - 0.5) < 0.084
     assert ek.RandomSubsetSearch(FAST, n_iter=3).fit(X, y).nested_score_ is None
     splits = [(np.arange(40), np.arange(40, 80))]
     with pytest.raises(ParameterError, match="number or a splitter"):

@@ -200,7 +200,6 @@ def scale_columns(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
     return replace(matrix, data=matrix.data * factor.astype(matrix.dtype))
 
 
-@_there
 def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
     """(most stored entries in a row, most in a column)."""
     cupy = _cupy()
@@ -209,6 +208,7 @@ def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
         return int(rows.max()), int(counts.max())
 
 
+@_there
 def full_columns(op: RowBlocks) -> np.ndarray:
     counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
     return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])

@@ -93,8 +93,34 @@ def fit(
 
 def _as_returned(table: Table, outcome: Outcome) -> Outcome:
     """The factors rounded to the dtype in which they are returned: what is said of them is said of these."""
-    left, right = (astype(astype(f, table.dtype), f.dtype) for f in (outcome.left, outcome.right))
+    factors = _balanced(outcome.left, outcome.right)
+    left, right = (astype(astype(f, table.dtype), f.dtype) for f in factors)
     return replace(outcome, left=left, right=right)
+
+
+_EXTREME = 1e12
+"""Entries beyond this, or below its inverse: their squares come near the range of float32."""
+
+
+def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
+    """Parts whose factors are extreme, one huge and one tiny, with both of about the same size; the product is equal.
+
+    A part that the data do not need shrinks in W and grows in H without changing W H.
+    """
+    if not is_numpy(left):
+        return left, right
+    wide, long = np.abs(left).max(axis=0, initial=0.0), np.abs(right).max(axis=0, initial=0.0)
+    lost = ~(np.isfinite(wide) & np.isfinite(long))
+    if lost.any():  # a factor has overflowed while the other vanished: the part is empty
+        left, right = np.where(lost, 0.0, left), np.where(lost, 0.0, right)
+        wide, long = np.where(lost, 0.0, wide), np.where(lost, 0.0, long)
+    used = (wide > 0.0) & (long > 0.0)
+    extreme = used & ((np.maximum(wide, long) > _EXTREME) | (np.minimum(wide, long) < 1.0 / _EXTREME))
+    if not extreme.any():
+        return left, right
+    ratio = np.log2(np.where(extreme, wide, 1.0)) - np.log2(np.where(extreme, long, 1.0))
+    half = np.round(ratio / 2.0).astype(int)
+    return np.ldexp(left, -half), np.ldexp(right, half)
 
 
 def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:

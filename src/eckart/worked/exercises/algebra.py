@@ -78,7 +78,7 @@ def _diagonalize(rng: Random, difficulty: int, side: int, _: int) -> Problem:
 
 def _is_good_eigen(problem: Problem) -> bool:
     a = problem.matrix
-    if is_triangular(a) or largest(a) > 25 or sum(entry == 0 for entry in a) > a.rows - 2:
+    if is_triangular(a) or largest(a) > 30 or sum(entry == 0 for entry in a) > a.rows - 2:
         return False
     values = np.linalg.eigvals(floats(a))
     gaps = np.abs(values[:, None] - values[None, :])[~np.eye(len(values), dtype=bool)]
@@ -107,8 +107,8 @@ def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...
     found = spectrum(problem.matrix)
     vectors = sp.Matrix.hstack(*[axis.unit for axis in found.axes])
     return (
-        Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values)),
-        Target(("e", "v", "x", "eigenvectors"), "directions", vectors),
+        Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values), "eigenpairs"),
+        Target(("e", "v", "x", "eigenvectors"), "directions", vectors, "eigenpairs"),
     )
 
 
@@ -223,7 +223,7 @@ KINDS = {
         (2, 2),
         (5, 3),
         _gram_schmidt,
-        lambda p, s: (Target(("Q", "q"), "directions", s["Q"]), Target(("R",), "matrix", s["R"])),
+        lambda p, s: (Target(("Q", "q"), "matrix", s["Q"]), Target(("R",), "matrix", s["R"])),
         ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
         _is_good_basis,
     ),

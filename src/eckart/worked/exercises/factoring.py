@@ -36,7 +36,7 @@ def _is_good_table(problem: Problem) -> bool:
     a = problem.matrix
     values = np.linalg.svd(floats(a), compute_uv=False)
     return (
-        largest(a) <= 20
+        largest(a) <= 25
         and no_equal_rows(a)
         and off_diagonal(a.T * a)
         and bool(values[-1] > 0.5 and np.all(np.diff(values**2) < -0.5))
@@ -175,9 +175,9 @@ def _moves(problem: Problem, solution: Solution) -> bool:
 
 def _factor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     return (
-        Target(("sigma", "s", "Σ"), "numbers", list(solution["singular_values"])),
-        Target(("v", "V"), "directions", solution["V"]),
-        Target(("u", "U"), "directions", solution["U"]),
+        Target(("sigma", "s"), "numbers", list(solution["singular_values"]), "triplets"),
+        Target(("v", "V"), "directions", solution["V"], "triplets", signed=True),
+        Target(("u", "U"), "directions", solution["U"], "triplets", signed=True),
     )
 
 

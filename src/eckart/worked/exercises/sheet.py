@@ -13,6 +13,7 @@ from eckart.worked.solution import Solution, Step
 
 FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".txt": "text"}
 _MOST = 200
+_TRIES = 2000
 _STRIDE = 1_000_003
 """Seeds of different students lie this far apart."""
 
@@ -72,18 +73,30 @@ def sheet(
     >>> [part.kind for part in made.exercises]
     ['rank', 'rank', 'eigen', 'eigen']
     """
+    return _sheet(kinds, count, seed, difficulty, size, student, {kind: set() for kind in kinds})
+
+
+def _sheet(
+    kinds: Sequence[str], count: int, seed: int, difficulty: int, size: tuple[int, int] | None, student: str,
+    taken: dict[str, set[object]],
+) -> Sheet:  # fmt: skip
+    """A sheet whose exercises are not among those `taken` already, which it adds its own to."""
     if not 1 <= count * len(kinds) <= _MOST:
         raise ParameterError(f"A sheet of {count * len(kinds)} exercises is not possible: give 1 to {_MOST}.")
     made: list[Exercise] = []
     for kind in kinds:
-        seen: set[tuple[object, ...]] = set()
-        place = seed
-        while len(seen) < count:
+        place, needed = seed, len(made) + count
+        while len(made) < needed:
+            if place - seed > _TRIES:
+                raise ParameterError(
+                    f"No further {kind} exercise was found that nobody on the list has yet. Take another --size or "
+                    "--difficulty, or fewer exercises."
+                )
             one = exercise(kind, seed=place, difficulty=difficulty, size=size)
-            if tuple(one.given) not in seen:
-                seen.add(tuple(one.given))
-                made.append(one)
             place += 1
+            if (content := str(one.steps[0].numbers)) not in taken[kind]:
+                taken[kind].add(content)
+                made.append(one)
     return Sheet(tuple(_numbered(made)), student, current())
 
 
@@ -91,12 +104,13 @@ def series(
     students: Sequence[str], kinds: Sequence[str], count: int = 1, *, seed: int = 0, difficulty: int = 1,
     size: tuple[int, int] | None = None,
 ) -> list[Sheet]:  # fmt: skip
-    """A sheet of its own for every name of a class list."""
+    """A sheet of its own for every name of a class list; no two students get the same exercise."""
     names = [name.strip() for name in students if name.strip()]
     if not names:
         raise ParameterError("The class list has no names. Write one name per line.")
+    taken: dict[str, set[object]] = {kind: set() for kind in kinds}
     return [
-        sheet(kinds, count, seed=seed + _STRIDE * place, difficulty=difficulty, size=size, student=name)
+        _sheet(kinds, count, seed + _STRIDE * place, difficulty, size, name, taken)
         for place, name in enumerate(names, 1)
     ]
 

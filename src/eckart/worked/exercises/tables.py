@@ -182,9 +182,9 @@ KINDS = {
         *_LIMITS,
         _pca,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
-            Target(("v", "V", "w"), "directions", s["axes"]),
-            Target(("t", "T", "z"), "scores", s["scores"]),
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
+            Target(("v", "V", "w"), "directions", s["axes"], "components", signed=True),
+            Target(("t", "T", "z"), "scores", s["scores"], "components", signed=True),
             Target(("k",), "number", s["k"]),
         ),
         ((mark("the share is reached before all components are used"), _drops_some), _COVARIANCE),
@@ -279,8 +279,8 @@ KINDS = {
         (5, 3),
         _kernel,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
-            Target(("t", "T"), "scores", s["scores"]),
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
+            Target(("t", "T"), "scores", s["scores"], "components"),
         ),
         ((mark("a kernel that is not linear, and two components of different size"), _two_components),),
         _is_good_cloud,

@@ -17,7 +17,7 @@ import sympy as sp
 
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import is_words, localized_words, split_prose, text_formula
-from eckart.worked.numerals import decimal, is_exact, is_plain, text_number, without_dust
+from eckart.worked.numerals import decimal, is_exact, is_plain, relation, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 
@@ -87,9 +87,9 @@ def equation_html(equation: Equation) -> str:
     if is_exact(value):
         pieces += ["=", matrix_html(value) if matrix else formula_html(text_number(value))]
         if not is_plain(value) and not value.free_symbols:
-            pieces += ["≈", matrix_html(value, decimals=True) if matrix else decimal(value)]
+            pieces += [relation(value), matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
     else:
-        pieces += ["≈", matrix_html(value, decimals=True) if matrix else decimal(value)]
+        pieces += ["≈", matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
     return f'<div class="line">{" ".join(f"<span>{piece}</span>" for piece in pieces)}</div>'
 
 
@@ -98,7 +98,7 @@ def matrix_html(matrix: Any, *, decimals: bool = False) -> str:
     matrix = without_dust(matrix) if decimals else matrix
     rows = []
     for i in range(matrix.rows):
-        shown = [decimal(x) if decimals else formula_html(text_number(x)) for x in matrix[i, :]]
+        shown = [formula_html(decimal(x) if decimals else text_number(x)) for x in matrix[i, :]]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>")
     return f'<table class="matrix"><tbody>{"".join(rows)}</tbody></table>'
 
@@ -113,7 +113,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return prose_html(value)
     shown = text_number(value) if is_exact(value) else ""
-    return formula_html(shown) if shown and len(shown) <= 12 else decimal(value)
+    return formula_html(shown if shown and len(shown) <= 12 else decimal(value))
 
 
 def _name(name: str) -> str:

@@ -8,7 +8,7 @@ import sympy as sp
 
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import latex_formula, latex_name, latex_prose
-from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number
+from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number, relation
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 # pdfLaTeX needs font encodings; XeLaTeX and LuaLaTeX need a font that has Cyrillic letters.
@@ -89,7 +89,8 @@ def equation_latex(equation: Equation) -> str:
     exact = latex_matrix(value) if matrix else latex_number(value)
     if is_plain(value) or value.free_symbols:
         return f"{name} = {exact}{unit}"
-    return rf"{name} = {exact}{unit} \approx {near}{unit}"
+    sign = "=" if relation(value) == "=" else r"\approx"
+    return rf"{name} = {exact}{unit} {sign} {near}{unit}"
 
 
 def cell(value: Any) -> str:

@@ -114,7 +114,10 @@ def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...
 
 def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     root = spectrum(problem.matrix, symmetric=False).roots[0]
-    return (Target(("lambda", "l"), "number", root.value), Target(("x", "v", "e"), "directions", root.axes[0].unit))
+    return (
+        Target(("lambda", "l"), "number", root.value, label="λ"),
+        Target(("x", "v", "e"), "directions", root.axes[0].unit, label="x"),
+    )
 
 
 def _diagonal_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:

@@ -1,8 +1,8 @@
 """Answers as people type them: `3, 1`, `(1, -1)/sqrt(2)`, `V = [1 2; 3 4]; k = 2`, `λ₁ = 2 + √3, λ₂ = 2 - √3`.
 
-An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries, separated by
-commas or spaces; an entry is a number or a bracket with numbers, perhaps times a number. What can be read in two ways
-(a decimal comma, `2 √3` as one number or two) is read in both, and the verdict takes the kinder reading.
+An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries,
+separated by commas or spaces; an entry is a number or a bracket with numbers, perhaps times a number. What can be
+read in two ways (a decimal comma, `2 √3` as one number or two) is read in both, and the kinder verdict counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Target:
     `form` is "number", "numbers" (in any order), "list" (in this order), "matrix", "directions" (columns up to sign,
     of unit length), "scores" (columns up to sign) or "set" (whole numbers). `names` are what it may be called.
     Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
-    where `signed`, their signs belong together too, such as those of u and v.
+    where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
+    questions that ask for something else than what the solution ends with.
     """
 
     names: tuple[str, ...]
@@ -40,6 +41,7 @@ class Target:
     value: Any
     pairing: str = ""
     signed: bool = False
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from eckart.errors import InputError
 from eckart.worked.messages import tr
 
 DIGITS = 40
-_CONTEXT = Context(
-    prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, InvalidOperation, Overflow, Underflow]
+_CONTEXT = Context(prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, InvalidOperation, Overflow, Underflow])
+_TOKEN = re.compile(
+    r"(\s*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
 )
-_TOKEN = re.compile(r"(\s*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII)
 _DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _FEW = 3

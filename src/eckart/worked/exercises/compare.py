@@ -165,9 +165,9 @@ def _numbers(part: Part, target: Target) -> Verdict:
         else:
             del left[match]
     if not wrong and not left:
-        orders = permutations(range(len(given)))
-        return _right(frozenset((order, ()) for order in orders
-                                if all(close(x, target.value[j]) for x, j in zip(given, order, strict=True))))  # fmt: skip
+        orders = [tuple(order) for order in permutations(range(len(given)))]
+        fits = [all(close(x, target.value[j]) for x, j in zip(given, order, strict=True)) for order in orders]
+        return _right(frozenset((order, ()) for order, fit in zip(orders, fits, strict=True) if fit))
     if not wrong:
         return Verdict(PARTIAL, trn("Right so far, but {n} number is missing.",
                                     "Right so far, but {n} numbers are missing.", len(left)))  # fmt: skip

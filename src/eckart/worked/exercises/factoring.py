@@ -217,7 +217,10 @@ KINDS = {
         (2, 2),
         (6, 3),
         _energy,
-        lambda p, s: (Target(("k",), "number", s["k"]), Target(("sigma", "s"), "numbers", list(s["singular_values"]))),
+        lambda p, s: (
+            Target(("k",), "number", s["k"], label="k"),
+            Target(("sigma", "s"), "numbers", list(s["singular_values"]), label="σ"),
+        ),
         ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),
         _is_good_table,
     ),
@@ -261,7 +264,10 @@ KINDS = {
         (3, 3),
         (5, 5),
         _cur,
-        lambda p, s: (Target(("CUR",), "matrix", s["product"]), Target(("error", "e"), "number", s["error_squared"])),
+        lambda p, s: (
+            Target(("CUR",), "matrix", s["product"], label="C U R"),
+            Target(("error", "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+        ),
         (
             (
                 mark("two different columns and rows are drawn, their crossing is invertible, the error is not zero"),
@@ -277,7 +283,10 @@ KINDS = {
         (2, 2),
         (4, 4),
         _nmf,
-        lambda p, s: (Target(("W",), "matrix", s["first_W"]), Target(("H",), "matrix", s["first_H"])),
+        lambda p, s: (
+            Target(("W",), "matrix", s["first_W"], label="W"),
+            Target(("H",), "matrix", s["first_H"], label="H"),
+        ),
         ((mark("the first round lowers the objective by a tenth at least"), _moves),),
         _is_good_nmf,
     ),

@@ -26,9 +26,10 @@ FRAMES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
 """Orthogonal whole vectors; no two frames hold the same lines. `frame` turns them by signs and orders of entries."""
 
 
-def frame(rng: Random, side: int) -> list[tuple[int, ...]]:
+def frame(rng: Random, side: int, most: int = 5) -> list[tuple[int, ...]]:
     """Orthogonal whole vectors: one of the frames with its coordinates in another order and with other signs."""
-    vectors = FRAMES[side][int(rng.integers(len(FRAMES[side])))]
+    choices = [vectors for vectors in FRAMES[side] if max(map(max, vectors)) <= most]
+    vectors = choices[int(rng.integers(len(choices)))]
     order, signs = rng.permutation(side), rng.choice([-1, 1], side)
     return [tuple(int(signs[i]) * vector[int(order[i])] for i in range(side)) for vector in vectors]
 
@@ -83,7 +84,7 @@ def real_roots(rng: Random, side: int, *, moduli: bool = False) -> Any:
 
 
 def _two_roots(rng: Random, *, moduli: bool) -> Any:
-    """b I + (a - b) v w^T / (w · v) with whole v and w orthogonal to the other vector: eigenvalues a and b, all whole."""
+    """b I + (a - b) v w^T / (w · v), with w orthogonal to the other eigenvector: eigenvalues a and b, all whole."""
     while True:
         a, b = apart(rng, 2, 9, moduli=moduli)
         (v1, v2), (u1, u2) = (_COPRIME[int(i)] for i in rng.integers(len(_COPRIME), size=2))
@@ -106,7 +107,7 @@ def symmetric(rng: Random, side: int) -> Any:
 
 def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> Any:
     """∑ m_j t_j v_j^T over orthogonal t and v, rows shuffled, plus whole means if centred."""
-    axes = frame(rng, cols)
+    axes = frame(rng, cols, 3 if centred else 5)
     rng.shuffle(axes)
     # Polynomials are orthogonal to the constant, which centring needs; otherwise any orthogonal vectors serve.
     patterns = frame(rng, rows) if rows in FRAMES and not centred else contrasts(rows, constant=not centred)
@@ -114,7 +115,7 @@ def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None 
     matrix = sp.zeros(rows, cols)
     for j in range(min(rank or cols, cols, len(patterns))):
         sign = 1 if rng.random() < 0.5 else -1
-        size = sign * int(rng.integers(1, 5))
+        size = sign * int(rng.integers(1, 4 if centred else 5))
         matrix += size * sp.Matrix(patterns[order[j]]) * sp.Matrix([list(axes[j])])
     matrix = matrix.extract([int(i) for i in rng.permutation(rows)], list(range(cols)))
     if centred:

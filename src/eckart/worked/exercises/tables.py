@@ -102,6 +102,11 @@ def _missing(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     return Problem(matrix, {"given": text, "k": 1, "iterations": 50}, shown, {"holes": [(i, j)]})
 
 
+def _hole(problem: Problem) -> tuple[int, int]:
+    i, j = problem.values["holes"][0]
+    return i + 1, j + 1
+
+
 def _kernel(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     points = sp.Matrix(rng.integers(-2, 3, (rows, cols)).tolist())
     if difficulty == 3:
@@ -240,8 +245,8 @@ KINDS = {
         (8, 5),
         _select,
         lambda p, s: (
-            Target(("columns", "choice"), "set", s["chosen"]),
-            Target(("r",), "list", list(s["correlations"])),
+            Target(("columns", "choice"), "set", s["chosen"], label=mark("Columns")),
+            Target(("r",), "list", list(s["correlations"]), label="r"),
         ),
         (
             (
@@ -260,7 +265,7 @@ KINDS = {
         (4, 2),
         (6, 3),
         _missing,
-        lambda p, s: (Target(("x",), "list", list(s["first"])),),
+        lambda p, s: (Target(("x",), "list", list(s["first"]), label="x_{{{},{}}}".format(*_hole(p))),),
         (
             (
                 mark("the first round moves the entry, and the error of the known entries falls"),

@@ -50,7 +50,8 @@ def _controls() -> str:
     )  # fmt: skip
     shown = "".join(f'<button type="button" data-do="{name}">{escape(label)}</button>' for name, label in buttons)
     start = f'<button type="button" data-do="start">{escape(tr("Step by step"))}</button>'
-    bar = f'<nav class="player">{start}{shown}<span class="place"></span></nav>'
+    cover = f'<button type="button" data-do="cover">{escape(tr("Hide results"))}</button>'
+    bar = f'<nav class="player">{start}{cover}{shown}<span class="place" aria-live="polite"></span></nav>'
     return f"{bar}\n<script>\n{_asset('player.js')}</script>\n"
 
 

@@ -44,7 +44,7 @@ def deflation(given: Any, *, method: str = "auto") -> Solution:
         numbers=(Equation("A", a),),
         remark=tr("It is symmetric.") if symmetric else tr("It is not symmetric."),
     )
-    name = "Hotelling" if hotelling else "Wielandt"
+    name = tr("Hotelling") if hotelling else tr("Wielandt")
     answer = (*[Equation(f"λ_{i}", value) for i, value in enumerate(values, 1)], Equation("V", vectors))
     parts = {"eigenvalues": sp.Matrix(values), "eigenvectors": vectors}
     return Solution(tr("All eigenpairs by {name}'s deflation", name=name), (opening, *steps), answer, parts)

@@ -76,6 +76,12 @@ def _diagonalize(rng: Random, difficulty: int, side: int, _: int) -> Problem:
     return Problem(matrix, {"power": power}, values={"power": power})
 
 
+def _is_good_power_of(problem: Problem) -> bool:
+    """Entries of the power with four digits at most."""
+    raised = np.linalg.matrix_power(floats(problem.matrix), problem.arguments["power"])
+    return _is_good_eigen(problem) and bool(np.abs(raised).max() < 10_000)
+
+
 def _is_good_eigen(problem: Problem) -> bool:
     a = problem.matrix
     if is_triangular(a) or largest(a) > 30 or sum(entry == 0 for entry in a) > a.rows - 2:
@@ -215,7 +221,7 @@ KINDS = {
         _diagonalize,
         _diagonal_targets,
         (_REAL,),
-        _is_good_eigen,
+        _is_good_power_of,
         square=True,
     ),
     "gram_schmidt": Kind(

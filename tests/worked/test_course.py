@@ -11,8 +11,11 @@ from click.testing import CliRunner
 
 from eckart import worked
 from eckart.cli import main
+from eckart.worked.errata import ERRATA, markdown
 from eckart.worked.exercises import KINDS
 from eckart.worked.messages import LANGUAGES, tr
+from eckart.worked.notation import markdown_prose
+from eckart.worked.theory import LESSONS as THEORY
 from tests.docs.test_pages import ROOT, SYBIL
 
 LESSONS = sorted((ROOT / "docs" / "course").glob("[0-9]*.md"))
@@ -61,3 +64,35 @@ def test_tasks_are_those_of_the_catalogue() -> None:
     for name in LANGUAGES:
         with worked.language(name):
             assert tr(KINDS["rank"].question) in text
+
+
+@pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.stem)
+def test_theory_is_that_of_the_catalogue(page: Path) -> None:
+    text, number = page.read_text(encoding="utf-8"), int(page.stem[:2])
+    assert text.startswith(f"# {number}. {THEORY[number - 1].title}\n")
+    for name in LANGUAGES:
+        with worked.language(name):
+            assert tr(THEORY[number - 1].title) in text
+            for paragraph in THEORY[number - 1].paragraphs:
+                assert name == "en" or tr(paragraph) != paragraph
+                assert markdown_prose(tr(paragraph)) in text
+
+
+def test_errata_are_those_of_the_catalogue() -> None:
+    page = (ROOT / "docs" / "course" / "errata.md").read_text(encoding="utf-8")
+    for name in LANGUAGES:
+        with worked.language(name):
+            assert markdown(ERRATA) in page
+
+
+@pytest.mark.parametrize("name", list(LANGUAGES))
+def test_the_command(name: str, tmp_path: Path) -> None:
+    with worked.language(name):
+        title = worked.lesson(6).title
+        listed = CliRunner().invoke(main, ["course", "--lang", name]).stdout.splitlines()
+        assert listed == [f"{place:2}. {tr(one.title)}" for place, one in enumerate(THEORY, 1)]
+    assert CliRunner().invoke(main, ["course", "6", "--lang", name]).stdout.startswith(title)
+    file = tmp_path / "lesson.html"
+    assert CliRunner().invoke(main, ["course", "6", "--lang", name, "-o", str(file)]).exit_code == 0
+    assert f'<html lang="{name}">' in file.read_text(encoding="utf-8")
+    assert CliRunner().invoke(main, ["course", "13"]).exit_code == 2

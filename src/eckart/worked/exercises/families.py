@@ -15,6 +15,7 @@ import sympy as sp
 from eckart.worked.exercises.problem import Random
 
 _COPRIME = tuple((a, b) for a in range(1, 6) for b in range(1, 6) if gcd(a, b) == 1)
+_SMALL = tuple(pair for pair in _COPRIME if max(pair) <= 4)
 FRAMES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
     2: tuple(((a, b), (-b, a)) for a, b in _COPRIME),
     3: (
@@ -87,7 +88,7 @@ def _two_roots(rng: Random, *, moduli: bool) -> Any:
     """b I + (a - b) v w^T / (w · v), with w orthogonal to the other eigenvector: eigenvalues a and b, all whole."""
     while True:
         a, b = apart(rng, 2, 9, moduli=moduli)
-        (v1, v2), (u1, u2) = (_COPRIME[int(i)] for i in rng.integers(len(_COPRIME), size=2))
+        (v1, v2), (u1, u2) = (_SMALL[int(i)] for i in rng.integers(len(_SMALL), size=2))
         v2, u2 = int(rng.choice([-1, 1])) * v2, int(rng.choice([-1, 1])) * u2
         below = v1 * u2 - v2 * u1
         numerators = [(a - b) * x for x in (v1 * u2, -v1 * u1, v2 * u2, -v2 * u1)]

@@ -20,6 +20,9 @@ from eckart.worked.notation import is_words, localized_words, split_prose, text_
 from eckart.worked.numerals import decimal, is_exact, is_plain, relation, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, Step, Table
 
+_SHORT = 24
+"""Formulas of at most so many signs stay on one line."""
+
 
 def html(solution: Solution) -> str:
     """The page of one solution, with a player if it has several steps."""
@@ -123,7 +126,13 @@ def _name(name: str) -> str:
 
 def prose_html(prose: str) -> str:
     """Sentences; what stands between dollar signs is a formula."""
-    return "".join(formula_html(part) if odd else escape(part) for odd, part in split_prose(prose))
+    return "".join(_inline(part) if odd else escape(part) for odd, part in split_prose(prose))
+
+
+def _inline(formula: str) -> str:
+    """A formula inside a sentence; short ones are not broken across lines."""
+    shown = formula_html(formula)
+    return f'<span class="short">{shown}</span>' if len(formula) <= _SHORT else shown
 
 
 def prose_text(prose: str) -> str:

@@ -12,7 +12,7 @@ from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
-from eckart.worked.numerals import GUARD
+from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.power_iteration import iterate, iteration_table
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns
@@ -125,7 +125,7 @@ def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, An
     down = [vector]
     for earlier, u, x in chain:
         down.append((down[-1] - (earlier / value) * (x.T * down[-1])[0] * u).applyfunc(sp.expand))
-    u = down[-1]
+    u = down[-1] if is_exact(down[-1]) else down[-1] / sp.sqrt(sum(x * x for x in down[-1]))
     place = max(range(u.rows), key=lambda j: abs(sp.N(u[j])))
     x = (work[place, :].T / (value * u[place])).applyfunc(sp.expand)
     name = "A" if i == 1 else f"B_{i - 1}"

@@ -126,7 +126,12 @@ def _name(name: str) -> str:
 
 def prose_html(prose: str) -> str:
     """Sentences; what stands between dollar signs is a formula."""
-    return "".join(_inline(part) if odd else escape(part) for odd, part in split_prose(prose))
+    return "".join(_inline(part) if odd else escape(_sizes(part)) for odd, part in split_prose(prose))
+
+
+def _sizes(words: str) -> str:
+    """3 x 2 with the sign of multiplication."""
+    return re.sub(r"(?<=\d) x (?=\d)", " × ", words)
 
 
 def _inline(formula: str) -> str:
@@ -155,7 +160,7 @@ def formula_html(formula: str) -> str:
         if match["braced"] is not None or match["index"] is not None:
             tag = "sub" if match[0][0] == "_" else "sup"
             inside = match["braced"] if match["braced"] is not None else match["index"]
-            pieces.append(f"<{tag}>{escape(inside, quote=False)}</{tag}>")
+            pieces.append(f"<{tag}>{_escaped(inside)}</{tag}>")
         elif match["root"] is not None:
             inside, place = _under_root(text, match)
             pieces.append(f'{match["root"]}<span class="root">{inside}</span>')
@@ -163,8 +168,13 @@ def formula_html(formula: str) -> str:
             mark = '<span class="tilde">~</span>' if match["tilde"] else ""
             pieces.append(f"<i>{match['letter']}</i>{mark}")
         else:
-            pieces.append(escape(match[0], quote=False))
+            pieces.append(_escaped(match[0]))
     return "".join(pieces)
+
+
+def _escaped(text: str) -> str:
+    """With a minus instead of a hyphen."""
+    return escape(text, quote=False).replace("-", "−")
 
 
 _TOKEN = re.compile(

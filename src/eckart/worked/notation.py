@@ -104,7 +104,9 @@ def latex_prose(prose: str) -> str:
     '50 \\% of $\\lambda_{1}$'
     """
     return "".join(
-        f"${latex_formula(part)}$" if odd else "".join(_PROSE.get(sign, sign) for sign in part)
+        f"${latex_formula(part)}$"
+        if odd
+        else re.sub(r"(?<=\d) x (?=\d)", r" $\\times$ ", "".join(_PROSE.get(sign, sign) for sign in part))
         for odd, part in split_prose(prose)
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +121,17 @@ def test_registered_methods() -> None:
 
 def make(data: object) -> object:
     return data
+
+
+def test_overloads_name_the_options_of_each_method() -> None:
+    """Editors complete what the method's function takes, neither more nor less."""
+    seen = {}
+    for overload in typing.get_overloads(ek.decompose):
+        signature = inspect.signature(overload)
+        annotation = str(signature.parameters["method"].annotation)
+        for name in re.findall(r"['\"](\w+)['\"]", annotation) if annotation.startswith("Literal") else ():
+            seen[name] = {p for p in signature.parameters if p not in ("data", "method")}
+    for name, method in all_methods().items():
+        options = inspect.signature(method.function("fit")).parameters
+        device = {"device"} if method.device != "none" else set()
+        assert seen[name] == set(options) - {"data", "method"} | device

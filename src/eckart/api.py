@@ -2,15 +2,152 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from eckart.arrays import Array
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
 
-def decompose(data: Any, method: str = "pca", **options: Any) -> Decomposition:
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from eckart.engine.blocks.reading import Watch
+    from eckart.result import Which
+
+    Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["pca", "svd"] = "pca",
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    center: bool | None = None,
+    scale: bool = False,
+    which: Which = "largest",
+    sample_weight: ArrayLike | None = None,
+    solver: Literal["auto", "exact", "direct", "gram", "lanczos"] = "auto",
+    tol: float | None = None,
+    left: bool = False,
+    rng: Seed = None,
+    memory: str | int | None = None,
+    max_reads: int = 200,
+    stream: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    watch: Watch | None = None,
+    executor: object = None,
+    device: str | None = None,
+    missing: Literal["error", "mean", "em"] = "error",
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["cur"],
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    select: Literal["pivot", "norm", "leverage", "volume"] = "pivot",
+    core: Literal["best", "intersection"] = "best",
+    cutoff: float | None = None,
+    tol: float | None = None,
+    left: bool = False,
+    rng: Seed = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+    device: str | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["nmf"],
+    *,
+    k: int | None = None,
+    init: str | None = None,
+    solver: str = "auto",
+    beta_loss: str | float = "frobenius",
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    rng: Seed = None,
+    alpha_W: float = 0.0,
+    alpha_H: float | Literal["same"] = "same",
+    l1_ratio: float = 0.0,
+    missing: Literal["error", "mask"] = "error",
+    n_runs: int = 1,
+    left: bool = False,
+    W: ArrayLike | None = None,
+    H: ArrayLike | None = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    watch: Watch | None = None,
+    executor: object = None,
+    device: str | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["kernel_pca"],
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    kernel: str | Callable[..., object] = "rbf",
+    gamma: float | Literal["median"] | None = "median",
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, object] | None = None,
+    solver: Literal["auto", "direct", "lanczos", "cholesky"] = "auto",
+    tol: float | None = None,
+    approximation_error: float = 0.01,
+    max_rank: int | None = None,
+    left: bool = False,
+    rng: Seed = None,
+    memory: str | int | None = None,
+    max_reads: int = 100,
+    stream: bool | None = None,
+    watch: Watch | None = None,
+    device: str | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["isomap"],
+    *,
+    k: int = 2,
+    n_neighbors: int | None = 5,
+    radius: float | None = None,
+    n_landmarks: int | None = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    left: bool = True,
+    rng: Seed = None,
+    memory: str | int | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(data: object, method: Method, **options: object) -> Decomposition: ...
+
+
+def decompose(data: object, method: str | Method = "pca", **options: Any) -> Decomposition:
     """The few axes of a table or matrix, with a certificate.
 
     Parameters
@@ -68,7 +205,7 @@ def decompose(data: Any, method: str = "pca", **options: Any) -> Decomposition:
     >>> bool(low <= 58 / 60 <= high)
     True
     """
-    chosen = get_method(method)
+    chosen = method if isinstance(method, Method) else get_method(method)
     if chosen.device != "own":
         device = options.pop("device", None)
         if device is not None:

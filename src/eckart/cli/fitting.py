@@ -111,7 +111,7 @@ def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large
     what = f"Decomposing {rows:,} rows x {columns:,} columns"
     with talk.warnings() as warned, working(talk, source, wanted.method, large, what) as more:
         try:
-            d = decompose(source, wanted.method, left=left, rng=wanted.seed, **asked, **more)
+            d = decompose(source, get_method(wanted.method), left=left, rng=wanted.seed, **asked, **more)
         except MissingValuesError as error:
             raise gaps(source, error, get_method(wanted.method).missing) from error
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)

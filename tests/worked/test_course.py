@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from eckart import worked
 from eckart.cli import main
 from eckart.worked.errata import ERRATA, markdown
-from eckart.worked.exercises import KINDS
 from eckart.worked.messages import LANGUAGES, tr
 from eckart.worked.notation import markdown_prose
 from eckart.worked.theory import LESSONS as THEORY
@@ -59,11 +58,17 @@ def test_twelve_lessons_in_four_languages() -> None:
         assert all(text.count(f"- {name.capitalize()}: ") == 4 for name in LANGUAGES.values())
 
 
-def test_tasks_are_those_of_the_catalogue() -> None:
-    text = (ROOT / "docs" / "course" / "01-rank.md").read_text(encoding="utf-8")
-    for name in LANGUAGES:
-        with worked.language(name):
-            assert tr(KINDS["rank"].question) in text
+@pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.stem)
+def test_tasks_are_those_of_the_exercises(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    tasks = re.findall(r"((?:- \S+: .*\n){4})\n```sh\neckart (exercise .*) --no-key", text)
+    assert len(tasks) == 3
+    for lines, command in tasks:
+        words = shlex.split(command)
+        for line, (name, own) in zip(lines.splitlines(), LANGUAGES.items(), strict=True):
+            with worked.language(name):
+                made = worked.exercise(words[1].replace("-", "_"), difficulty=int(words[3]), seed=int(words[5]))
+                assert line == f"- {own.capitalize()}: {markdown_prose(made.steps[0].statement)}"
 
 
 @pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.stem)

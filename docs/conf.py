@@ -28,6 +28,7 @@ mathjax_path = "mathjax/tex-svg.js"
 sphinx_gallery_conf = {
     "examples_dirs": ["gallery", "tutorials"],
     "gallery_dirs": ["auto_gallery", "auto_tutorials"],
+    "subsection_order": [f"gallery/{name}" for name in ("reading", "number", "methods", "trust", "large", "pipelines")],
     "filename_pattern": r"[\\/]plot_",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,

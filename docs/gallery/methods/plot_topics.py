@@ -5,6 +5,7 @@ Topics in documents
 Kullback-Leibler NMF of word counts finds topics; each is a list of words.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import CountVectorizer
 
 import eckart as ek
@@ -22,6 +23,9 @@ documents = [
 words = CountVectorizer(stop_words="english")
 counts = words.fit_transform(documents).astype(float)
 nmf = ek.NMF(n_components=2, beta_loss="kullback-leibler", solver="mu", random_state=0).fit(counts)
-for topic in nmf.components_:
-    strongest = topic.argsort()[::-1][:4]
-    print(", ".join(words.get_feature_names_out()[strongest]))
+names = words.get_feature_names_out()
+fig, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+for number, (ax, topic) in enumerate(zip(axes, nmf.components_, strict=True), 1):
+    strongest = topic.argsort()[::-1][:5]
+    ax.barh(names[strongest][::-1], topic[strongest][::-1])
+    ax.set_title(f"topic {number}")

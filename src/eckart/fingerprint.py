@@ -102,6 +102,22 @@ def in_files(source: Any) -> bool:
     return bool(_file_states(source))
 
 
+def paths_of(data: Any) -> list[str]:
+    """The files and folders that `data` is read from: a path, a source of rows, or an array that maps a file."""
+    if isinstance(data, str | os.PathLike):
+        return [os.fsdecode(os.fspath(data))]
+    while data is not None and not dataclasses.is_dataclass(data):
+        if getattr(data, "filename", None) and hasattr(data, "offset"):  # numpy.memmap
+            return [os.fsdecode(data.filename)]
+        data = getattr(data, "base", None)
+    found: list[str] = []
+    for value in _file_states(data).values():
+        states = value if isinstance(value, tuple) else (value,)
+        for item in states:
+            found += [item.path] if isinstance(item, FileState) else paths_of(item)
+    return found
+
+
 def on_this_machine(source: _Source) -> _Source:
     """A source whose files are those of this machine: a worker may have copies of its own, with times of their own."""
     changed: dict[str, Any] = {}

@@ -1,30 +1,35 @@
 """Temporary folders for sorted copies of the data, removed in every case but SIGKILL; the next run removes those.
 
-A folder `eckart-*` is locked by its process. It is removed when its Spool is garbage-collected, at exit, and on SIGTERM
-and SIGHUP where nobody else handles them. A folder whose lock is free was left behind by a process that was killed.
+A folder `eckart-*` is locked by its process. It is removed when its Spool is garbage-collected, at exit, at the end of
+a process of `multiprocessing`, and by `cleanup` on SIGTERM and SIGHUP. A folder whose lock is free was left behind by a
+process that was killed; so was one that is empty and old, between its creation and its lock.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
+import re
 import shutil
-import signal
-import sys
 import tempfile
-import threading
+import time
 import weakref
+from collections.abc import Callable
+from multiprocessing.util import Finalize
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
+from eckart import cleanup
 from eckart.errors import FileError
 from eckart.locks import NAMES, FolderLock
 
 VARIABLE = "ECKART_SPOOL"
 """Environment variable that names the folder for temporary copies."""
 _PREFIX = "eckart-"
-_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+_MADE = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
+"""Names that `mkdtemp` gives."""
+_OLD = 3600.0
+"""Seconds after which an empty folder is not one that is just being made."""
 
 
 class Spool:
@@ -40,13 +45,17 @@ class Spool:
                 f"No temporary folder can be made in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
                 "with room for a copy of the data."
             ) from error
-        self._finalizer = weakref.finalize(self, _remove, self.folder, lock)
-        _watch_signals(self)
+        self._finalizer = weakref.finalize(self, _remove, self.folder, lock, cleanup.add(self._remover(lock)))
+        if multiprocessing.parent_process() is not None:
+            Finalize(self, self._finalizer, exitpriority=0)  # forked workers end without `atexit`
+
+    def _remover(self, lock: FolderLock) -> Callable[[], None]:
+        folder = self.folder  # no reference to self, which has to be collected
+        return lambda: _remove(folder, lock)
 
     def remove(self) -> None:
         """Remove the folder now."""
         self._finalizer()
-        _forget(self)
 
     def __enter__(self) -> Path:
         return self.folder
@@ -89,9 +98,12 @@ def _removed_if_stale(folder: Path) -> bool:
     found = folder.lstat()
     if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
         return False
-    if not any((folder / name).exists() for name in NAMES):
+    if not any(os.path.lexists(folder / name) for name in NAMES):
         # Folders of other programs have no lock file; ours lack it only while they are being made or removed.
-        return False
+        if not _MADE.fullmatch(folder.name) or time.time() - found.st_mtime < _OLD:
+            return False
+        folder.rmdir()  # refused by the system if anything is in it
+        return True
     lock = FolderLock.acquire(folder)
     if lock is None:
         return False
@@ -99,7 +111,8 @@ def _removed_if_stale(folder: Path) -> bool:
     return True
 
 
-def _remove(folder: Path, lock: FolderLock) -> None:
+def _remove(folder: Path, lock: FolderLock, number: int = -1) -> None:
+    cleanup.discard(number)
     if lock.process != os.getpid():  # a forked child: the folder belongs to its parent
         return
     # The lock goes last, so that a folder that is half removed can still be told and removed by another run.
@@ -113,34 +126,3 @@ def _remove(folder: Path, lock: FolderLock) -> None:
                 path.unlink()
     lock.release()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-# Signals whose default action ends the process without a clean-up
-
-_live: weakref.WeakSet[Spool] = weakref.WeakSet()
-
-
-def _watch_signals(spool: Spool) -> None:
-    _live.add(spool)
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in _SIGNALS:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _clean_and_end)
-
-
-def _forget(spool: Spool) -> None:
-    _live.discard(spool)
-    if _live or threading.current_thread() is not threading.main_thread():
-        return
-    for number in _SIGNALS:
-        if signal.getsignal(number) is _clean_and_end:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _clean_and_end(number: int, _frame: FrameType | None) -> Any:
-    """Remove the folders, then let the signal end the process as it would have."""
-    for spool in list(_live):
-        spool.remove()
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)

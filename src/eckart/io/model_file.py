@@ -44,10 +44,12 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 
 
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a decomposition to one file: whole or not at all, and over another one only with overwrite=True.
+    """Write a decomposition to one file: whole or not at all, and over another model only with overwrite=True.
 
     What was computed on a GPU is written from the host, and loaded as NumPy arrays.
     """
+    if overwrite:
+        _refuse_other_file(Path(path))
     decomposition = decomposition.on_host()
     arrays: dict[str, np.ndarray] = {}
     body = encode(decomposition, "", arrays)
@@ -62,6 +64,19 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
             archive.comment = _SEAL + b"0" * 64
         seal = _seal(file, file.seek(0, os.SEEK_END) - _SEAL_LENGTH)
         file.write(seal)
+
+
+def _refuse_other_file(path: Path) -> None:
+    """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return  # what cannot be replaced is refused when it is written
+    with path.open("rb") as file:
+        file.seek(-min(_SEAL_LENGTH, path.stat().st_size), os.SEEK_END)
+        if file.read(len(_SEAL)) != _SEAL:
+            raise ModelFileError(
+                f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove "
+                "the file yourself, or name another one."
+            )
 
 
 def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:

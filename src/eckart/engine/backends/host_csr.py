@@ -13,6 +13,7 @@ import numpy as np
 
 from eckart.engine.operator import Survey, of_powers
 from eckart.engine.parallel import each, fold
+from eckart.engine.threads import threads
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
+_MIRRORED = 256
+"""Rows of a triangle that are mirrored at a time."""
 
 
 def as_csr(matrix: Any) -> Any:
@@ -102,15 +105,40 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
 
     matrix = op.matrix
     columns = matrix.shape[1]
-    cuts = segments(matrix, max(1, min(_SEGMENTS, 2**28 // (8 * columns * columns))))
+    result = np.zeros((columns, columns))
 
-    def step(segment: tuple[int, int]) -> np.ndarray:
-        result = np.zeros((columns, columns))
-        csr.gram(matrix.indptr, matrix.indices, matrix.data, *segment, result)
-        return result
+    def step(part: tuple[int, int]) -> None:
+        csr.gram(matrix.indptr, matrix.indices, matrix.data, *part, result)
 
-    upper = fold(step, cuts, np.add, workers=op.workers)
-    return np.asarray(upper + np.triu(upper, 1).T)
+    # Each worker owns some rows of the one result: no sums of their own, and the same bits for any number of workers.
+    each(step, _gram_rows(matrix, op.workers or threads()), workers=op.workers)
+    return _mirrored(result)
+
+
+def _gram_rows(matrix: Any, count: int) -> list[tuple[int, int]]:
+    """Ranges of rows of the upper triangle of A^T A with about equal work."""
+    from eckart.engine.compiled import csr
+
+    columns = matrix.shape[1]
+    if count <= 1:
+        return [(0, columns)]
+    work = np.zeros(columns, np.int64)
+    csr.gram_work(matrix.indptr, matrix.indices, work)
+    done = np.cumsum(work)
+    inner = np.searchsorted(done, np.linspace(0, done[-1], count + 1)[1:-1])
+    edges = np.unique(np.concatenate(([0], inner, [columns]))).astype(int).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def _mirrored(upper: np.ndarray) -> np.ndarray:
+    """A symmetric matrix from its upper triangle, in place."""
+    size = upper.shape[0]
+    for start in range(0, size, _MIRRORED):
+        rows = slice(start, min(start + _MIRRORED, size))
+        upper[rows.stop :, rows] = upper[rows, rows.stop :].T
+        corner = upper[rows, rows]
+        corner += np.triu(corner, 1).T
+    return upper
 
 
 _gram_of = gram  # `survey` has an argument of that name

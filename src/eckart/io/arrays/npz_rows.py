@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -23,7 +23,8 @@ from eckart.io.bytes import Opened
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState
 
-_SKIP = 1 << 22
+_SKIP = 1 << 20
+"""Numbers that are passed over or looked at in one go."""
 
 
 @dataclass
@@ -98,6 +99,10 @@ class NpzRows:
 
     def cuts(self) -> Sequence[int]:
         return ()
+
+    def pointers(self) -> Iterator[np.ndarray]:
+        for start in range(0, len(self.indptr), _SKIP):
+            yield self.indptr[start : start + _SKIP]
 
     @reads_rows
     def read(self, start: int, stop: int) -> Block:

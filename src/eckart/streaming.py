@@ -95,7 +95,7 @@ def _write(
     data: Any, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
     memory: str | int | None, overwrite: bool, watch: Watch | None,
 ) -> int:  # fmt: skip
-    if taken := own_input(path, paths_of(data)):
+    if overwrite and (taken := own_input(path, paths_of(data))):
         raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is read. Name another target.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))

@@ -34,7 +34,7 @@ def convert(
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):
         raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
-    if own_input(goal, [path]):
+    if overwrite and own_input(goal, [path]):
         raise ParameterError(f"{goal.name} is the file to convert, or lies in it. Name another target.")
     with reading(shown(path)):
         return _converted(path, goal, single, overwrite)

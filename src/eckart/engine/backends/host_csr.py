@@ -167,10 +167,10 @@ def longest_sums(matrix: Any) -> tuple[int, int]:
     return int(np.diff(matrix.indptr).max(initial=0)), int(counts.max(initial=0))
 
 
-def full_columns(op: RowBlocks) -> np.ndarray:
-    """Columns of which every entry is stored."""
-    counts = np.bincount(op.matrix.indices, minlength=op.matrix.shape[1])
-    return np.flatnonzero(counts == op.matrix.shape[0])
+def stored_counts(matrix: Any, counted: np.ndarray | None = None) -> np.ndarray:
+    """Stored entries of each column, in all rows or in those `counted`."""
+    weights = None if counted is None else np.repeat(counted, np.diff(matrix.indptr))
+    return np.bincount(matrix.indices, weights=weights, minlength=matrix.shape[1])
 
 
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:

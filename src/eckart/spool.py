@@ -11,11 +11,12 @@ import contextlib
 import multiprocessing
 import os
 import re
+import secrets
 import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Callable
+from functools import partial
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -27,7 +28,7 @@ VARIABLE = "ECKART_SPOOL"
 """Environment variable that names the folder for temporary copies."""
 _PREFIX = "eckart-"
 _MADE = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
-"""Names that `mkdtemp` gives."""
+"""Names of such folders."""
 _OLD = 3600.0
 """Seconds after which an empty folder is not one that is just being made."""
 
@@ -39,19 +40,37 @@ class Spool:
         place = spool_folder() if parent is None else Path(parent)
         remove_stale(place)
         try:
-            self.folder, lock = _new_folder(place)
+            while not self._made(place.absolute() / f"{_PREFIX}{secrets.token_hex(4)}"):
+                pass
         except OSError as error:
             raise FileError(
                 f"No temporary folder can be made in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
                 "with room for a copy of the data."
             ) from error
-        self._finalizer = weakref.finalize(self, _remove, self.folder, lock, cleanup.add(self._remover(lock)))
-        if multiprocessing.parent_process() is not None:
-            Finalize(self, self._finalizer, exitpriority=0)  # forked workers end without `atexit`
 
-    def _remover(self, lock: FolderLock) -> Callable[[], None]:
-        folder = self.folder  # no reference to self, which has to be collected
-        return lambda: _remove(folder, lock)
+    def _made(self, folder: Path) -> bool:
+        """Make the folder and lock it; False if the name or the lock was taken. Interrupted, nothing is left behind."""
+        lock = None
+        try:
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                return False
+            lock = FolderLock.acquire(folder)
+            if lock is None:  # by a run that took it for stale and removes it
+                return False
+            self.folder = folder
+            number = cleanup.add(partial(_remove, folder, lock))
+            self._finalizer = weakref.finalize(self, _remove, folder, lock, number)
+            if multiprocessing.parent_process() is not None:
+                Finalize(self, self._finalizer, exitpriority=0)  # forked workers end without `atexit`
+        except BaseException:
+            if lock is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                _remove(folder, lock)
+            raise
+        return True
 
     def remove(self) -> None:
         """Remove the folder now."""
@@ -84,14 +103,6 @@ def remove_stale(place: Path) -> int:
             with contextlib.suppress(OSError):
                 removed += _removed_if_stale(folder)
     return removed
-
-
-def _new_folder(place: Path) -> tuple[Path, FolderLock]:
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place)).absolute()
-        lock = FolderLock.acquire(folder)
-        if lock is not None:
-            return folder, lock
 
 
 def _removed_if_stale(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from eckart.errors import FileError
+from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
 _PIECES = (2, 64)
@@ -44,7 +44,7 @@ class FileState:
         try:
             now = FileState.of(self.path)
         except OSError as error:
-            raise FileError(
+            raise ReadError(
                 f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
             ) from error
         if now != self:
@@ -68,7 +68,7 @@ def fingerprint(states: Sequence[FileState], **content: Any) -> dict[str, Any]:
             state = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
             known.update(f"{place}\0{state}\0".encode("utf-8", "surrogateescape"))
     except OSError as error:
-        raise FileError(f"{error.filename} cannot be read: {error.strerror or error}. Check the path.") from error
+        raise ReadError(f"{error.filename} cannot be read: {error.strerror or error}. Check the path.") from error
     size = sum(found.st_size for _, _, found in files)
     content = {"files": len(files), "bytes": size, "sample": sample.hexdigest(), **content}
     return {"content": content, "state": known.hexdigest()}

@@ -7,6 +7,7 @@ mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bi
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
+_IMAGE_BYTES = 2**24
+"""Size of the rows of A Q that are in memory at a time."""
 _MIRRORED = 256
 """Rows of a triangle that are mirrored at a time."""
 
@@ -99,8 +102,7 @@ def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
 def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     """A^T A (dense, columns x columns), or (A Q)^T (A Q)."""
     if right is not None:
-        image = matmat(op.precise(), right)
-        return np.asarray(image.T @ image)
+        return _gram_of_image(op.precise(), right)
     from eckart.engine.compiled import csr
 
     matrix = op.matrix
@@ -113,6 +115,18 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     # Each worker owns some rows of the one result: no sums of their own, and the same bits for any number of workers.
     each(step, _gram_rows(matrix, op.workers or threads()), workers=op.workers)
     return _mirrored(result)
+
+
+def _gram_of_image(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+    """(A Q)^T (A Q), some rows of A Q at a time: all of them may take far more memory than A."""
+    rows, width = op.matrix.shape[0], right.shape[1]
+    size = max(_IMAGE_BYTES // (8 * max(width, 1)), 64)
+    total = np.zeros((width, width))
+    for start in range(0, rows, size):
+        whole = size >= rows
+        image = matmat(op if whole else replace(op, matrix=op.matrix[start : start + size]), right)
+        total += image.T @ image
+    return total
 
 
 def _gram_rows(matrix: Any, count: int) -> list[tuple[int, int]]:

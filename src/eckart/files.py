@@ -26,6 +26,8 @@ def new_file(
 ) -> Iterator[IO[bytes]]:
     """Open a draft in the same folder; it takes the name `path` when the block ends well and is removed when not."""
     target = Path(path)
+    if not is_replaceable(target):
+        raise error(f"{target} is a pipe, a device or a folder, and only files are written. Name a file.")
     if not overwrite and os.path.lexists(target):
         raise error(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
@@ -80,6 +82,20 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def is_replaceable(target: Path) -> bool:
+    """Whether a file may take this name: a rename would put it in the place of a device (/dev/null!), or of a pipe."""
+    try:
+        place = target.parent.resolve()
+        system = any(place.is_relative_to(folder) for folder in ("/dev", "/proc", "/sys")) and not _is_shared(place)
+        return not system and (target.is_file() or not target.exists())
+    except (OSError, RuntimeError):
+        return True  # said by the attempt to write
+
+
+def _is_shared(place: Path) -> bool:
+    return place.is_relative_to("/dev/shm")
 
 
 def own_input(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:

@@ -18,7 +18,7 @@ import numpy as np
 from eckart.cli.app import Failed, Refused, in_options
 from eckart.cli.options import Output
 from eckart.errors import FileError, ReadError
-from eckart.files import new_file, own_input
+from eckart.files import is_replaceable, new_file, own_input
 from eckart.text import is_formula
 
 KINDS = {".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".parquet": "parquet"}
@@ -45,6 +45,8 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     try:
         if path.is_dir() and path.suffix.lower() != ".zarr":
             raise Refused(f"{shown} is a folder. Name a file in it.")
+        if not path.is_dir() and not is_replaceable(path):
+            raise Refused(f"{shown} is a pipe or a device, and only files are written. Name a file, or - to print it.")
         if os.path.lexists(path) and not output.force:
             raise Refused(f"{shown} exists already, and nothing was done. Give --force to replace it.")
         if taken := _input_at(path):

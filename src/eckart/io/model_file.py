@@ -91,12 +91,13 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     """Read a decomposition written by `save`. Anything changed, cut, newer or foreign is refused with the reason."""
     name = str(path)
     try:
-        if not Path(path).is_file() and Path(path).exists():  # a pipe would be waited for
-            raise ModelFileError(f"{name} is not a file, and a model is one. Check the path.")
-        file = Path(path).open("rb")  # noqa: SIM115
+        other = Path(path).exists() and not Path(path).is_file()
+        file = None if other else Path(path).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"{name} cannot be opened: {reason}. Check the path.") from error
+    if file is None:  # a pipe would be waited for
+        raise ModelFileError(f"{name} is a pipe, a device or a folder, and a model is a file. Check the path.")
     with file:
         _check_seal(file, name)
         try:

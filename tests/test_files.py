@@ -8,13 +8,14 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import eckart as ek
 from eckart.errors import EckartError, FileError, ModelFileError, ParameterError
-from eckart.files import new_folder, own_input
+from eckart.files import is_replaceable, new_folder, own_input
 from eckart.io.convert import convert
 
 DATA = np.random.default_rng(1).standard_normal((60, 4))
@@ -146,6 +147,26 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch):
     write()
     assert (target / "mark").read_text() == "after"
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+@needs_links
+def test_pipes_and_devices_are_never_replaced(tmp_path):
+    """A rename puts a file in the place of anything, and root may do so with /dev/null."""
+    d, pipe = ek.decompose(DATA, k=2), tmp_path / "pipe.npy"
+    os.mkfifo(pipe)
+    (tmp_path / "link.npy").symlink_to(pipe)
+    for target in (pipe, tmp_path / "link.npy"):
+        for write in (
+            lambda target: d.save(target, overwrite=True),
+            lambda target: ek.project_to(d, DATA, target, overwrite=True),
+            lambda target: ek.report(d, target, overwrite=True),
+        ):
+            with pytest.raises(FileError, match="only files are written"):
+                write(target)
+    assert pipe.is_fifo()
+    for place in ("/dev/null", "/dev/stdout", "/proc/self/fd/1", "/dev/new.npy"):
+        assert not is_replaceable(Path(place))
+    assert is_replaceable(tmp_path / "new.npy")
 
 
 PROGRAM = textwrap.dedent("""

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
@@ -106,10 +108,10 @@ def paths_of(data: Any) -> list[str]:
     """The files and folders that `data` is read from: a path, a source of rows, or an array that maps a file."""
     if isinstance(data, str | os.PathLike):
         return [os.fsdecode(os.fspath(data))]
-    while data is not None and not dataclasses.is_dataclass(data):
-        if getattr(data, "filename", None) and hasattr(data, "offset"):  # numpy.memmap
+    while isinstance(data, np.ndarray):
+        if isinstance(data, np.memmap) and data.filename is not None:
             return [os.fsdecode(data.filename)]
-        data = getattr(data, "base", None)
+        data = data.base  # a view of a map
     found: list[str] = []
     for value in _file_states(data).values():
         states = value if isinstance(value, tuple) else (value,)

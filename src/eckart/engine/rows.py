@@ -22,6 +22,7 @@ from eckart.engine.backends.cuda.device_dense import MOST_COLUMNS, SkinnyProduct
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.memory import Counter, within_memory
 from eckart.engine.constancy import varying_among
+from eckart.engine.exponent import steps_of
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.parallel import each, fold
 from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
@@ -48,6 +49,8 @@ class RowBlocks:
     counter: Counter = field(default_factory=Counter, compare=False)
     stored: Any = None
     """Sparse rows as they were given, where `matrix` holds weighted ones; None where it holds those."""
+    given: Any = None
+    """Sparse rows before they were scaled by a power of two."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -128,6 +131,40 @@ class RowBlocks:
         if not self.sparse:
             return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.like))))
         return replace(self, matrix=self.stored_rows.scale_columns(self.matrix, factors))
+
+    @property
+    def _as_given(self) -> Any:
+        """Sparse rows without weights and powers of two."""
+        if self.given is not None:
+            return self.given
+        return self.matrix if self.stored is None else self.stored
+
+    def largest_of_columns(self) -> np.ndarray:
+        """The largest modulus in each column, as it is stored."""
+        if self.sparse:
+            stored = self._as_given.to_host() if isinstance(self.matrix, DeviceCsr) else self._as_given
+            largest = np.zeros(self.shape[1])
+            np.fmax.at(largest, stored.indices, np.abs(stored.data.astype(np.float64)))
+            return largest
+        if not is_numpy(self.matrix):
+            xp = namespace(self.like)
+            return to_numpy(xp.max(xp.abs(self.matrix), axis=0)).astype(np.float64)
+        parts = (self.matrix[start : start + _GRAM_ROWS] for start in range(0, self.shape[0], _GRAM_ROWS))
+        return np.fmax.reduce([np.fmax.reduce(np.abs(part.astype(np.float64)), axis=0) for part in parts])
+
+    def in_powers(self, exponents: np.ndarray) -> RowBlocks:
+        """The data as they are stored times a power of two for each column, in place of the one for all."""
+        if not self.sparse:
+            steps = [replace(s, exponent=exponents) if isinstance(s, Convert) else s for s in self.steps]
+            return replace(self, steps=tuple(steps))
+        matrix = self._as_given
+        matrix = matrix.astype(self.matrix.dtype) if matrix.dtype != self.matrix.dtype else matrix
+        for factors in steps_of(exponents):
+            matrix = self.stored_rows.scale_columns(matrix, factors)
+        if self.weight_roots is None:
+            return replace(self, matrix=matrix)
+        weighted = self.stored_rows.scale_rows(matrix, to_numpy(self.weight_roots))
+        return replace(self, matrix=weighted, stored=matrix)
 
     def full_columns_shifted(self, shift: np.ndarray) -> RowBlocks:
         """Sparse A - u c^T where c is zero but on full columns."""

@@ -10,16 +10,19 @@ import numpy as np
 
 from eckart.arrays import Array, astype, fetch_later, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.exponent import safe_exponents
 from eckart.engine.measured import image_and_squares, pack
 from eckart.engine.operator import Operator, Survey
 from eckart.engine.prepare import TOGETHER
 from eckart.engine.rows import RowBlocks
-from eckart.engine.standardize.moments import Moments, describe
+from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
 from eckart.engine.transformed import Centered, Scaled, Wrapped
 
 Given = RowBlocks | StackedBlocks
+RANGE = {"float32": (2.0**-70, 2.0**70), "float64": (2.0**-300, 2.0**300)}
+"""Sums of squares of columns that are divided by their deviation."""
 _AMPLIFIED = 4e4
 """Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
 
@@ -29,8 +32,12 @@ class Case:
 
     turned = False
 
-    def __init__(self, given: Given, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+    def __init__(
+        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+    ) -> None:
         self.center, self.scale = center, scale
+        self._units = Units(exponent, 0 if scale else exponent)
+        self._exponent = exponent
         self._given = given
         # Every precision that meets c must subtract the same number.
         self._shift = None if shift is None else astype(shift, getattr(namespace(given.like), given.precision))
@@ -97,8 +104,10 @@ class Case:
     # The first pass
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
-        """The first pass; once more about the means found, where c was so far off that digits were lost."""
+        """The first pass; once more where columns were out of range, or c so far off that digits were lost."""
         product = self._first(right, gram=gram)
+        while self.scale and self._change_units():
+            product = self._first(right, gram=gram)
         again = self._better_shift()
         if again is not None:
             self._shift = again
@@ -107,6 +116,40 @@ class Case:
 
     def _first(self, right: Array | None, *, gram: bool) -> Array | None:
         raise NotImplementedError
+
+    def _change_units(self) -> bool:
+        """Give each column a power of two of its own where squares may have left the range; whether anything changed.
+
+        One power of two for all will not do for columns that are divided by their deviations. Where no column is
+        scaled, B is in the units of the data, and takes their power of two.
+        """
+        moments = self.moments
+        if np.ndim(self._units.exponent) == 0 and self._out_of_range(moments) and self._take_exponents():
+            return True
+        if self._units.unit != self._exponent and len(moments.unscaled) == len(moments.squares):
+            self._units = replace(self._units, unit=self._exponent)
+            return True
+        return False
+
+    def _out_of_range(self, moments: Moments) -> bool:
+        """Whether some column varies, and its sum of squares is not well within the range of the products."""
+        low, high = RANGE[self.precision]
+        outside = np.flatnonzero(~((low < moments.raw) & (moments.raw < high)))
+        outside = np.setdiff1d(outside, moments.constant)
+        return bool(np.setdiff1d(outside, self._given.constant_columns(outside)).size)
+
+    def _take_exponents(self) -> bool:
+        """A power of two for each column, from its largest entry; whether that is another than before."""
+        exponents = safe_exponents(self._given.largest_of_columns(), str(self._given.precision))
+        if np.all(exponents == self._exponent):
+            return False
+        self._given = self._given.in_powers(exponents)
+        self._units = replace(self._units, exponent=exponents)
+        if self._shift is not None:
+            moved = np.ldexp(to_numpy(self._shift).astype(np.float64), exponents - self._exponent)
+            moved = np.where(np.isfinite(moved), moved, 0.0)
+            self._shift = astype(from_numpy(moved, self._shift), self._shift.dtype)
+        return True
 
     def _better_shift(self) -> Array | None:
         """c + r, where the amplification of some column is too large; None where c will do, as it nearly always does.
@@ -168,7 +211,7 @@ class Case:
             self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=survey.weight,
-            constant=constant, shift=self._host_shift, additions=additions,
+            constant=constant, shift=self._host_shift, additions=additions, units=self._units,
         )  # fmt: skip
 
     def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
@@ -266,8 +309,13 @@ class Case:
 
     def materialize(self) -> Materialized:
         """B itself."""
-        found = materialize(self._given, center=self.center, scale=self.scale)
-        self._moments = found.moments
+        if self.scale:
+            self._take_exponents()
+        while True:
+            found = materialize(self._given, center=self.center, scale=self.scale, units=self._units)
+            self._moments = found.moments
+            if not self.scale or not self._change_units():
+                break
         self.row_squares = np.einsum("ij,ij->i", found.matrix, found.matrix)
         return replace(found, matrix=np.ascontiguousarray(found.matrix.T)) if self.turned else found
 

@@ -24,8 +24,10 @@ class Wide(Case):
 
     turned = True
 
-    def __init__(self, given: Given, *, center: bool, scale: bool, shift: Array | None = None) -> None:
-        super().__init__(given, center=center, scale=scale, shift=shift)
+    def __init__(
+        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+    ) -> None:
+        super().__init__(given, center=center, scale=scale, shift=shift, exponent=exponent)
         self._gram_after = shift is None and center and not scale and given.weight_roots is None
 
     @property
@@ -47,7 +49,8 @@ class Wide(Case):
         count = self._given.shape[1]
         shift, rest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
         weights = None if self.weights is None else from_numpy(self.weights, self.like)
-        step = StandardizeRows(weights, self._weight, self.center, self.scale, scales, shift, rest, squares)
+        unscaled = np.broadcast_to(self._units.of_unscaled, count) if self.scale else None
+        step = StandardizeRows(weights, self._weight, self.center, scales, unscaled, shift, rest, squares)
         standardized = self._in_memory.transposed().prepared(step)
         if gram:
             product = standardized.gram()
@@ -77,7 +80,7 @@ class Wide(Case):
             near = np.flatnonzero(squares <= 1e-4 * raw)
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=self._weight,
-            constant=self._given.constant_columns(near), shift=shift, additions=additions,
+            constant=self._given.constant_columns(near), shift=shift, additions=additions, units=self._units,
         )  # fmt: skip
 
     def _better_shift(self) -> Array | None:

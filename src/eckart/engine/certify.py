@@ -232,6 +232,9 @@ def word(solution: Solution, low: float, high: float) -> str:
     axes = f"{k} ax{'is' if k == 1 else 'es'}"
     capture = "captures" if k == 1 else "capture"
     if not solution.proved:
+        if solution.undecided:
+            near = "the share asked for is within rounding of what these, or one less, explain"
+            return f"{axes} {capture} {low:.2%} of the total; no {axes} can capture more than {high:.2%} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
             flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"

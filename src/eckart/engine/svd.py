@@ -320,11 +320,12 @@ def _sum(matrix: Any) -> float:
 def _speak_up(result: Decomposition, solution: Solution) -> None:
     if not solution.proved:
         assert result.certificate is not None
-        remedy = (
-            "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
-            if solution.settled
-            else "Allow more passes with max_reads, raise tol, or use solver='gram'."
-        )
+        if solution.undecided:
+            remedy = "The number of components may be off by one. Give k, or a share that is not on the boundary."
+        elif solution.settled:
+            remedy = "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
+        else:
+            remedy = "Allow more passes with max_reads, raise tol, or use solver='gram'."
         warnings.warn(
             f"The requested accuracy is not proved after {result.certificate.reads} passes over the data: "
             f"{result.certificate.word} {remedy}",

@@ -64,17 +64,18 @@ def standardize(
     table: np.ndarray, *, center: bool = False, scale: bool = False, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, int]:
     """diag(sqrt(w)) (A - mean) / deviation in longdouble, divided by 2^exponent so that its largest entry is near 1."""
+    table = table.astype(LONG) if table.dtype.kind in "bui" else np.asarray(table)
     kept = slice(None) if weights is None else weights > 0
-    matrix = np.asarray(table)[kept].astype(LONG)
+    matrix = table[kept].astype(LONG)
     count = np.ones(len(matrix), LONG) if weights is None else weights[kept].astype(LONG)
     if center:
         for _ in range(2):  # the second mean is the rounding error of the first
             matrix = matrix - (count @ matrix) / np.sum(count)
-        matrix[:, np.ptp(np.asarray(table)[kept], axis=0) == 0] = 0
+        matrix[:, np.ptp(table[kept], axis=0) == 0] = 0
     if scale:
         deviation = np.sqrt(count @ matrix**2 / max(np.sum(count) - 1, LONG(1)))
         # A column that varies in its last bit only is not scaled up: its deviation would be that of rounding.
-        mean = (count @ np.asarray(table)[kept].astype(LONG)) / np.sum(count)
+        mean = (count @ table[kept].astype(LONG)) / np.sum(count)
         noise = LONG(np.finfo(np.float64).eps) * np.abs(mean) if center else LONG(0)
         matrix = matrix / np.where(deviation > noise, deviation, LONG(1))
     matrix = matrix * np.sqrt(count)[:, None]

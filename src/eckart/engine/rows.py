@@ -150,7 +150,7 @@ class RowBlocks:
             xp = namespace(self.like)
             return to_numpy(xp.max(xp.abs(self.matrix), axis=0)).astype(np.float64)
         parts = (self.matrix[start : start + _GRAM_ROWS] for start in range(0, self.shape[0], _GRAM_ROWS))
-        return np.fmax.reduce([np.fmax.reduce(np.abs(part.astype(np.float64)), axis=0) for part in parts])
+        return np.asarray(np.fmax.reduce([np.fmax.reduce(np.abs(part.astype(np.float64)), axis=0) for part in parts]))
 
     def in_powers(self, exponents: np.ndarray) -> RowBlocks:
         """The data as they are stored times a power of two for each column, in place of the one for all."""

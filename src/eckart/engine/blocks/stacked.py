@@ -434,8 +434,8 @@ class StackedBlocks:
             check_sparse(matrix)  # compiled loops follow its indices
             matrix = as_csr(matrix)
             if np.any(self.exponent):
-                exponent = self.exponent if np.ndim(self.exponent) == 0 else self.exponent[matrix.indices]
-                matrix.data = np.ldexp(matrix.data, exponent)
+                each = self.exponent if isinstance(self.exponent, int) else self.exponent[matrix.indices]
+                matrix.data = np.ldexp(matrix.data, each)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             dtype = getattr(namespace(matrix), precision)

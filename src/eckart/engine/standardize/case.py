@@ -146,9 +146,8 @@ class Case:
         self._given = self._given.in_powers(exponents)
         self._units = replace(self._units, exponent=exponents)
         if self._shift is not None:
-            moved = np.ldexp(to_numpy(self._shift).astype(np.float64), exponents - self._exponent)
-            moved = np.where(np.isfinite(moved), moved, 0.0)
-            self._shift = astype(from_numpy(moved, self._shift), self._shift.dtype)
+            sample = self._given.sample()  # in the units of before, small columns may have lost all digits
+            self._shift = astype(namespace(sample).mean(sample, axis=0), self._shift.dtype)
         return True
 
     def _better_shift(self) -> Array | None:

@@ -129,16 +129,18 @@ class Units:
     @property
     def of_unscaled(self) -> np.ndarray:
         """What a column is divided by to be in the units of B."""
-        return np.ldexp(1.0, np.clip(np.asarray(self.exponent) - self.unit, -1022, 1022))
+        return np.asarray(np.ldexp(1.0, np.clip(np.asarray(self.exponent) - self.unit, -1022, 1022)))
 
 
 def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, unscaled: np.ndarray | float) -> np.ndarray:
-    """Standard deviations; `unscaled` for columns that do not vary, or vary by no more than the last bit of their mean.
+    """Standard deviations; `unscaled` for columns that vary by no more than the last bit of their mean.
 
-    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned.
+    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned. Columns that do
+    not vary are divided by 1.
     """
     deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
-    return np.asarray(np.where(_in_last_bit(deviation, mean), unscaled, deviation))
+    kept = np.where(squares > 0.0, unscaled, 1.0)
+    return np.asarray(np.where(_in_last_bit(deviation, mean), kept, deviation))
 
 
 def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:

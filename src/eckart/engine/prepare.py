@@ -141,10 +141,8 @@ class StandardizeRows:
     weights: Array | None
     weight: float
     center: bool
-    scales: Callable[[np.ndarray, np.ndarray, float, np.ndarray], np.ndarray]
-    """Scales from sums of squares, means, the sum of the weights and those of rows that are not scaled."""
-    unscaled: np.ndarray | None
-    """Scales of rows that do not vary; None where no row is scaled."""
+    scales: Callable[[slice, np.ndarray, np.ndarray], np.ndarray] | None
+    """Scales of some rows from their sums of squares and their means; None where no row is scaled."""
     shift: np.ndarray
     rest: np.ndarray
     """The mean is the sum of both, each as it was subtracted."""
@@ -162,9 +160,8 @@ class StandardizeRows:
             block, self.rest[rows] = self._without_mean(block)
             squares = np.where(same, 0.0, self._squares(block))
         self.squares[rows] = squares
-        if self.unscaled is not None:
-            mean = self.shift[rows] + self.rest[rows]
-            factors = 1.0 / self.scales(squares, mean, self.weight, self.unscaled[rows])
+        if self.scales is not None:
+            factors = 1.0 / self.scales(rows, squares, self.shift[rows] + self.rest[rows])
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
 

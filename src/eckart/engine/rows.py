@@ -199,7 +199,7 @@ class RowBlocks:
         """Those of the columns in which every entry equals the first, exactly."""
         if not candidates.size:
             return candidates
-        stored = self.matrix if self.stored is None else self.stored
+        stored = self._as_given if self.sparse else self.matrix
         return np.asarray(candidates[~varying_among(stored, candidates)])
 
     def additions(self, *, gram: bool, turned: bool = False) -> int:

@@ -127,8 +127,10 @@ class Evidence:
     @cached_property
     def unit(self) -> float:
         """||B||^2 in the units of `table`."""
+        assert self.opened is not None
         assert self.moments is not None
-        return self.moments.total
+        step = 0 if self.moments.scale is not None else self.opened.exponent - self.moments.unit
+        return float(np.ldexp(self.moments.total, 2 * step))
 
 
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:

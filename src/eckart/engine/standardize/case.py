@@ -10,7 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, fetch_later, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.blocks.stacked import StackedBlocks
-from eckart.engine.exponent import safe_exponents
+from eckart.engine.exponent import safe_exponent, safe_exponents
 from eckart.engine.measured import image_and_squares, pack
 from eckart.engine.operator import Operator, Survey
 from eckart.engine.prepare import TOGETHER
@@ -21,8 +21,8 @@ from eckart.engine.standardize.small import Materialized, materialize
 from eckart.engine.transformed import Centered, Scaled, Wrapped
 
 Given = RowBlocks | StackedBlocks
-RANGE = {"float32": (2.0**-70, 2.0**70), "float64": (2.0**-300, 2.0**300)}
-"""Sums of squares of columns that are divided by their deviation."""
+RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
+"""Sums of squares of columns whose products neither overflow nor lose digits."""
 _AMPLIFIED = 4e4
 """Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
 
@@ -37,7 +37,6 @@ class Case:
     ) -> None:
         self.center, self.scale = center, scale
         self._units = Units(exponent, 0 if scale else exponent)
-        self._exponent = exponent
         self._given = given
         # Every precision that meets c must subtract the same number.
         self._shift = None if shift is None else astype(shift, getattr(namespace(given.like), given.precision))
@@ -106,7 +105,7 @@ class Case:
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         """The first pass; once more where columns were out of range, or c so far off that digits were lost."""
         product = self._first(right, gram=gram)
-        while self.scale and self._change_units():
+        while self._arriving is None and self._change_units():
             product = self._first(right, gram=gram)
         again = self._better_shift()
         if again is not None:
@@ -118,33 +117,41 @@ class Case:
         raise NotImplementedError
 
     def _change_units(self) -> bool:
-        """Give each column a power of two of its own where squares may have left the range; whether anything changed.
+        """Other powers of two, where squares may have left the range; whether anything changed.
 
-        One power of two for all will not do for columns that are divided by their deviations. Where no column is
-        scaled, B is in the units of the data, and takes their power of two.
+        The data are opened with one that suits a sample of them. Columns that are divided by their deviations need one
+        each, and B one of its own where columns are left in their units.
         """
         moments = self.moments
-        if np.ndim(self._units.exponent) == 0 and self._out_of_range(moments) and self._take_exponents():
+        if isinstance(self._units.exponent, int) and self._out_of_range(moments) and self._take_exponents():
             return True
-        if self._units.unit != self._exponent and len(moments.unscaled) == len(moments.squares):
-            self._units = replace(self._units, unit=self._exponent)
-            return True
-        return False
+        unit = -int(moments.size) if self.scale and not -100.0 < moments.size < 100.0 else 0
+        if not self.scale or unit == self._units.unit or abs(unit - self._units.unit) <= 2:
+            return False
+        self._units = replace(self._units, unit=unit)
+        return True
 
     def _out_of_range(self, moments: Moments) -> bool:
-        """Whether some column varies, and its sum of squares is not well within the range of the products."""
+        """Whether sums of squares that are not zero are not well within the range of the products."""
         low, high = RANGE[self.precision]
-        outside = np.flatnonzero(~((low < moments.raw) & (moments.raw < high)))
-        outside = np.setdiff1d(outside, moments.constant)
-        return bool(np.setdiff1d(outside, self._given.constant_columns(outside)).size)
+        outside = ~((low < moments.raw) & (moments.raw < high))
+        if not self.scale and low < moments.raw.max(initial=0.0) < high:
+            return False
+        found = np.setdiff1d(np.flatnonzero(outside), moments.constant)
+        return bool(found.size and (self._given.constant_columns(found).size < found.size or not self.center))
 
     def _take_exponents(self) -> bool:
-        """A power of two for each column, from its largest entry; whether that is another than before."""
-        exponents = safe_exponents(self._given.largest_of_columns(), str(self._given.precision))
-        if np.all(exponents == self._exponent):
+        """The power of two for all columns, or for each that is scaled, from the largest entry; whether it is new."""
+        largest, precision = self._given.largest_of_columns(), str(self._given.precision)
+        if self.scale:
+            exponents = safe_exponents(largest, precision)
+        else:
+            unit = safe_exponent(float(largest.max(initial=0.0)), precision)
+            exponents = np.full(len(largest), unit)
+        if np.all(exponents == self._units.exponent):
             return False
         self._given = self._given.in_powers(exponents)
-        self._units = replace(self._units, exponent=exponents)
+        self._units = Units(exponents, self._units.unit if self.scale else unit)
         if self._shift is not None:
             sample = self._given.sample()  # in the units of before, small columns may have lost all digits
             self._shift = astype(namespace(sample).mean(sample, axis=0), self._shift.dtype)
@@ -308,12 +315,10 @@ class Case:
 
     def materialize(self) -> Materialized:
         """B itself."""
-        if self.scale:
-            self._take_exponents()
         while True:
             found = materialize(self._given, center=self.center, scale=self.scale, units=self._units)
             self._moments = found.moments
-            if not self.scale or not self._change_units():
+            if not self._change_units():
                 break
         self.row_squares = np.einsum("ij,ij->i", found.matrix, found.matrix)
         return replace(found, matrix=np.ascontiguousarray(found.matrix.T)) if self.turned else found

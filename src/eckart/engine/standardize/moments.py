@@ -76,6 +76,15 @@ class Moments:
         return np.flatnonzero(_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
 
     @property
+    def size(self) -> float:
+        """Logarithm of the length of the longest column of B, if B were in the units of the data."""
+        if self.scale is None or not np.any(self.squares > 0.0):
+            return 0.0
+        varying = self.squares > 0.0
+        lengths = 0.5 * np.log2(self.squares[varying]) - np.log2(self.scale[varying])
+        return float(np.max(lengths)) - self.unit
+
+    @property
     def scale_error(self) -> float:
         """Bound for the relative error of the scales: half of that of the sums of squares."""
         if self.scale is None:
@@ -104,7 +113,7 @@ def describe(
     return Moments(
         mean=mean,
         squares=squares,
-        scale=scales(squares, 0.0 if mean is None else mean, weight, units.of_unscaled) if scale else None,
+        scale=scales(squares, 0.0 if mean is None else mean, weight, units) if scale else None,
         weight=weight,
         constant=constant,
         raw=raw,
@@ -118,7 +127,7 @@ def describe(
 
 @dataclass(frozen=True)
 class Units:
-    """Powers of two that keep squares in range: the columns of A are multiplied by 2^exponent, B by 2^unit.
+    """Powers of two that keep squares in range: the columns of A are multiplied by 2^exponent, and B by 2^unit.
 
     The two differ where columns are scaled. Scaled columns have no unit, and those that are not keep their own.
     """
@@ -126,21 +135,24 @@ class Units:
     exponent: Exponent = 0
     unit: int = 0
 
-    @property
-    def of_unscaled(self) -> np.ndarray:
-        """What a column is divided by to be in the units of B."""
-        return np.asarray(np.ldexp(1.0, np.clip(np.asarray(self.exponent) - self.unit, -1022, 1022)))
+    def of(self, columns: slice) -> Units:
+        """Those of some columns."""
+        return self if isinstance(self.exponent, int) else Units(self.exponent[columns], self.unit)
 
 
-def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, unscaled: np.ndarray | float) -> np.ndarray:
-    """Standard deviations; `unscaled` for columns that vary by no more than the last bit of their mean.
+def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, units: Units) -> np.ndarray:
+    """Standard deviations; the unit for columns that vary by no more than the last bit of their mean.
 
     Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned. Columns that do
-    not vary are divided by 1.
+    not vary are zero in B, whatever they are divided by: a large number, so that rounding leaves nothing of them.
     """
     deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
-    kept = np.where(squares > 0.0, unscaled, 1.0)
-    return np.asarray(np.where(_in_last_bit(deviation, mean), kept, deviation))
+    unscaled = np.ldexp(1.0, np.clip(np.asarray(units.exponent) - units.unit, -1022, 1022))
+    kept = np.where(squares > 0.0, unscaled, np.maximum(np.abs(mean), 1.0) * _VANISHING)
+    return np.asarray(np.where(_in_last_bit(deviation, mean), kept, np.ldexp(deviation, -units.unit)))
+
+
+_VANISHING = 2.0**40
 
 
 def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:

@@ -37,7 +37,8 @@ def materialize(given: Any, *, center: bool, scale: bool, units: Units) -> Mater
     weights = np.ones(len(matrix)) if roots is None else roots**2
     weight = float(len(matrix)) if roots is None else float(np.sum(weights))
     additions = column_sum_additions(len(matrix))
-    constant = np.flatnonzero((matrix == matrix[0]).all(axis=0)) if center else np.zeros(0, int)
+    # Entries as they are stored: a power of two that suits other columns may have made them zero.
+    constant = given.constant_columns(np.flatnonzero((matrix == matrix[0]).all(axis=0))) if center else np.zeros(0, int)
     shift, rest = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
     if center:
         shift = column_sums(matrix if roots is None else matrix * weights[:, None]) / weight

@@ -49,8 +49,9 @@ class Wide(Case):
         count = self._given.shape[1]
         shift, rest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
         weights = None if self.weights is None else from_numpy(self.weights, self.like)
-        unscaled = np.broadcast_to(self._units.of_unscaled, count) if self.scale else None
-        step = StandardizeRows(weights, self._weight, self.center, scales, unscaled, shift, rest, squares)
+        step = StandardizeRows(
+            weights, self._weight, self.center, self._scales if self.scale else None, shift, rest, squares
+        )
         standardized = self._in_memory.transposed().prepared(step)
         if gram:
             product = standardized.gram()
@@ -59,6 +60,9 @@ class Wide(Case):
         self._moments = self._describe(shift, rest, squares, squares + self._weight * rest**2)
         self._operator = self._with_known_means()
         return product if gram or right is not None else None
+
+    def _scales(self, columns: slice, squares: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        return scales(squares, mean, self._weight, self._units.of(columns))
 
     def _first_gram(self) -> Array:
         """A A^T of data whose means are not far beyond their spread, centred afterwards: H A A^T H, H = I - 1 1^T/m."""

@@ -173,7 +173,8 @@ class RowBlocks:
     def transposed(self) -> RowBlocks:
         """A^T. Its rows are the columns of A; the weights of A's rows are already in its entries."""
         matrix = self.stored_rows.transposed(self.matrix) if self.sparse else self.matrix.T
-        return replace(self, matrix=matrix, steps=tuple(s.transposed() for s in self.steps), weight_roots=None)
+        steps = tuple(s.transposed() for s in self.steps)
+        return replace(self, matrix=matrix, steps=steps, weight_roots=None, stored=None, given=None)
 
     def sample(self, count: int = 64) -> Array:
         """Some rows spread over the whole matrix, prepared, in float64."""

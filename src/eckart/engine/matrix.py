@@ -178,7 +178,7 @@ def _open_sparse(data: Any, about: About) -> Opened:
     if data.nnz > data.shape[0] * data.shape[1] / 2:
         # More than half full: as a dense array it takes less memory, and an offset costs no digits.
         return _open_dense(data.toarray(), about)
-    largest = float(np.abs(data.data).max(initial=0.0)) if data.nnz else 0.0
+    largest = float(np.fmax.reduce(np.abs(data.data), initial=0.0))  # missing values have no size
     exponent = safe_exponent(largest, str(data.dtype))
     given = data
     if exponent:

@@ -76,7 +76,7 @@ def assemble(
 def _scales(moments: Moments) -> np.ndarray:
     """In the units of the data; 1 for columns that are not scaled."""
     assert moments.scale is not None
-    scale = np.ldexp(moments.restored(moments.scale), moments.unit)
+    scale: np.ndarray = np.ldexp(moments.restored(moments.scale), moments.unit)
     scale[moments.unscaled] = 1.0
     return scale
 

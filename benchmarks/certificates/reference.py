@@ -148,8 +148,7 @@ def _filled(values: np.ndarray, right: np.ndarray, short: int) -> tuple[np.ndarr
     missing = short - len(values)
     if missing <= 0:
         return values[:short], right[:, :short]
-    rest = np.linalg.svd(right.astype(float), full_matrices=True)[0][:, right.shape[1] :]
-    return np.append(values, np.zeros(missing, values.dtype)), np.hstack([right, rest[:, :missing].astype(right.dtype)])
+    return np.append(values, np.zeros(missing, values.dtype)), np.hstack([right, _outside(right, missing)])
 
 
 def jacobi(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -192,8 +191,17 @@ def _orthonormal(vectors: np.ndarray, count: int) -> np.ndarray:
     """The first `count` columns as they are, the others replaced by orthonormal ones (vectors of the null space)."""
     if count == vectors.shape[1]:
         return vectors
-    full = np.linalg.svd(vectors[:, :count].astype(float), full_matrices=True)[0]
-    return np.hstack([vectors[:, :count], full[:, count : vectors.shape[1]].astype(vectors.dtype)])
+    known = vectors[:, :count]
+    return np.hstack([known, _outside(known, vectors.shape[1] - count)])
+
+
+def _outside(known: np.ndarray, count: int) -> np.ndarray:
+    """Orthonormal vectors that are orthogonal to orthonormal ones."""
+    basis = known.astype(float)
+    rest = np.random.default_rng(0).standard_normal((len(basis), count))
+    for _ in range(3):
+        rest = np.linalg.qr(rest - basis @ (basis.T @ rest))[0]
+    return rest.astype(known.dtype)
 
 
 def _rotate(image: np.ndarray, height: int, pairs: np.ndarray, largest: np.longdouble) -> bool:

@@ -80,8 +80,9 @@ def smallest_count(spectrum: np.ndarray, total: float, share: float) -> int | No
 def is_undecided(share: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int) -> bool:
     """Whether k, the smallest count that reaches the share asked for, may be another: rounding decides.
 
-    `low` and `high` are lower and upper bounds of the first k values, `error` is that of the total, and `most` is the
-    number of all values: a share that rounding makes unattainable takes all of them.
+    `low` are the first k values or lower bounds of them, and `high` upper bounds: the values themselves are rounded by
+    much less than bounds allow for, and a share that they reach exactly is to be called reached. `error` is that of the
+    total, and `most` the number of all values: a share that rounding makes unattainable takes all of them.
     """
     k = len(low)
     if share is None or total <= 0.0:

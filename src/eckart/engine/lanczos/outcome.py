@@ -79,7 +79,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         residuals = refined.residuals[:k] + refined.error
     upper[:k] = np.maximum(upper[:k], values)
     undecided = is_undecided(
-        run.target.share, lower[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
+        run.target.share, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
     )
     pairs = Pairs(
         values=values,

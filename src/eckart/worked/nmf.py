@@ -98,6 +98,8 @@ def nmf(
 
 def _round_details(a: Any, w: Any, h: Any, new: Any, loss: str) -> tuple[Step, ...]:
     """Numerator and denominator of both updates, each multiplied out."""
+    for_w: tuple[Equation, ...]
+    for_h: tuple[Equation, ...]
     ones = sp.ones(*a.shape)
     if loss == "euclidean":
         for_w: tuple[Equation, ...] = (Equation("A H^T", a * h.T), Equation("W H H^T", w * h * h.T))

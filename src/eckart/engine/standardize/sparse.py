@@ -32,6 +32,8 @@ class Stored(Case):
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         product = self._first(right, gram=gram)
+        while self._offset is None and self._arriving is None and self._change_units():
+            product = self._first(right, gram=gram)
         if self.center and self._offset is None and self._shift_full_columns():
             product = self._first(right, gram=gram)
         return product

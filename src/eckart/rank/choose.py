@@ -241,10 +241,11 @@ def _correlated(choice: RankChoice, e: Evidence) -> bool:
     gap = next((v.k for v in choice.verdicts if v.rule in ANY_NOISE and v.k is not None), None)
     if gap is None or not any(v.rule in TESTS for v in choice.verdicts):
         return False
-    tested = choice.k
-    if tested is None or gap >= tested:
+    tested = [k for k in (choice.k, *(v.k for v in choice.verdicts if v.rule in TESTS)) if k is not None]
+    if choice.k is None or gap >= choice.k:
         return False
-    found, apart = e.remainder(tested), e.remainder(gap)
+    # The most that a test finds: a component that is left in would look like correlated noise.
+    found, apart = e.remainder(max(tested)), e.remainder(gap)
     return neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(apart, e.rng(8))
 
 

@@ -5,8 +5,8 @@ is the last place at which the ratio l_k / l_(k+1) of neighbours is large (Ahn a
 ratio; Onatski, 2010, the last large difference). Large is at least 2.2, and more than
 
 - l_1 / l_2 of white noise of rows - k + 1 by columns - k + 1 reaches in 99 % of draws, which matters for few rows;
-- 1.5 times the mean ratio of m = columns - k + 1 eigenvalues that range over a factor of 9, 9^(1 / (m - 1)), as those of
-  columns with correlations of 0.5^|i - j| do, which matters for few columns.
+- 1.5 times the mean ratio of m = columns - k + 1 eigenvalues that range over a factor of 9, 9^(1 / (m - 1)), as those
+  of columns with correlations of 0.5^|i - j| do, which matters for few columns.
 
 Weak components do not stand apart.
 """
@@ -38,10 +38,8 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
         if k > most:
             return None, f"Component {k} stands apart, and at most {most} are considered."
         if ratios[k - 1] > limit:
-            return (
-                k,
-                f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next; in noise at most {limit:.3g} times.",
-            )
+            apart = f"Component {k} explains {ratios[k - 1]:.3g} times as much as the next"
+            return k, f"{apart}; in noise it would be at most {limit:.3g} times."
     largest = float(ratios[: max(3 * e.short // 4, 1)].max())
     return 0, f"No component explains more than {largest:.3g} times as much as the next."
 

@@ -19,7 +19,7 @@ _FAR = 2.5
 """Standard deviations beyond which the spread of the eigenvalues is called that of correlated noise."""
 _NEIGHBOURS = 14.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
-_DOUBTFUL = 6.0
+_DOUBTFUL = 10.0
 _FEWEST = 6
 _EQUAL = 0.1
 
@@ -43,7 +43,7 @@ def rows_are_alike(remainder: Remainder, rng: np.random.Generator) -> bool:
 
 
 def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random.Generator) -> bool:
-    """Whether entries one and two columns apart, or one and two rows apart, are correlated, as in spectra or time series.
+    """Whether entries one and two columns apart, or rows apart, are correlated, as in spectra and time series.
 
     `found` is what all components leave that a test finds, `apart` what those leave that stand apart. Smooth components
     that are weak have correlated neighbours, too, but do not leave them in `found`.

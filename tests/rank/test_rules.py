@@ -10,12 +10,12 @@ from sklearn.decomposition._pca import _infer_dimension
 
 from eckart.rank.bicross import bicross_errors
 from eckart.rank.broken_stick import pieces
+from eckart.rank.destroy import flipped as flip
+from eckart.rank.destroy import permuted
 from eckart.rank.deterministic import upper_edge
 from eckart.rank.elbow import kneedle
 from eckart.rank.gavish_donoho import coefficient, marchenko_pastur_median
 from eckart.rank.minka import log_evidence, minka_rank
-from eckart.rank.destroy import flipped as flip
-from eckart.rank.destroy import permuted
 from eckart.rank.screenot import noise_values, threshold
 from eckart.rank.stability import lost_directions
 from eckart.rank.tracy_widom import tracy_widom

@@ -69,7 +69,7 @@ def spectrum_is_wide(remainder: Remainder, rng: np.random.Generator) -> bool:
 
     def spread(table: np.ndarray, _: Remainder) -> np.ndarray:
         values = np.maximum(leading_values(cross_products(table), remainder.free), 1e-300)
-        return np.log(np.quantile(values, [0.7, 0.2]))
+        return np.asarray(np.log(np.quantile(values, [0.7, 0.2])))
 
     observed, drawn = _compared(remainder, spread, flipped, rng)
     widths = drawn[:, 0] - drawn[:, 1]

@@ -38,6 +38,8 @@ _SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
 
 _SHOWN = 40
+_CLOSE = 1.5
+"""Components that explain less than so many times the next may be the largest of correlated noise."""
 Answer = tuple[int | None, str]
 
 
@@ -246,8 +248,13 @@ def _correlated(choice: RankChoice, e: Evidence) -> bool:
     if choice.k is None or gap >= choice.k:
         return False
     # The most that a test finds: a component that is left in would look like correlated noise.
-    found, apart = e.remainder(max(tested)), e.remainder(gap)
-    return neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(apart, e.rng(8))
+    most = max(tested)
+    found, apart = e.remainder(most), e.remainder(gap)
+    if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
+        return True
+    # Strong components would make the references alike in all columns, which the noise need not be.
+    close = bool(e.shares[most - 1] < _CLOSE * e.shares[most])
+    return close and spectrum_is_wide(apart, e.rng(8))
 
 
 def _verdict(name: str, e: Evidence) -> Verdict:

@@ -6,9 +6,9 @@ the space that E lies in, (I - U U^T) . (I - V V^T). The statistic is the share 
 against l_1(R) / ||R||^2 (Vitale and others, 2017). The first step that does not reject ends the test.
 
 Components of similar size hide each other in the first steps: they make up the variance that the reference is made of.
-Where the eigenvalues fall steeply after component f, the f components are therefore tested together first: the last and
-weakest of them against a reference made of what all f leave, which they are no part of. If it rejects, the steps begin
-at k = f.
+Where the eigenvalues fall steeply after component f, the steps therefore begin there if component f, the weakest before
+the fall, is above noise in what the f - 1 before it leave. With fewer than 8 directions left, a component hides itself
+in the same way; if the noise is alike in all rows and columns, the reference is then made of what all f leave.
 
 A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise that
 the destruction leaves alike (Dwass, 1957). It stops as soon as too many draws are larger (Besag and Clifford, 1991).
@@ -39,7 +39,7 @@ _DRAWS = (20, 199)
 _FALL = 2.2
 """Eigenvalues that fall by this factor may be the last of components that hide each other."""
 _ENOUGH = 8
-"""Directions that tell how the noise differs from column to column."""
+"""Directions among which a component does not hide itself."""
 
 Destroy = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
@@ -90,9 +90,14 @@ class _Test:
     def _stands_apart(self, fall: int) -> bool:
         if self.step(fall - 1, made_of=fall - 1).above:
             return True
-        # A few directions tell nothing of noise that differs from column to column.
-        known = self.evidence.short - fall >= _ENOUGH or is_white(self.evidence.remainder(fall), self.evidence.rng(10))
-        return known and self.step(fall - 1, made_of=fall).above
+        # A reference that includes the component itself has no power where few directions are left. Without it, the
+        # reference is that of noise only if the noise is alike everywhere: a row or column of its own would be gone.
+        few = self.evidence.short - fall < _ENOUGH
+        return (
+            few
+            and is_white(self.evidence.remainder(fall), self.evidence.rng(10))
+            and (self.step(fall - 1, made_of=fall).above)
+        )
 
     def steps(self, start: int, last: int) -> Iterator[tuple[int, Step]]:
         for k in range(start, last):

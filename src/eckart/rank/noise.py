@@ -21,19 +21,21 @@ _NEIGHBOURS = 14.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
 _DOUBTFUL = 10.0
 _FEWEST = 6
-_EQUAL = 0.1
+_EQUAL = 0.2
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
 def is_white(remainder: Remainder, rng: np.random.Generator) -> bool:
-    """Whether neither rows nor columns differ in variance, at a level of 10 % each."""
+    """Whether neither rows nor columns differ in variance more than in 80 % of tables of white noise."""
 
     def white(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.standard_normal(table.shape)
 
     observed, drawn = _compared(remainder, _inequality, white, rng)
-    return bool(np.all((1.0 + np.sum(drawn >= observed, axis=0)) / (len(drawn) + 1) > _EQUAL))
+    mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
+    excess = [float(np.sum(np.maximum((part - mean) / deviation, 0.0) ** 2)) for part in (observed, *drawn)]
+    return bool(1 + np.sum(np.asarray(excess[1:]) >= excess[0]) > _EQUAL * (len(drawn) + 1))
 
 
 def rows_are_alike(remainder: Remainder, rng: np.random.Generator) -> bool:

@@ -7,7 +7,7 @@ against l_1(R) / ||R||^2 (Vitale and others, 2017). The first step that does not
 
 Components of similar size hide each other in the first steps: they make up the variance that the reference is made of.
 Where the eigenvalues fall steeply after component f, the steps therefore begin there if component f, the weakest before
-the fall, is above noise in what the f - 1 before it leave. With fewer than 8 directions left, a component hides itself
+the fall, is above noise in what the f - 1 before it leave. With fewer than 4 directions left, a component hides itself
 in the same way; if the noise is alike in all rows and columns, the reference is then made of what all f leave.
 
 A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise that
@@ -38,7 +38,7 @@ _DRAWS = (20, 199)
 """Fewest and most draws of a case that is not clear."""
 _FALL = 2.2
 """Eigenvalues that fall by this factor may be the last of components that hide each other."""
-_ENOUGH = 8
+_ENOUGH = 4
 """Directions among which a component does not hide itself."""
 
 Destroy = Callable[[np.ndarray, np.random.Generator], np.ndarray]

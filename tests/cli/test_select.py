@@ -100,9 +100,8 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     code = rng.permutation(np.arange(80) % 2)
     lines = ["a,b,c,d,e,f,g,h,y"] + [",".join(f"{v:.4f}" for v in rng.standard_normal(8)) + f",{c}" for c in code]
     Path("noise.csv").write_text("\n".join(lines))
-    document = json.loads(
-        run("noise.csv", "--target", "y", "--how", "random", "--tries", "15", "--folds", "3", "--json").stdout
-    )
+    search = ("noise.csv", "--target", "y", "--how", "random", "--folds", "3")
+    document = json.loads(run(*search, "--tries", "15", "--json").stdout)
     assert document["kind"] == "classes"
     assert document["best_score"] > document["nested_score"] + 0.05
     done = run(*search, "--tries", "2")

@@ -15,9 +15,9 @@ from eckart.rank.destroy import flipped, permuted
 from eckart.rank.remainder import Remainder, cross_products
 
 _DRAWS = 39
-_FAR = 2.5
+_FAR = 3.2
 """Standard deviations beyond which the spread of the eigenvalues is called that of correlated noise."""
-_NEIGHBOURS = 14.0
+_NEIGHBOURS = 16.0
 """The same for the sum of squares of two standardised correlations of neighbours."""
 _DOUBTFUL = 10.0
 _FEWEST = 6

@@ -167,7 +167,7 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     turned = unit * np.sqrt(k)
     lost = 2.0 * turned * float(np.linalg.norm(solution.residuals)) + turned**2 * float(solution.upper.max(initial=0.0))
     low = float(min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error))))
-    high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
+    high = float(np.sum(solution.upper[:k])) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
 
 

@@ -225,8 +225,9 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     _, singular, rotation = singular_triplets(half * roots)
     first_error = problem.gram_error()
     additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # about 4 gamma
-    trace = float(np.trace(middle))
-    spread = additions * trace + lapack_eigenvalue_error(size, float(inner_values[-1])) + UNIT * size
+    # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
+    trace = float(np.sum(np.abs(np.diagonal(middle))))
+    spread = additions * trace + lapack_eigenvalue_error(size, float(np.abs(inner_values).max())) + UNIT * size
     lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(size))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
     return _Refined(

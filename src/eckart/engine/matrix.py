@@ -26,7 +26,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.environment import free_memory
 from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError
 from eckart.io.open_rows import too_large
-from eckart.io.rows import MemoryRows, edges_for
+from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,11 @@ _BLOCK_BYTES = (2**16, 2**26)
 def block_bytes(memory: int | None) -> int:
     """Size of the blocks: a sixteenth of the memory allowed, 64 KiB to 64 MiB."""
     return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
+
+
+def bytes_read_at_once(matrix: Any) -> int:
+    """Bytes of the largest block that will be in memory; 0 for a matrix that is there already."""
+    return 0 if matrix.resident else largest_block(matrix.source, matrix.edges)
 
 
 def open_blocks(source: RowSource, memory: int | None = None, *, size: int | None = None) -> Opened:

@@ -26,7 +26,7 @@ from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram
 from eckart.engine.lanczos.solve import solve_lanczos
-from eckart.engine.matrix import Opened, open_matrix, open_on_device
+from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device
 from eckart.engine.settings import (
     TOLERANCE,
     Settings,
@@ -235,17 +235,10 @@ def _find_workers(opened: Opened, executor: Any) -> None:
         matrix.reading.cluster = find_cluster(executor, wanted=True)
 
 
-def _largest_block(matrix: Any) -> int:
-    """Bytes of the largest block that will be in memory."""
-    rows = int(np.diff(matrix.edges).max())
-    itemsize = matrix.source.dtype.itemsize + (4 if matrix.sparse else 0)
-    return int(rows * max(matrix.entries / max(matrix.shape[0], 1), 1.0) * itemsize) + 1
-
-
 def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
-    size = 0 if matrix.resident else _largest_block(matrix)
+    size = bytes_read_at_once(matrix)
     shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, not is_host(matrix.like))
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.engine.backends import host_csr
+from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
@@ -276,6 +278,8 @@ class StackedBlocks:
         sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
         self.reading.digest = from_limbs(to_numpy(rest.pop()))
         self.reading.varying = to_numpy(rest.pop()) > 0.0
+        if self._counts_stored:
+            self.reading.stored = to_numpy(rest.pop())
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
         return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
@@ -362,7 +366,15 @@ class StackedBlocks:
         if not isinstance(task, Task) or task.kind != "survey":
             return parts
         # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
+        if self._counts_stored:
+            assert self.weights is not None
+            backend = device_rows if isinstance(matrix, DeviceCsr) else host_csr
+            parts.append(backend.stored_counts(matrix, self.weights[start:stop] > 0.0))
         return [*parts, self._varying(task, matrix, start, stop), limbs(matrix, start)]
+
+    @property
+    def _counts_stored(self) -> bool:
+        return self.sparse and self.weights is not None
 
     def _varying(self, task: Task, matrix: Any, start: int, stop: int) -> np.ndarray:
         """1 for the columns in which some entry differs from that of the first row; rows of weight 0 do not count."""

@@ -124,7 +124,7 @@ def test_products_with_few_columns(library, turned, shape):
     exact = data.astype(float) - shift
     if turned:
         op, exact = op.transposed(), exact.T
-    if op.skinny(width) is None:
+    if op.products.skinny(width) is None:
         pytest.skip("the kernels are for Hopper")
     factor = np.random.default_rng(1).standard_normal((exact.shape[1], width)).astype("f4")
     product, truth = host(op.normal(on_gpu(factor, library))), exact.T @ (exact @ factor)
@@ -143,15 +143,15 @@ def test_products_with_few_columns(library, turned, shape):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_host_data_are_moved_over_whole_or_in_blocks(method, solver, kind, monkeypatch):
-    from eckart.engine import matrix as open_matrix
+    from eckart.engine.backends.cuda import transfer
 
     data = dense() if kind == "dense" else sparse()
     here = ek.decompose(data, method, k=5, solver=solver)
     whole = ek.decompose(data, method, k=5, solver=solver, device="cuda")
     assert isinstance(whole.right, np.ndarray)  # what came from the host goes back there
     np.testing.assert_allclose(whole.values, here.values, rtol=1e-5)
-    monkeypatch.setattr(open_matrix, "to_device", lambda *_: None)  # as if it did not fit
-    monkeypatch.setattr(open_matrix, "_DEVICE_BLOCK_BYTES", 2**22)
+    monkeypatch.setattr(transfer.Mover, "whole", lambda *_: None)  # as if it did not fit
+    monkeypatch.setattr(transfer, "_BLOCK_BYTES", 2**22)
     blocks = ek.decompose(data, method, k=5, solver=solver, device="cuda")
     np.testing.assert_allclose(blocks.values, here.values, rtol=1e-5)
     np.testing.assert_allclose(blocks.right, here.right, atol=2e-3)

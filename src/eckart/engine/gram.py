@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, namespace, to_numpy
+from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets
@@ -43,7 +44,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
     rows, size = problem.shape
     # Products of stored entries cost the same in float64.
-    cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.workbench)
+    cheap = rows * size * size <= _FAST_WORK or problem.sparse or backend_of(problem.workbench).fast_float64
     few = request.k is None or 4 * (request.k + _EXTRA + _RANDOM) <= size
     if problem.precision != "float64" and (full or cheap or request.smallest or not few):
         problem.sharpen()

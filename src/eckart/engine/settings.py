@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import is_array, to_numpy
-from eckart.engine.gather import take_rows
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
@@ -111,7 +110,7 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
-    matrix = replace(opened.matrix, matrix=take_rows(opened.matrix.matrix, np.flatnonzero(kept)))
+    matrix = replace(opened.matrix, matrix=opened.matrix.backend.take_rows(opened.matrix.matrix, np.flatnonzero(kept)))
     names = opened.about.row_names
     about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
     return replace(opened, matrix=matrix, about=about), weights[kept]

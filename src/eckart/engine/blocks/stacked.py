@@ -13,15 +13,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
-from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
+from eckart.engine.backends.products import MOST_SEGMENTS
+from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.constancy import varying_columns
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import Survey, of_powers, to_power
@@ -30,7 +30,6 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
 
-_MOST_SEGMENTS = 32
 _JOURNALLED = 2**28
 """Products of rows up to this many bytes are written down; longer ones are formed again."""
 
@@ -271,7 +270,7 @@ class StackedBlocks:
         return self._sum(task)
 
     def _sum(self, task: BlockTask, *, stay: bool = False) -> list[Array]:
-        """The parts of all blocks, added up; with `stay` on the GPU that the blocks were taken to."""
+        """The parts of all blocks, added up; with `stay` where the blocks were taken to."""
         number = self._begin()
         known = self._known(number, task)
         if known is not None:
@@ -290,15 +289,13 @@ class StackedBlocks:
             return self._on_cluster(task, spans, combine)
         key = self._key(task) if journal is not None and summed else ""
         done, total = journal.partial(number, key) if journal is not None and summed else (0, [])
-        mover = self.reading.mover
-        if mover is None:
-            blocks = ahead(self._read, spans[done:])
-        else:
-            blocks = ahead(lambda span: mover.load(self._read(span)), spans[done:], depth=4, threads=2)
+        place = self.reading.transfer
+        blocks = ahead(
+            lambda span: place.load(self._read(span)), spans[done:], depth=place.depth, threads=place.threads
+        )
         try:
             for (start, stop), loaded in blocks:
-                matrix = loaded if mover is None else mover.accept(loaded)
-                total = combine(total, self.part(task, start, stop, matrix), start)
+                total = combine(total, self.part(task, start, stop, place.accept(loaded)), start)
                 done += 1
                 if journal is not None and summed and done < len(spans):
                     journal.advance(number, key, done, [to_numpy(array) for array in total])
@@ -350,10 +347,10 @@ class StackedBlocks:
         assert task.reference is not None
         counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
         if counted is not None and counted.size < stop - start:
-            matrix = matrix[counted] if counted.size else None
+            matrix = backend_of(matrix).take_rows(matrix, counted) if counted.size else None
         if matrix is None:
             return np.zeros(self.shape[1])
-        return np.asarray(varying_columns(matrix, task.reference), np.float64)
+        return np.asarray(backend_of(matrix).varying(matrix, task.reference), np.float64)
 
     def _first_row(self) -> np.ndarray:
         """The first row that counts, as it is stored."""
@@ -373,7 +370,7 @@ class StackedBlocks:
         rows = int(np.diff(self.edges).max())
         count, columns = len(self.edges) - 1, self.shape[1]
         if self.sparse:
-            return rows + columns + _MOST_SEGMENTS + count
+            return rows + columns + MOST_SEGMENTS + count
         block = RowBlocks(np.broadcast_to(np.empty(1, self.dtype), (rows, columns)), precision=self.precision)
         return block.additions(gram=gram and not turned) + count
 
@@ -402,13 +399,12 @@ class StackedBlocks:
     def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as every other matrix in memory."""
         precision = str(self.source.dtype)
-        if isinstance(matrix, DeviceCsr):
-            block = RowBlocks(matrix, precision=precision, workers=self.workers)
-        elif self.source.sparse:
-            check_sparse(matrix)  # compiled loops follow its indices
-            matrix = as_csr(matrix)
+        if is_csr(matrix):
+            if is_sparse(matrix):
+                check_sparse(matrix)  # compiled loops follow its indices
+                matrix = as_csr(matrix)
             if self.exponent:
-                matrix.data = np.ldexp(matrix.data, self.exponent)
+                matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             dtype = getattr(namespace(matrix), precision)

@@ -66,7 +66,7 @@ class Stored(Case):
     def _full_columns(self, survey: Survey) -> np.ndarray:
         """Columns of which every entry is stored."""
         if isinstance(self._given, RowBlocks):
-            found: np.ndarray = self._given.stored_rows.full_columns(self._given)
+            found: np.ndarray = self._given.backend.csr.full_columns(self._given)
             return found
         return np.flatnonzero(survey.stored == survey.weight) if self._given.weights is None else np.zeros(0, int)
 
@@ -74,7 +74,7 @@ class Stored(Case):
         """In memory by a second sweep, without a difference of large numbers."""
         if survey.stored is None or not isinstance(self._given, RowBlocks):
             return super()._centred_squares(survey, sums, raw)
-        about: np.ndarray = self._given.stored_rows.squares_about_mean(self._given, survey)
+        about: np.ndarray = self._given.backend.csr.squares_about_mean(self._given, survey)
         return about
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:

@@ -12,12 +12,23 @@ import pytest
 from scipy import linalg, stats
 
 import eckart as ek
-from eckart.engine.backends import base, orthogonal
+from eckart.engine.backends import orthogonal, select
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import whiten as cuda_whiten
+from eckart.engine.backends.device import DeviceBackend
+from eckart.engine.backends.host import HostBackend
 from eckart.engine.lanczos import basis
 
 RNG = np.random.default_rng(7)
+
+
+class NumpyCard(HostBackend):
+    """NumPy's arrays, with blocks made at once and work queued as on a card."""
+
+    costs = DeviceBackend.costs
+    draft_orthonormal = DeviceBackend.draft_orthonormal
+    draft_next_block = DeviceBackend.draft_next_block
+    speculate = DeviceBackend.speculate
 
 
 def whiten_by_lapack(gram: np.ndarray, facts: np.ndarray, row: int) -> np.ndarray:
@@ -48,7 +59,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(cuda_whiten, "usable", lambda block: 0 < block.shape[1] <= cuda_whiten.LARGEST)
     monkeypatch.setattr(cuda_whiten, "whiten", whiten_by_lapack)
     monkeypatch.setattr(orthogonal_device.Made, "good", heard)
-    monkeypatch.setattr(base, "is_host", lambda _: False)
+    monkeypatch.setattr(select, "HostBackend", NumpyCard)
     return verdicts
 
 

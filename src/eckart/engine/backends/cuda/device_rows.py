@@ -190,6 +190,35 @@ def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     return np.asarray(cupy.asnumpy(about + absent * mean**2))
 
 
+def squares_about(
+    matrix: DeviceCsr, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
+) -> np.ndarray:
+    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        row, data = matrix.row_of_entry(), matrix.data.astype(np.float64)
+        offset = cupy.asarray(left)[row] * cupy.asarray(right)[matrix.indices]
+        terms = data * (data - 2.0 * offset) * cupy.asarray(factor)[matrix.indices]
+        place, count = (matrix.indices, matrix.shape[1]) if across else (row, matrix.shape[0])
+        return np.asarray(cupy.asnumpy(cupy.bincount(place, weights=terms, minlength=count)))
+
+
+def largest(matrix: DeviceCsr) -> float:
+    """The largest modulus."""
+    with on_device_of(matrix.like):
+        return float(abs(matrix.data).max()) if matrix.nnz else 0.0
+
+
+def times_power_of_two(matrix: DeviceCsr, exponent: int) -> DeviceCsr:
+    with on_device_of(matrix.like):
+        return replace(matrix, data=matrix.data * matrix.dtype.type(2.0) ** exponent)
+
+
+def on_host(matrix: DeviceCsr) -> Any:
+    """The same rows as SciPy's."""
+    return matrix.to_host()
+
+
 def scale_rows(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
     roots = _cupy().asarray(factors)[matrix.row_of_entry()]
     return replace(matrix, data=matrix.data * roots.astype(matrix.dtype))

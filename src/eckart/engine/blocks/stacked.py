@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, astype, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import MOST_SEGMENTS
@@ -22,9 +22,9 @@ from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
+from eckart.engine.blocks.task import BlockTask, Task, View
 from eckart.engine.digest import from_limbs, limbs
-from eckart.engine.measured import measured_rows
-from eckart.engine.operator import Survey, of_powers, to_power
+from eckart.engine.operator import Survey, of_powers
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
@@ -32,68 +32,6 @@ from eckart.errors import MemoryBudgetError
 
 _JOURNALLED = 2**28
 """Products of rows up to this many bytes are written down; longer ones are formed again."""
-
-
-@dataclass(frozen=True)
-class View:
-    """A method of RowBlocks and its argument: how a block that was read is seen."""
-
-    method: str
-    argument: Any = None
-    by_row: bool = False
-
-    def apply(self, block: RowBlocks, start: int, stop: int) -> RowBlocks:
-        view = getattr(block, self.method)
-        if self.argument is None:
-            seen: RowBlocks = view()
-            return seen
-        argument = self.argument[start:stop] if self.by_row else self.argument
-        if self.method == "shifted":
-            argument = from_numpy(argument, block.like)
-        return view(argument)  # type: ignore[no-any-return]
-
-
-class BlockTask(Protocol):
-    """What is asked of one block: arrays that add up over the blocks, or one with a row for each row."""
-
-    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]: ...
-
-    @property
-    def key(self) -> str:
-        """What tells it from another question."""
-        ...
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
-
-    kind: str
-    factor: np.ndarray | None = None
-    by_row: bool = False
-    gram: bool = False
-    reference: np.ndarray | None = None
-    """The first row, for a survey."""
-
-    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
-        factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
-        if factor is not None:
-            factor = from_numpy(factor, block.like)
-        if self.kind == "survey":
-            found = block.survey(factor, gram=self.gram)
-            longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
-            parts = [found.sums, found.squares, np.array([found.weight]), longest]
-            return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
-        if self.kind == "gram":
-            return [block.gram(factor)]
-        if self.kind == "measured":
-            assert factor is not None
-            return [measured_rows(block, factor)]
-        return [getattr(block, self.kind)(factor)]
-
-    @property
-    def key(self) -> str:
-        return key_of(f"{self.kind} {self.gram}", self.factor)
 
 
 @dataclass(frozen=True)

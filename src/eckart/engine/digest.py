@@ -1,29 +1,35 @@
-"""A digest of every number of a matrix, from which the seeds of random probes are derived.
+"""Digests of all numbers of the data, from which the seeds of random probes are derived.
 
     digest(matrix) -> int                  128 bits, for RowBlocks and StackedBlocks
     generator(seed, matrix, purpose)       a random generator seeded by (seed, shape, digest, purpose)
     limbs(block, start), from_limbs(sums)  the contribution of some rows, as float64 numbers that add up exactly
+    ArrayDigest, array_generator           the same for arrays on the host that come one after the other
 
 A bound that holds with probability 1 - p over random probes means nothing to whoever can choose the matrix after the
 probes. Probes seeded by all numbers of the matrix cannot be known before the matrix is complete.
 
-For a 64-bit word w in row i and word column j (a float64 entry, a pair of float32 entries in neighbouring columns, or
-one stored entry of a sparse matrix), with pseudo-random column keys c_j and odd constants r, a, b,
+**Matrices** are digested while they are read, by sums that do not depend on the order of rows, blocks or threads, so
+that every storage, block size, worker count and device gives the same number. For a 64-bit word w in row i and word
+column j (a float64 entry, a pair of float32 entries in neighbouring columns, or one stored entry of a sparse matrix),
+with pseudo-random column keys c_j and odd constants r, a, b,
 
     v = ((w xor c_j) + r i),   x = a (v xor v >> 32),   y = b (x xor x >> 29),   digest = (sum x, sum y xor y >> 32),
 
-both sums modulo 2^64. Sums do not depend on the order of rows, blocks or threads: every storage, block size, worker
-count and device gives the same number. The digest is not cryptographic. Finding another matrix with the same digest
-takes far more work than the 1/p trials after which some matrix fails by chance anyway.
+both sums modulo 2^64. Two matrices that were not made for it have the same digest with probability 2^-128. The digest
+is not cryptographic: whoever solves for it can make two matrices with the same sums.
+
+**Arrays** that a method works on for longer than it takes to read them (points of a kernel, edges of a graph) are
+digested by BLAKE2b, in their order.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
 
-from eckart.arrays import to_numpy
+from eckart.arrays import is_sparse, to_numpy
 from eckart.engine.backends.digest import added, dense_sums
 from eckart.engine.backends.select import backend_of
 
@@ -46,8 +52,7 @@ def digest(matrix: Any) -> int:
 
 def generator(seed: int | None, matrix: Any, purpose: str) -> np.random.Generator:
     """Random numbers for one purpose: a function of the seed, the shape and every number of the matrix."""
-    words = [0 if seed is None else seed, *matrix.shape, digest(matrix), *purpose.encode()]
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))
+    return _seeded(0 if seed is None else seed, *matrix.shape, digest(matrix), *purpose.encode())
 
 
 def limbs(block: Any, start: int) -> np.ndarray:
@@ -60,3 +65,28 @@ def from_limbs(sums: np.ndarray) -> tuple[int, int]:
     """The two 64-bit sums, from added limbs."""
     one, two = (sum(int(limb) << (16 * i) for i, limb in enumerate(half)) % 2**64 for half in np.split(sums, 2))
     return one, two
+
+
+class ArrayDigest:
+    """BLAKE2b of all bytes of arrays and CSR matrices, one after the other."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    def add(self, data: Any) -> ArrayDigest:
+        for array in (data.data, data.indices, data.indptr) if is_sparse(data) else (to_numpy(data),):
+            self._hash.update(np.ascontiguousarray(array).data)
+        return self
+
+    def generator(self, seed: int, purpose: str) -> np.random.Generator:
+        """Random numbers for one purpose."""
+        return _seeded(seed, *np.frombuffer(self._hash.digest(), np.uint32).tolist(), *purpose.encode())
+
+
+def array_generator(seed: int, data: Any, purpose: str) -> np.random.Generator:
+    """A generator seeded by the seed and every byte of an array or CSR matrix."""
+    return ArrayDigest().add(data).generator(seed, f"{purpose} {tuple(data.shape)}")
+
+
+def _seeded(*words: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))

@@ -1,6 +1,7 @@
 """Digests of all numbers of the data, from which the seeds of random probes are derived.
 
     digest(matrix) -> int                  128 bits, for RowBlocks and StackedBlocks
+    begin_digest(matrix)                   the same, not waited for
     generator(seed, matrix, purpose)       a random generator seeded by (seed, shape, digest, purpose)
     limbs(block, start), from_limbs(sums)  the contribution of some rows, as float64 numbers that add up exactly
     ArrayDigest, array_generator           the same for arrays on the host that come one after the other
@@ -40,14 +41,20 @@ _WEIGHTS_SALT = 1
 
 def digest(matrix: Any) -> int:
     """The digest of RowBlocks or StackedBlocks, row weights included; streamed rows that were read are not reread."""
-    if hasattr(matrix, "raw_digest"):
+    if not matrix.resident:
         total = matrix.raw_digest()
     else:
-        total = backend_of(matrix.matrix).digest(matrix.matrix, 0, matrix.workers)()
+        total = (matrix.memo.get("digest") or matrix.backend.digest(matrix.matrix, 0, matrix.workers))()
     roots = matrix.weight_roots
     if roots is not None:
         total = added(total, dense_sums(np.asarray(to_numpy(roots), np.float64)[:, None], 0, _WEIGHTS_SALT))
     return int(total[0] | total[1] << 64)
+
+
+def begin_digest(matrix: Any) -> None:
+    """Begin to digest rows in memory, where that goes on while the host queues other work."""
+    if matrix.resident and not matrix.backend.synchronous:
+        matrix.memo["digest"] = matrix.backend.digest(matrix.matrix, 0, matrix.workers)
 
 
 def generator(seed: int | None, matrix: Any, purpose: str) -> np.random.Generator:

@@ -9,7 +9,7 @@ import numpy as np
 from eckart.arrays import Array, namespace
 from eckart.engine.backends.base import Backend
 from eckart.engine.backends.select import backend_of
-from eckart.engine.digest import generator
+from eckart.engine.digest import begin_digest, generator
 from eckart.engine.direct import check_finite
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
@@ -30,6 +30,7 @@ def solve_lanczos(
     """
     size, backend = problem.shape[1], backend_of(problem.like)
     start, product = _first_product(problem, backend, backend.signs(rng, size, block))
+    begin_digest(problem.data)
     # c - G has the same Krylov spaces as G. Its largest values are the smallest of G, and c >= lambda_1(G).
     shift = _finite(problem.total) if request.smallest else 0.0
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import linalg, stats
+from scipy import stats
 
 import eckart as ek
 from eckart.engine.backends import orthogonal, select
@@ -18,6 +18,7 @@ from eckart.engine.backends.cuda import whiten as cuda_whiten
 from eckart.engine.backends.device import DeviceBackend
 from eckart.engine.backends.host import HostBackend
 from eckart.engine.lanczos import basis
+from tests.engine.backends.card import whiten_by_lapack
 
 RNG = np.random.default_rng(7)
 
@@ -29,21 +30,6 @@ class NumpyCard(HostBackend):
     draft_orthonormal = DeviceBackend.draft_orthonormal
     draft_next_block = DeviceBackend.draft_next_block
     speculate = DeviceBackend.speculate
-
-
-def whiten_by_lapack(gram: np.ndarray, facts: np.ndarray, row: int) -> np.ndarray:
-    lengths = np.sqrt(np.diagonal(gram))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = gram / np.outer(lengths, lengths)
-    off_diagonal = np.abs(scaled - np.diag(np.diagonal(scaled))).sum(axis=1).max()
-    try:
-        root = linalg.cholesky(scaled, lower=True)
-    except (linalg.LinAlgError, ValueError):
-        facts[row] = lengths.min(), np.nan, off_diagonal
-        return np.full_like(gram, np.nan)
-    inverse = linalg.solve_triangular(root, np.eye(len(gram)), lower=True)
-    facts[row] = lengths.min(), 1.0 / np.linalg.norm(inverse), off_diagonal
-    return np.asarray(inverse.T / lengths[:, None])
 
 
 @pytest.fixture

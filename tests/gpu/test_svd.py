@@ -299,3 +299,22 @@ def test_dependence_that_no_pivot_shows(library):
     found = host(orthogonal.orthonormalize(on_gpu(columns, library)))
     assert found.shape[1] < 24
     np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("form", ["rows", "columns", "strided", "sparse"])
+def test_the_digest_is_that_of_the_host(library, dtype, form):
+    from eckart.engine.digest import begin_digest, digest
+    from eckart.engine.matrix import open_matrix
+
+    for rows, columns in ((1, 1), (3001, 37), (37, 3001), (500, 64)):
+        data = sparse(rows, columns, dtype) if form == "sparse" else dense(rows, columns, dtype)
+        there = on_gpu(data, library)
+        if form == "columns":
+            there = on_gpu(np.ascontiguousarray(data.T), library).T
+        if form == "strided":
+            data, there = data[::3], there[::3]
+        matrix = open_matrix(there).matrix
+        begin_digest(matrix)
+        assert digest(matrix) == digest(open_matrix(data).matrix)

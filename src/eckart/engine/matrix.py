@@ -19,15 +19,13 @@ from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
 from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.environment import free_memory
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.io.open_rows import too_large
-from eckart.io.rows import MemoryRows, edges_for
-
-_SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
-"""Sizes whose squares, summed, stay in range, and in the range where LAPACK does not rescale by factors of its own."""
+from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,11 @@ def block_bytes(memory: int | None) -> int:
     return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
 
 
+def bytes_read_at_once(matrix: Any) -> int:
+    """Bytes of the largest block that will be in memory; 0 for a matrix that is there already."""
+    return 0 if matrix.resident else largest_block(matrix.source, matrix.edges)
+
+
 def open_blocks(source: RowSource, memory: int | None = None, *, size: int | None = None) -> Opened:
     """A matrix whose rows are read in blocks of about `size` bytes."""
     _check_shape(source.shape)
@@ -86,7 +89,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     whole_chunks = source.edges if isinstance(source, DaskRows) else None
     edges = whole_chunks or edges_for(source, block_bytes(memory) if size is None else size)
     matrix = StackedBlocks(source, edges, precision)
-    exponent = _exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
+    exponent = safe_exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
     return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
 
 
@@ -161,10 +164,10 @@ def _open_sparse(data: Any, about: About) -> Opened:
         # More than half full: as a dense array it takes less memory, and an offset costs no digits.
         return _open_dense(data.toarray(), about)
     csr = backend_of(data).csr
-    exponent = _exponent(csr.largest(data), str(data.dtype))
+    exponent, given = safe_exponent(csr.largest(data), str(data.dtype)), data
     if exponent:
         data = csr.times_power_of_two(data, exponent)
-    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype), given=given), about, exponent)
 
 
 def _open_dense(data: Any, about: About) -> Opened:
@@ -172,7 +175,7 @@ def _open_dense(data: Any, about: About) -> Opened:
     _check_shape(data.shape)
     precision = "float32" if dtype_name(data) == "float32" else "float64"
     dtype = getattr(namespace(data), precision)
-    exponent = _exponent(backend_of(data).largest(data, *_SAFE[precision]), precision)
+    exponent = safe_exponent(backend_of(data).largest(data, *SAFE[precision]), precision)
     return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), about, exponent)
 
 
@@ -238,11 +241,3 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
         )
-
-
-def _exponent(largest: float, precision: str) -> int:
-    """e such that 2^e x largest is about 1, or 0 where squares are safe anyway."""
-    low, high = _SAFE[precision]
-    if largest == 0.0 or not np.isfinite(largest) or low < largest < high:
-        return 0
-    return -int(np.frexp(largest)[1])

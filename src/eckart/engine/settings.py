@@ -110,7 +110,12 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
-    matrix = replace(opened.matrix, matrix=opened.matrix.backend.take_rows(opened.matrix.matrix, np.flatnonzero(kept)))
+    places, given, backend = np.flatnonzero(kept), opened.matrix.given, opened.matrix.backend
+    matrix = replace(
+        opened.matrix,
+        matrix=backend.take_rows(opened.matrix.matrix, places),
+        given=None if given is None else backend.take_rows(given, places),
+    )
     names = opened.about.row_names
     about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
     return replace(opened, matrix=matrix, about=about), weights[kept]

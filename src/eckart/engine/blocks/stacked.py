@@ -24,6 +24,7 @@ from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.blocks.task import BlockTask, Task, View
 from eckart.engine.digest import from_limbs, limbs
+from eckart.engine.exponent import Exponent
 from eckart.engine.operator import Survey, of_powers
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
@@ -41,7 +42,7 @@ class StackedBlocks:
     source: RowSource
     edges: tuple[int, ...]
     precision: str
-    exponent: int = 0
+    exponent: Exponent = 0
     views: tuple[View, ...] = ()
     weights: np.ndarray | None = None
     workers: int | None = None
@@ -98,6 +99,21 @@ class StackedBlocks:
 
     def scaled_columns(self, factors: np.ndarray) -> StackedBlocks:
         return self._seen("scaled_columns", factors)
+
+    def largest_of_columns(self) -> np.ndarray:
+        """The largest modulus in each column of the rows that count, as it is stored, in one read."""
+        largest: list[np.ndarray] = []
+
+        def take(_total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
+            largest.append(to_numpy(part[0]))
+            return _total
+
+        self._each(self._begin(), Task("largest"), take)
+        return np.asarray(np.fmax.reduce(largest))
+
+    def in_powers(self, exponents: np.ndarray) -> StackedBlocks:
+        """The data as they are stored times a power of two for each column, in place of the one for all."""
+        return replace(self, exponent=exponents)
 
     def full_columns_shifted(self, shift: np.ndarray) -> StackedBlocks:
         return self._seen("full_columns_shifted", shift)
@@ -197,6 +213,8 @@ class StackedBlocks:
         sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
         self.reading.digest = from_limbs(to_numpy(rest.pop()))
         self.reading.varying = to_numpy(rest.pop()) > 0.0
+        if self._counts_stored:
+            self.reading.stored = to_numpy(rest.pop())
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
         return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
@@ -257,7 +275,7 @@ class StackedBlocks:
         """What a pass computes: the task and the views, which depend on samples of the data."""
         methods = " ".join(view.method for view in self.views)
         arguments = [view.argument for view in self.views if not view.by_row]  # weights are part of the run
-        return key_of(f"{task.key} {self.exponent} {methods}", *arguments)
+        return key_of(f"{task.key} {methods}", np.asarray(self.exponent), *arguments)
 
     def _on_cluster(
         self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
@@ -274,21 +292,37 @@ class StackedBlocks:
 
     def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
         """What the rows start..stop, which were just read, have to say."""
+        if isinstance(task, Task) and task.kind == "largest":
+            counted = self._counted(matrix, start, stop)
+            return [np.zeros(self.shape[1]) if counted is None else RowBlocks(counted).largest_of_columns()]
         parts = task(self._block(matrix, start, stop), start, stop)
         if not isinstance(task, Task) or task.kind != "survey":
             return parts
         # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
+        if self._counts_stored:
+            assert self.weights is not None
+            backend = backend_of(matrix).csr
+            parts.append(backend.stored_counts(matrix, self.weights[start:stop] > 0.0))
         return [*parts, self._varying(task, matrix, start, stop), limbs(matrix, start)]
+
+    @property
+    def _counts_stored(self) -> bool:
+        return self.sparse and self.weights is not None
 
     def _varying(self, task: Task, matrix: Any, start: int, stop: int) -> np.ndarray:
         """1 for the columns in which some entry differs from that of the first row; rows of weight 0 do not count."""
         assert task.reference is not None
-        counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
-        if counted is not None and counted.size < stop - start:
-            matrix = backend_of(matrix).take_rows(matrix, counted) if counted.size else None
-        if matrix is None:
+        counted = self._counted(matrix, start, stop)
+        if counted is None:
             return np.zeros(self.shape[1])
-        return np.asarray(backend_of(matrix).varying(matrix, task.reference), np.float64)
+        return np.asarray(backend_of(counted).varying(counted, task.reference), np.float64)
+
+    def _counted(self, matrix: Any, start: int, stop: int) -> Any:
+        """Those of the rows start..stop that have a weight; None where none has."""
+        counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
+        if counted is None or counted.size == stop - start:
+            return matrix
+        return backend_of(matrix).take_rows(matrix, counted) if counted.size else None
 
     def _first_row(self) -> np.ndarray:
         """The first row that counts, as it is stored."""
@@ -341,7 +375,7 @@ class StackedBlocks:
             if is_sparse(matrix):
                 check_sparse(matrix)  # compiled loops follow its indices
                 matrix = as_csr(matrix)
-            if self.exponent:
+            if np.any(self.exponent):
                 matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:

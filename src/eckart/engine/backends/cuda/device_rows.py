@@ -18,6 +18,7 @@ from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back as _given_back
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.arrays import seen_by_cupy as _seen
+from eckart.engine.exponent import Exponent, steps_of
 from eckart.engine.operator import Survey
 from eckart.errors import InputError
 
@@ -209,9 +210,12 @@ def largest(matrix: DeviceCsr) -> float:
         return float(abs(matrix.data).max()) if matrix.nnz else 0.0
 
 
-def times_power_of_two(matrix: DeviceCsr, exponent: int) -> DeviceCsr:
+def times_power_of_two(matrix: DeviceCsr, exponent: Exponent) -> DeviceCsr:
+    """2^e A, with one e or one for each column."""
     with on_device_of(matrix.like):
-        return replace(matrix, data=matrix.data * matrix.dtype.type(2.0) ** exponent)
+        for factors in steps_of(np.broadcast_to(exponent, matrix.shape[1])):
+            matrix = scale_columns(matrix, factors)
+        return matrix
 
 
 def on_host(matrix: DeviceCsr) -> Any:
@@ -237,10 +241,12 @@ def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
         return int(rows.max()), int(counts.max())
 
 
-@_there
-def full_columns(op: RowBlocks) -> np.ndarray:
-    counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
-    return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])
+def stored_counts(matrix: DeviceCsr, counted: np.ndarray | None = None) -> np.ndarray:
+    """Stored entries of each column, in all rows or in those `counted`."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        weights = None if counted is None else cupy.asarray(counted, np.float64)[matrix.row_of_entry()]
+        return np.asarray(cupy.asnumpy(cupy.bincount(matrix.indices, weights=weights, minlength=matrix.shape[1])))
 
 
 @_there

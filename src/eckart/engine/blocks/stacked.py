@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_numpy, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.products import MOST_SEGMENTS
@@ -22,7 +22,7 @@ from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.blocks.task import BlockTask, Task, View
+from eckart.engine.blocks.task import BlockTask, Task, View, add_parts
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import Survey, of_powers
@@ -231,7 +231,7 @@ class StackedBlocks:
         known = self._known(number, task)
         if known is not None:
             return known
-        total = self._each(number, task, _add)
+        total = self._each(number, task, add_parts)
         if not stay or self.reading.journal is not None:
             total = [to_numpy(array) for array in total]
         self._finish(number, task, total)
@@ -240,7 +240,7 @@ class StackedBlocks:
     def _each(self, number: int, task: BlockTask, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
         """Fold the parts of all blocks, in their order, from where the journal left off."""
         journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
-        summed = combine is _add
+        summed = combine is add_parts
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
         key = self._key(task) if journal is not None and summed else ""
@@ -281,7 +281,7 @@ class StackedBlocks:
         self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
     ) -> list[np.ndarray]:
         cluster = self.reading.cluster
-        if combine is _add:
+        if combine is add_parts:
             total: list[np.ndarray] = cluster.total(self, task, spans)
         else:
             total = []
@@ -386,16 +386,6 @@ class StackedBlocks:
         for view in self.views:
             block = view.apply(block, start, stop)
         return block
-
-
-def _add(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
-    if not total:
-        return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
-    if not all(is_numpy(array) for array in (*total, *part)):
-        return [sum_ + astype(array, sum_.dtype) for sum_, array in zip(total, part, strict=True)]
-    for sum_, array in zip(total, part, strict=True):
-        np.add(sum_, array, out=sum_)
-    return total
 
 
 def _stack(pieces: list[Any]) -> Any:

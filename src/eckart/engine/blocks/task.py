@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from eckart.arrays import from_numpy
+from eckart.arrays import astype, from_numpy, is_numpy, namespace
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import to_power
@@ -74,3 +74,14 @@ class Task:
     @property
     def key(self) -> str:
         return key_of(f"{self.kind} {self.gram}", self.factor)
+
+
+def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
+    """The parts of one more block, added to those of the blocks before it, in float64."""
+    if not total:
+        return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
+    if not all(is_numpy(array) for array in (*total, *part)):
+        return [sum_ + astype(array, sum_.dtype) for sum_, array in zip(total, part, strict=True)]
+    for sum_, array in zip(total, part, strict=True):
+        np.add(sum_, array, out=sum_)
+    return total

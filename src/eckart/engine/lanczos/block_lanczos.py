@@ -328,8 +328,11 @@ class _Run:
         """The next block: residual directions, missed ones, and random ones if probes are due or directions run out."""
         xp = namespace(self.basis.rows)
         missed, self.proofs.missed = self.proofs.missed, None
-        if missed is not None:
-            fresh, _ = self.backend.outside(missed, self.basis.vectors, following)
+        # Room in the space, and in the basis after a restart that keeps k + 1 vectors; the strongest come last.
+        kept = min(self.basis.count, (self.target.k if state is None else state.k) or 0) + 1
+        room = min(self.matrix.size - self.basis.count, self.capacity - kept) - following.shape[1]
+        if missed is not None and room > 0:
+            fresh, _ = self.backend.outside(missed[:, -room:], self.basis.vectors, following)
             following = xp.concat([following, fresh], axis=1)
         room = self.matrix.size - self.basis.count - following.shape[1]
         due = state is not None and self._probes_due(state, following.shape[1])

@@ -22,7 +22,7 @@ from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
-from eckart.environment import free_memory
+from eckart.environment import check_fits, free_memory
 from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.io.open_rows import too_large
 from eckart.io.rows import MemoryRows, edges_for, largest_block
@@ -70,6 +70,8 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
 
 
 _BLOCK_BYTES = (2**16, 2**26)
+_MANY_COLUMNS = 10**7
+"""From here on it is checked that a vector of so many numbers fits into memory."""
 
 
 def block_bytes(memory: int | None) -> int:
@@ -241,3 +243,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
         )
+    if shape[1] > _MANY_COLUMNS:
+        # A sparse file of a few bytes may claim any number of columns.
+        check_fits(8 * shape[1], "The table", f"one number for each of its {shape[1]:,} columns")

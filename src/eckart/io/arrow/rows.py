@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.source import About
-from eckart.environment import check_piece
+from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.parquet import check_types
 from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
-from eckart.io.bytes import shown
+from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import listed, refuse_empty
 from eckart.io.rows import FileState
@@ -98,6 +98,8 @@ class ArrowRows:
 
 def parquet_rows(paths: Sequence[str], name: str, row_names: str | None = "auto") -> ArrowRows:
     """One Parquet file, or several of one schema in the order given."""
+    for path in paths:
+        open_path(path, MAX_EXPANSION)  # a pipe in a folder would be waited for
     states = tuple(FileState.of(path) for path in paths)
     pieces, counts, schema = [], [], None
     for number, state in enumerate(states):

@@ -39,9 +39,11 @@ _WHERE = {
     "save": "eckart.io.model_file",
     "concepts": "eckart.concept_space",
     "bootstrap": "eckart.analysis.bootstrap",
-    "report": "eckart.analysis.report.page",
+    "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",
     "open_matrix": "eckart.engine.matrix",
+    "open_data": "eckart.io.open_data",
+    "with_rows": "eckart.analysis.with_rows",
 }
 _MODULES = {
     "tables": "eckart.tables",
@@ -77,6 +79,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "errors",
     "fill_missing",
     "load",
+    "open_data",
     "open_matrix",
     "plan",
     "plots",
@@ -90,6 +93,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "summary",
     "supplementary",
     "tables",
+    "with_rows",
     "worked",
 ]
 

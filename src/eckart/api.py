@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from types import ModuleType
 from typing import Any, Literal
 
 from eckart.arrays import Array
 from eckart.engine.svd import find_axes, plan_axes, project_on_axes, reconstruct_from_axes
 from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.options import check_choice
+from eckart.fitted import takes_fitted
+from eckart.io.open_data import open_with
+from eckart.io.read_options import split_options
+from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan
 
 Method = Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"]
@@ -29,8 +33,10 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, or path
+    data : array, sparse matrix, data frame, path, stream, ...
         Rows are observations. Arrays of PyTorch, CuPy and other array-API libraries are computed where they live.
+        `open_data` lists the other kinds: Arrow streams, databases, lists of paths, dicts, iterators of batches,
+        AnnData, xarray, and others.
     method : "pca", "svd", "cur", "nmf", "kernel_pca" or "isomap"
         "pca" subtracts the column means, "svd" takes the matrix as it is. The others take the options of the estimator
         of that name (`CUR`, `NMF`, `KernelPCA`, `Isomap`), and `k`; the parameters below are those of the first two.
@@ -71,6 +77,8 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
     missing : "error", "mean" or "em"
         Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
         themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).
+    key, delimiter, decimal, encoding, header, row_names, columns, format, layer, mask
+        How to read the data, as in `open_data`.
 
     Examples
     --------
@@ -83,6 +91,10 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
     True
     """
     check_choice("method", method, (*AXES, *OTHERS))
+    reading, options = split_options(options)
+    check_names("decompose", options, _option_names(method))
+    if reading is not None:
+        data = open_with(data, reading, memory=memory_bytes(options.get("memory")), stream=options.get("stream"))
     if method in AXES:
         return find_axes(data, method, **options)  # type: ignore[arg-type]
     device = options.pop("device", None)
@@ -122,9 +134,13 @@ def plan(data: Any, method: Method = "pca", **options: Any) -> Plan:
         raise ParameterError(
             f"plan() foretells 'pca' and 'svd'; {method!r} says what it did in the plan of its result."
         )
+    reading, options = split_options(options)
+    if reading is not None:
+        data = open_with(data, reading, memory=memory_bytes(options.get("memory")), stream=options.get("stream"))
     return plan_axes(data, method, **options)  # type: ignore[arg-type]
 
 
+@takes_fitted
 def project(decomposition: Decomposition, data: Any, **options: Any) -> Array:
     """Coordinates of rows in the space of a decomposition, in one read: for PCA and SVD (A - mean) / scale right."""
     if decomposition.method in OTHERS:
@@ -133,12 +149,19 @@ def project(decomposition: Decomposition, data: Any, **options: Any) -> Array:
     return project_on_axes(decomposition, data, **options)
 
 
+@takes_fitted
 def reconstruct(decomposition: Decomposition, scores: Array, **options: Any) -> Array:
     """Rows from their coordinates: for PCA and SVD (scores right^T) scale + mean."""
     if decomposition.method in OTHERS:
         result: Array = _module(decomposition.method).reconstruct(decomposition, scores, **options)
         return result
     return reconstruct_from_axes(decomposition, scores, **options)
+
+
+def _option_names(method: str) -> list[str]:
+    function = find_axes if method in AXES else _module(method).decompose
+    names = list(inspect.signature(function).parameters)
+    return [name for name in names if name not in ("data", "method")] + ["device"]
 
 
 def _module(method: str) -> ModuleType:

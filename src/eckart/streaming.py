@@ -15,6 +15,7 @@ from eckart.engine.blocks.reading import Reading, Watch, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
+from eckart.fitted import takes_fitted
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
 from eckart.result import Decomposition
@@ -22,6 +23,7 @@ from eckart.result import Decomposition
 Path = str | os.PathLike[str]
 
 
+@takes_fitted
 def project_to(
     decomposition: Decomposition,
     data: Any,
@@ -56,6 +58,7 @@ def project_to(
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, watch)
 
 
+@takes_fitted
 def reconstruct_to(
     decomposition: Decomposition,
     scores: Any,

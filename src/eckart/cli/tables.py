@@ -75,27 +75,16 @@ def _without_numbering(source: Source) -> Source:
 
 def column_names(source: Source) -> tuple[str, ...]:
     """The names of the columns, or x1, x2, ..."""
-    return source.about.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
+    from eckart.io import columns
+
+    return columns.column_names(source)
 
 
 def keep(source: Source, places: Sequence[int]) -> Source:
     """The source with these columns only, in this order."""
-    from eckart.io.columns import ChosenColumns
-    from eckart.io.roles import Parts, column_notes
+    from eckart.io import columns
 
-    about, names = source.about, column_names(source)
-    chosen = tuple(names[j] for j in places)
-    if not hasattr(source, "matrix"):
-        return ChosenColumns(source, tuple(places), replace(about, column_names=chosen))
-    matrix = source.matrix[:, list(places)]
-    notes = about.notes
-    if not source.sparse and about.column_names:
-        before = column_notes(Parts(source.matrix, list(names)), about.row_names)
-        after = column_notes(Parts(matrix, list(chosen)), about.row_names)
-        notes = tuple(note for note in notes if note not in before) + tuple(after)
-    left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
-    fates = about.fates | {name: word for name, word in left.items() if name in about.fates}
-    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes, fates=fates))
+    return columns.keep(source, places)
 
 
 def _chosen(source: Source, reading: Reading) -> list[int]:

@@ -5,7 +5,6 @@ What does not fit into memory becomes StackedBlocks.
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,13 +16,14 @@ from eckart.engine.backends import host_csr as sparse_rows
 from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
 from eckart.engine.backends.cuda.transfer import mover_for, to_device
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
+from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.environment import free_memory
 from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError
+from eckart.io.open_data import open_with
 from eckart.io.open_rows import too_large
 from eckart.io.rows import MemoryRows, edges_for
 
@@ -47,12 +47,8 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
     """
     about = About(name=name)
-    if isinstance(data, str | os.PathLike):
-        from eckart.io.open_rows import open_table
-
-        data = open_table(data, memory=memory, stream=stream)
-    elif is_dask(data):
-        data = dask_rows(data)
+    if not isinstance(data, RowSource):
+        data = open_with(data, memory=memory, stream=stream)
     if isinstance(data, RowSource):
         if stream or isinstance(data, DaskRows) or too_large(data, memory):
             return open_blocks(data, memory)
@@ -62,8 +58,6 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
         data = _whole(data)
     elif (stored := as_device_csr(data)) is not None:
         return _open_device_sparse(stored, about)
-    elif not is_array(data) and not is_sparse(data):
-        data, about = _from_frame_or_list(data, about)
     if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
         opened = _open_sparse(data, about) if is_sparse(data) else _open_dense(data, about)
         return open_blocks(MemoryRows(opened.matrix.matrix if is_sparse(data) else data, about), memory)
@@ -155,18 +149,6 @@ def _whole(source: Source) -> Any:
 
         return sparse.vstack(pieces, format="csr")
     return np.concatenate(pieces)
-
-
-def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
-    from eckart.io.frames import frame_source
-
-    source = frame_source(data)
-    if source is not None:
-        return source.matrix, source.about
-    try:
-        return np.asarray(data), about
-    except ValueError as error:
-        raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
 
 
 def _open_sparse(data: Any, about: About) -> Opened:

@@ -40,7 +40,7 @@ from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
-from eckart.options import check_choice, memory_bytes, near_match
+from eckart.options import check_choice, check_names, memory_bytes
 from eckart.places import place_of, refuse_other_place
 from eckart.result import Decomposition, Plan, Which
 
@@ -105,9 +105,7 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     known = {
         name: p.default for name, p in inspect.signature(find_axes).parameters.items() if name not in ("data", "method")
     }
-    for name in options:
-        if name not in known:
-            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
+    check_names("plan", options, list(known))
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
     run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "device", "missing")

@@ -1,0 +1,42 @@
+"""Open h5py and Zarr objects: an array, or a group of which `key` names a member."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from eckart.engine.blocks.source import RowSource
+from eckart.errors import InputError
+from eckart.io.arrays.stored import stored_rows
+from eckart.io.objects.sliced import sliced_rows
+
+
+def is_stored(data: Any) -> bool:
+    """An h5py Dataset, Group or File, or a Zarr array or group."""
+    module = type(data).__module__.partition(".")[0]
+    return module in ("h5py", "zarr") and (hasattr(data, "shape") or hasattr(data, "keys"))
+
+
+def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
+    """The rows of an array, or of the member `key` of a group, or of its only matrix."""
+    if hasattr(data, "shape"):
+        return sliced_rows(data, str(data.name or "array").lstrip("/") or "array")
+    path, kind, inside = _place(data)
+    if path is not None:
+        place = "/".join(part for part in (inside, key) if part)
+        return stored_rows(path, kind, place or None, memory)
+    names = [str(name) for name in data]
+    if key is None and len(names) == 1:
+        key = names[0]
+    if key is None or key not in data:
+        raise InputError(f"The group holds {', '.join(map(repr, names[:20]))}. Say which with key=...")
+    return stored_object(data[key], None, memory)
+
+
+def _place(group: Any) -> tuple[str | None, str, str]:
+    """(file or folder, kind, path inside) of a group on disk; no file for one in memory."""
+    if type(group).__module__.startswith("h5py"):
+        path = str(group.file.filename)
+        return (path if Path(path).is_file() else None), "hdf5", group.name.strip("/")
+    root = getattr(group.store, "root", None)
+    return (None if root is None else str(root)), "zarr", str(group.path).strip("/")

@@ -28,30 +28,31 @@ def read(
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
     too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
-    from eckart.cli.large import open_large
-
-    source = open_large(data, reading, memory=memory, stream=stream)
-    if source is None:
-        source = _whole(data, reading)
+    source = _opened(data, reading, memory=memory, stream=stream)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
     return _without_numbering(source) if measurements and not reading.columns else source
 
 
-def _whole(data: str, reading: Reading) -> Source:
-    from eckart.io.open_source import open_source
+def _opened(data: str, reading: Reading, *, memory: int | None, stream: bool) -> Source:
+    """DATA by the opener that all functions share; what is small comes whole, whatever its kind."""
+    from eckart.cli.large import whole_if_small
+    from eckart.io.open_data import open_with
 
-    source = open_source(
-        sys.stdin.buffer if data == "-" else data,
-        format=reading.format,
-        delimiter=reading.delimiter,
-        decimal=reading.decimal,
-        header=reading.header,
-        row_names=None if reading.no_row_names else reading.row_names or "auto",
-        encoding=reading.encoding,
-        key=reading.key,
-    )
+    if stream and (data == "-" or reading.format is not None):
+        raise Refused("Blocks are read more than once, so a file is needed: name it, without --format.")
+    given = sys.stdin.buffer if data == "-" else absolute(data) if stream else data
+    source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
+    if stream and hasattr(source, "matrix"):
+        raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
     return replace(source, about=replace(source.about, name="standard input")) if data == "-" else source
+
+
+def absolute(data: str) -> str:
+    """Workers of a cluster look in folders of their own; a pattern or an address is not a path."""
+    import os
+
+    return data if "://" in data else os.path.abspath(data)  # noqa: PTH100
 
 
 def _without_numbering(source: Source) -> Source:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import About, MemorySource
 from eckart.errors import InputError
-from eckart.io.arrow.fixed_lists import place_names
+from eckart.io.arrow.fixed_lists import expanded_batch, expanded_schema, place_names
 from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
 from eckart.io.text.cells import is_missing, is_number
 
@@ -65,7 +65,11 @@ def _expanded(native: Any) -> Any:
 def _arrow_table(frame: Any) -> Any:
     pa = sys.modules.get("pyarrow")
     if pa is not None and isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
+        frame = pa.Table.from_batches([frame])
+    if pa is not None and isinstance(frame, pa.Table):
+        schema = expanded_schema(frame.schema)
+        if schema is not frame.schema and schema != frame.schema:
+            return pa.Table.from_batches([expanded_batch(batch, schema) for batch in frame.to_batches()], schema)
     return frame
 
 

@@ -108,6 +108,8 @@ def _opened(data: Any, options: ReadOptions, memory: int | None, stream: bool | 
         return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
     if is_dask(data):
         return dask_rows(data)
+    if type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native"):
+        return _opened(data.to_native(), options, memory, stream)
     for adapter in (_labelled, _stored, _frame, _stream, _python):
         found = adapter(data, options, memory)
         if found is not None:

@@ -51,7 +51,7 @@ def expanded_batch(batch: Any, schema: Any) -> Any:
     """The same rows under `schema`, which is `expanded_schema` of theirs."""
     import pyarrow as pa
 
-    if len(schema) == batch.num_columns:
+    if not any(width_of(field.type) for field in batch.schema):
         return batch
     columns: list[Any] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):

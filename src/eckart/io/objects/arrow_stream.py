@@ -6,6 +6,7 @@ Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data fra
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from eckart.io.arrow.fixed_lists import expanded_batch, expanded_schema
 from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_of
 from eckart.io.guard import reason
 from eckart.io.objects.collected import CollectedRows, Collector
-from eckart.io.roles import MOST_NAMES, listed, refuse_empty
+from eckart.io.roles import MOST_NAMES, listed
 
 _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 1 << 23
@@ -37,14 +38,39 @@ def arrow_reader(data: Any) -> Any:
     if module == "pyarrow" and hasattr(data, "scanner"):
         return data.scanner(batch_size=_BATCH_ROWS).to_reader()
     if module == "ibis" and hasattr(data, "to_pyarrow_batches"):
-        return data.to_pyarrow_batches(chunk_size=_BATCH_ROWS)
+        return _ibis_reader(data)
     if hasattr(data, "fetch_record_batch"):  # an ADBC cursor
         return data.fetch_record_batch()
     if hasattr(data, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return pa.RecordBatchReader.from_stream(data)
+        return _capsule_reader(data)
     return None
+
+
+def _capsule_reader(data: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid as error:
+        kind = type(data).__name__
+        raise InputError(
+            f"A {kind} is one column, and a table has rows and columns. Give a data frame, or reshape its numbers to "
+            "(-1, 1)."
+        ) from error
+
+
+def _ibis_reader(table: Any) -> Any:
+    """Batches where the backend of Ibis can stream; else the whole result."""
+    import pyarrow as pa
+
+    reader = table.to_pyarrow_batches(chunk_size=_BATCH_ROWS)
+    try:
+        first = [reader.read_next_batch()]
+    except StopIteration:
+        first = []
+    except AttributeError:  # Ibis 12 calls a method that DuckDB 2 has dropped
+        return table.to_pyarrow().to_reader()
+    return pa.RecordBatchReader.from_batches(reader.schema, itertools.chain(first, reader))
 
 
 def _duckdb_reader(data: Any) -> Any:
@@ -91,7 +117,8 @@ def reader_source(
     """The rows of a RecordBatchReader, read once."""
     schema = expanded_schema(reader.schema)
     roles = roles_of(schema, name, row_names)
-    refuse_empty(1, len(roles.numbers), name)
+    if not roles.numbers:
+        raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
     collector = Collector(name, memory)
     texts: dict[int, list[Any]] = {j: [] for j in roles.texts}
     try:

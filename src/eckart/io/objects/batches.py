@@ -39,7 +39,7 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
     names = list(cursor.keys()) if hasattr(cursor, "keys") else [column[0] for column in cursor.description or ()]
     if not names:
         raise InputError("The cursor has no result. Execute a query that selects rows first.")
-    chunks = iter(lambda: cursor.fetchmany(_ROWS), [])
+    chunks = iter(lambda: [_values(row) for row in cursor.fetchmany(_ROWS)], [])
     first = next(chunks, [])
     if not first:
         raise InputError("The query gave no rows. A cursor that was read before is empty: execute the query again.")
@@ -50,6 +50,10 @@ def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> Mem
             yield from record_table(names, list(zip(*rows, strict=True)), schema).to_batches()
 
     return reader_source(pa.RecordBatchReader.from_batches(schema, batches()), "query", row_names, memory)
+
+
+def _values(row: Any) -> Any:
+    return tuple(row.values()) if isinstance(row, Mapping) else row
 
 
 def _number_schema(schema: Any) -> Any:

@@ -85,7 +85,12 @@ class Database:
 
 
 class DuckDb(Database):
+    """A relation streams its rows; a result of `execute` copies them first."""
+
     tables_query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
+
+    def run(self, query: str) -> Any:
+        return self.connection.sql(query)
 
 
 class Sqlite(Database):

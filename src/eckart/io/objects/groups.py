@@ -22,14 +22,15 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     if hasattr(data, "shape"):
         return sliced_rows(data, str(data.name or "array").lstrip("/") or "array")
     path, kind, inside = _place(data)
-    if path is not None:
+    if path is not None and not (key is None and inside):
         place = "/".join(part for part in (inside, key) if part)
         return stored_rows(path, kind, place or None, memory)
     names = [str(name) for name in data]
-    if key is None and len(names) == 1:
-        key = names[0]
+    if key is None:
+        tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
+        key = tables[0] if len(tables) == 1 else None
     if key is None or key not in data:
-        raise InputError(f"The group holds {', '.join(map(repr, names[:20]))}. Say which with key=...")
+        raise InputError(f"The group holds {', '.join(map(repr, names[:20])) or 'nothing'}. Say which with key=...")
     return stored_object(data[key], None, memory)
 
 

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import dtype_name, is_array, to_numpy
-
-_HALF = ("float16", "bfloat16")
+from eckart.arrays import to_numpy
 
 
 def plain_array(data: Any) -> Any:
-    """Without gradients, half precision as float32 (exact), sparse CPU tensors as CSR, JAX arrays as NumPy arrays.
+    """Tensors without gradients, half precision as float32 (exact), sparse CPU tensors as CSR; JAX arrays as NumPy's.
 
     JAX has no float64 unless it is switched on for the whole process, so its arrays are worked on by NumPy.
     """
@@ -23,8 +21,6 @@ def plain_array(data: Any) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(data, torch.Tensor):
         return _tensor(data, torch)
-    if is_array(data) and dtype_name(data) == "float16":
-        return data.astype(np.float32) if isinstance(data, np.ndarray) or module == "cupy" else data
     return data
 
 

@@ -35,8 +35,9 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     if isinstance(X, Source | RowSource):
         if _is_frame(given) and X.shape[1] <= given.shape[1]:
             _refuse_other_columns(given, X)
-            validate_data(estimator, given, reset=reset, skip_check_array=True)
-            return X
+            if type(given).__module__.startswith(("pandas", "polars")):
+                validate_data(estimator, given, reset=reset, skip_check_array=True)
+                return X
         return _take_source(estimator, X, reset=reset)
     if is_elsewhere(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -60,7 +61,7 @@ def opened(X: Any, memory: int | None) -> Any:
 
 def _is_frame(given: Any) -> bool:
     """A data frame whose names scikit-learn checks itself."""
-    return type(given).__module__.partition(".")[0] in _FRAMES and hasattr(given, "columns") and hasattr(given, "shape")
+    return type(given).__module__.partition(".")[0] in _FRAMES and hasattr(given, "shape") and hasattr(given, "columns")
 
 
 def same_place(estimator: Any, X: Any, *, reset: bool) -> None:

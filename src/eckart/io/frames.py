@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import About, MemorySource
 from eckart.errors import InputError
-from eckart.io.arrow.fixed_lists import expanded_batch, expanded_schema, place_names
+from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
 from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
 from eckart.io.text.cells import is_missing, is_number
 

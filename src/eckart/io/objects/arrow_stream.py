@@ -16,7 +16,7 @@ import numpy as np
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import EckartError, InputError
 from eckart.io.arrow.columns import matrix_of
-from eckart.io.arrow.fixed_lists import expanded_batch, expanded_schema
+from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema
 from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_of
 from eckart.io.guard import reason
 from eckart.io.objects.collected import CollectedRows, Collector
@@ -129,7 +129,8 @@ def reader_source(
         raise
     except Exception as error:
         collector.close()
-        raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {reason(error)}.") from error
+        cause = reason(error).partition(". Detail:")[0]
+        raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {cause}.") from error
     return _assembled(collector, roles, texts, name)
 
 

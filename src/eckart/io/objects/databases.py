@@ -62,8 +62,9 @@ class Database:
 
     tables_query = ""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, opened: contextlib.ExitStack | None = None) -> None:
         self.connection = connection
+        self.opened = contextlib.ExitStack() if opened is None else opened
 
     def run(self, query: str) -> Any:
         return self.connection.execute(query)
@@ -106,7 +107,7 @@ class PostgreSql(Database):
     )
 
     def run(self, query: str) -> Any:
-        cursor = self.connection.cursor()
+        cursor = self.opened.enter_context(self.connection.cursor())
         cursor.execute(query)
         return cursor
 
@@ -130,5 +131,5 @@ def _sqlite(place: str) -> Iterator[Database]:
 @contextlib.contextmanager
 def _postgresql(place: str) -> Iterator[Database]:
     dbapi = require("adbc_driver_postgresql.dbapi", extra="databases", purpose="PostgreSQL")
-    with dbapi.connect(place) as connection:
-        yield PostgreSql(connection)
+    with dbapi.connect(place) as connection, contextlib.ExitStack() as opened:
+        yield PostgreSql(connection, opened)

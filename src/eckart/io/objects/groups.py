@@ -21,23 +21,24 @@ def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
     """The rows of an array, or of the member `key` of a group, or of its only matrix."""
     if hasattr(data, "shape"):
         return sliced_rows(data, str(data.name or "array").lstrip("/") or "array")
-    path, kind, inside = _place(data)
-    if path is not None and not (key is None and inside):
-        place = "/".join(part for part in (inside, key) if part)
-        return stored_rows(path, kind, place or None, memory)
     names = [str(name) for name in data]
+    if key is None and "indptr" in names:
+        path, kind, inside = _place(data)
+        return stored_rows(path, kind, inside, memory)
     if key is None:
         tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
-        key = tables[0] if len(tables) == 1 else None
+        key = "X" if "X" in names else tables[0] if len(tables) == 1 else None
     if key is None or key not in data:
         raise InputError(f"The group holds {', '.join(map(repr, names[:20])) or 'nothing'}. Say which with key=...")
     return stored_object(data[key], None, memory)
 
 
-def _place(group: Any) -> tuple[str | None, str, str]:
-    """(file or folder, kind, path inside) of a group on disk; no file for one in memory."""
+def _place(group: Any) -> tuple[str, str, str]:
+    """(file or folder, kind, path inside) of a CSR matrix on disk."""
     if type(group).__module__.startswith("h5py"):
-        path = str(group.file.filename)
-        return (path if Path(path).is_file() else None), "hdf5", group.name.strip("/")
-    root = getattr(group.store, "root", None)
-    return (None if root is None else str(root)), "zarr", str(group.path).strip("/")
+        path, kind, inside = Path(str(group.file.filename)), "hdf5", str(group.name)
+    else:
+        path, kind, inside = Path(str(getattr(group.store, "root", ""))), "zarr", str(group.path)
+    if not path.exists() or not path.name:
+        raise InputError("The sparse matrix is in a store in memory. Give it as a scipy.sparse matrix instead.")
+    return str(path), kind, inside.strip("/")

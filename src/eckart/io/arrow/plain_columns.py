@@ -1,4 +1,8 @@
-"""Columns of lists of one fixed length (embeddings): one column of numbers for each place, name[0], name[1], ..."""
+"""Columns that hold numbers in another form, as plain columns.
+
+Lists of one fixed length (embeddings) become one column for each place, name[0], name[1], ...; decimal numbers of a
+database, which ADBC sends as text of the opaque type "numeric", become doubles.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,13 @@ def width_of(kind: Any) -> int:
     return int(kind.list_size) if pa.types.is_integer(inner) or pa.types.is_floating(inner) else 0
 
 
+def is_numeric(kind: Any) -> bool:
+    """Whether a column is a decimal number of a database, sent as text."""
+    import pyarrow as pa
+
+    return isinstance(kind, pa.BaseExtensionType) and getattr(kind, "type_name", "") == "numeric"
+
+
 def place_names(name: str, width: int) -> list[str]:
     return [f"{name}[{place}]" for place in range(width)]
 
@@ -27,7 +38,7 @@ def expanded_schema(schema: Any) -> Any:
     """The schema with one field for each place of a fixed-size list."""
     import pyarrow as pa
 
-    if not any(width_of(field.type) for field in schema):
+    if not any(width_of(field.type) or is_numeric(field.type) for field in schema):
         return schema
     fields = []
     for field in schema:
@@ -36,7 +47,7 @@ def expanded_schema(schema: Any) -> Any:
             kind = _number_type(field.type)
             fields += [pa.field(name, kind) for name in place_names(field.name, width)]
         else:
-            fields.append(field)
+            fields.append(field.with_type(pa.float64()) if is_numeric(field.type) else field)
     return pa.schema(fields, schema.metadata)
 
 
@@ -50,14 +61,15 @@ def _number_type(kind: Any) -> Any:
 def expanded_batch(batch: Any, schema: Any) -> Any:
     """The same rows under `schema`, which is `expanded_schema` of theirs."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    if not any(width_of(field.type) for field in batch.schema):
+    if not any(width_of(field.type) or is_numeric(field.type) for field in batch.schema):
         return batch
     columns: list[Any] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         width = width_of(field.type)
         if not width:
-            columns.append(column)
+            columns.append(pc.cast(column.storage, pa.float64()) if is_numeric(field.type) else column)
             continue
         numbers = list_matrix(column)
         columns += [pa.array(np.ascontiguousarray(numbers[:, place])) for place in range(width)]

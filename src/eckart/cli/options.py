@@ -30,6 +30,7 @@ class Reading:
     drop: tuple[str, ...] = ()
     key: str | None = None
     layer: str | None = None
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.row_names is not None and self.no_row_names:
@@ -126,6 +127,7 @@ def reading(f: Command) -> Command:
         option("--no-row-names", is_flag=True, help="Take no column for row names."),
         option("--columns", metavar="A,B,...", multiple=True, help="Use these columns only."),
         option("--drop", metavar="A,B,...", multiple=True, help="Leave these columns out."),
+        option("--labels", metavar="A,B,...", multiple=True, help="Set these columns aside as labels of the rows."),
         option("--key", metavar="NAME", help="Array of an .npz, HDF5 or Zarr file; table or query of a database."),
         option("--layer", metavar="NAME", help="Layer of an AnnData file instead of X."),
     ])(f)  # fmt: skip

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eckart.cli.fitting import Fitted, fitted
 from eckart.cli.large import Large, large
-from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.options import METHODS, Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.talk import Talk
+from eckart.cli.tuning import TAKEN, Tuning, tuning
 
 if TYPE_CHECKING:
     from eckart.analysis.report.contents import Told
@@ -28,12 +30,13 @@ _SHORT_SIDE = 3000
 @output("The page; Markdown where FILE ends in .md. '-' for standard output.", default="report.html", show_default=True)
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
+@tuning
 @large
 @reading
 @talking
 def report(
     talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, title: str | None,
-    markdown: bool,
+    markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
     """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
 
@@ -51,8 +54,8 @@ def report(
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, large, left=True)
-    told = _beside(talk, found, wanted)
+    found = fitted(talk, data, wanted, reading, large, tuning, left=True)
+    told = _beside(talk, found, wanted, tuning)
     title = title or f"{_method(found)} of {found.name}"
     page = _written(talk, found, told, output, title)
     if output.path == "-" and not talk.json:
@@ -67,7 +70,7 @@ def report(
         talk.say(f"The page is {output.path}.")
 
 
-def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
+def _beside(talk: Talk, found: Fitted, wanted: Wanted, tuning: Tuning) -> Told:
     """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
     from eckart.analysis.report.contents import Told
     from eckart.analysis.unusual import unusual
@@ -75,7 +78,7 @@ def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
 
     about = found.source.about
     data = getattr(found.source, "matrix", None)
-    ranks = _ranks(talk, found, wanted)
+    ranks = None if tuning.weights is not None else _ranks(talk, found, wanted)  # the rules know no weights
     return Told(about.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
 
 
@@ -153,3 +156,33 @@ def _method(found: Fitted) -> str:
     from eckart.analysis.labels import method_name
 
     return method_name(found.d)
+
+
+_SHORT = {
+    "pca": "Principal component analysis: summary and page.",
+    "svd": "Singular value decomposition: summary and page.",
+    "nmf": "Non-negative matrix factorisation: summary and page.",
+    "cur": "Real columns and rows that stand for the table: summary and page.",
+    "kernel_pca": "Kernel PCA: summary and page.",
+    "isomap": "Isomap, by distances along neighbours: summary and page.",
+}
+
+
+def short_form(method: str) -> click.Command:
+    """`eckart METHOD DATA`: report --method METHOD, with the options that have a meaning for it."""
+    special = {field.name for field in fields(Tuning)}
+    common = {"explain", "error", "scale", "which", "memory", "missing"}
+    hidden = {"method"} | (special - set(TAKEN[method])) | (common - METHODS[method])
+    defaults = {name: getattr(Wanted, name, None) for name in hidden} | {"method": method}
+
+    def call(**given: Any) -> Any:
+        assert report.callback is not None
+        return report.callback(**defaults, **given)
+
+    name = method.replace("_", "-")
+    text = f"{_SHORT[method]} The same as 'eckart report --method {name}'."
+    params = [param for param in report.params if param.name not in hidden]
+    return click.Command(name, callback=call, params=params, help=text, short_help=_SHORT[method])
+
+
+short_forms = [short_form(method) for method in METHODS]

@@ -29,6 +29,8 @@ def read(
     too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
     source = _opened(data, reading, memory=memory, stream=stream)
+    if reading.labels:
+        source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
     return _without_numbering(source) if measurements and not reading.columns else source
@@ -46,6 +48,38 @@ def _opened(data: str, reading: Reading, *, memory: int | None, stream: bool) ->
     if stream and hasattr(source, "matrix"):
         raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
     return replace(source, about=replace(source.about, name="standard input")) if data == "-" else source
+
+
+def _labelled(source: Source, given: Sequence[str]) -> Source:
+    """The source with columns of numbers set aside as labels; columns of text are labels already."""
+    names = column_names(source)
+    words = [word.strip() for text in given for word in ([text] if text in names else text.split(","))]
+    places = _places(source, [word for word in words if word not in source.about.labels], "--labels")
+    if not places:
+        return source
+    labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in places}
+    kept = keep(source, [j for j in range(len(names)) if j not in places])
+    fates = kept.about.fates | dict.fromkeys(labels, "set aside as a label, as asked")
+    return replace(kept, about=replace(kept.about, labels=kept.about.labels | labels, fates=fates))
+
+
+def column(source: Source, place: int) -> Any:
+    """The numbers of one column."""
+    import numpy as np
+
+    one = keep(source, [place])
+    block = one.matrix if hasattr(one, "matrix") else one.read(0, one.shape[0])
+    return np.asarray(block.toarray() if one.sparse else block).ravel()
+
+
+def weighted(source: Source, name: str) -> tuple[Source, Any]:
+    """The source without the column that holds the weights of the rows, and the weights."""
+    places = _places(source, [name], "--weights")
+    if source.shape[1] == 1:
+        raise Refused("No column is left besides the weights.")
+    kept = keep(source, [j for j in range(source.shape[1]) if j != places[0]])
+    fates = kept.about.fates | {name: "weights of the rows"}
+    return replace(kept, about=replace(kept.about, fates=fates)), column(source, places[0])
 
 
 def absolute(data: str) -> str:

@@ -39,8 +39,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         A number of components, a share such as 0.9 of the trace of the centred kernel, or all that are not zero.
     kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"} or callable
         A callable takes two rows and gives a number.
-    gamma : float, "median" or None
-        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns, "median" what distances between rows suggest.
+    gamma : float, "median", "local" or None
+        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns; "median" and "local" come from the median and
+        the 10 % quantile of the distances between rows. "local" tells nested groups apart, such as rings.
     degree, coef0 : float
         Of poly; coef0 of sigmoid as well.
     kernel_params : dict or None
@@ -112,7 +113,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [allowed.COUNT, allowed.SHARE, None],
         "kernel": [StrOptions(_KERNELS), callable],
-        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"median"}), None],
+        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"median", "local"}), None],
         "degree": [allowed.NOT_NEGATIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],

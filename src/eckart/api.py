@@ -45,6 +45,9 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
         with a relative Frobenius error ||A - A_k|| / ||A|| of at most `error`. Give one; all axes if none is given.
     center, scale : bool
         Subtract means (default: for "pca" only); divide each column by its standard deviation.
+    ddof : 0 or 1
+        The standard deviation of `scale` has the divisor n - ddof: 1 as in R and pandas, 0 as in FactoMineR, prince and
+        StandardScaler.
     which : "largest" or "smallest"
         Leading axes, or the axes of least variance, smallest first.
     sample_weight : array of shape (rows,), optional

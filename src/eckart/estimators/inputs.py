@@ -79,7 +79,7 @@ def take_scores(X: Any, estimator: Any = None) -> Any:
         same_place(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
         return X
-    return check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    return check_array(X, dtype=[np.float64, np.float32], input_name="X", ensure_min_features=0)
 
 
 def take_weights(sample_weight: Any) -> Any:

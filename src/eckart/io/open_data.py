@@ -229,6 +229,11 @@ def _masked(data: Any, found: Any, mask: Any) -> Any:
 
     if is_anndata(data):
         return keep(found, mask_places(data, mask))
+    if isinstance(mask, str) and isinstance(data, str | os.PathLike):
+        from eckart.io.arrays.stored import stored_mask
+
+        place = os.fsdecode(os.fspath(data))
+        mask = stored_mask(place, "zarr" if os.path.isdir(place) else "hdf5", mask)  # noqa: PTH112
     chosen = np.asarray(mask)
     if chosen.dtype != bool or chosen.shape != (found.shape[1],):
         raise InputError(

@@ -16,11 +16,14 @@ from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_beside
 from eckart.kernel_pca.linear import linear_rows
+from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.options import check_choice
 from eckart.result import Certificate, Decomposition, Plan
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
@@ -285,6 +288,28 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         data = take(self, X, reset=False)
         return correlations(table(open_matrix(data, stream=False)), project(self.decomposition_, data))
+
+    def to_sklearn(self) -> Any:
+        """The same fitted model as a ``sklearn.decomposition.KernelPCA``, for tools that know only that."""
+        check_is_fitted(self)
+        return sklearn_kernel_pca(self)
+
+    def to_onnx(self, dtype: str = "float32") -> Any:
+        """`transform` as an ONNX model, for runtimes without Python.
+
+        Parameters
+        ----------
+        dtype : "float32" or "float64"
+            Of the input "X" and the output "scores". The arithmetic is done in double precision.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Needs the package onnx: pip install 'eckart[onnx]'.
+        """
+        check_is_fitted(self)
+        check_choice("dtype", dtype, ("float32", "float64"))
+        return kernel_onnx(self.decomposition_, dtype)
 
     def _fit(self, X: Any) -> None:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":

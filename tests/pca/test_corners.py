@@ -23,6 +23,7 @@ def test_no_components():
     assert ours.certificate_.explained == (0.0, 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CS:UserWarning")
 def test_tensors_with_gradients_and_of_half_precision():
     torch = pytest.importorskip("torch")
     wanted = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:2]

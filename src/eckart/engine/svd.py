@@ -105,7 +105,7 @@ def find_axes(
 
 
 def with_divisor_n(d: Decomposition) -> Decomposition:
-    """The decomposition of columns scaled by deviations with divisor n: every column is sqrt(n / (n - 1)) times as long.
+    """The decomposition of columns scaled by deviations with divisor n: each is sqrt(n / (n - 1)) times as long.
 
     One factor for all columns, so axes, shares and left vectors stay as they are.
     """
@@ -139,7 +139,7 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
         "device",
         "missing",
     )
-    asked = {name: value for name, value in given.items() if name not in run_only}
+    asked = {name: value for name, value in given.items() if name not in (*run_only, "missing")}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
     return as_plan(opened, settings, choice)

@@ -26,6 +26,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
 from eckart.fitted import decomposition_of, is_model
+from eckart.registry import get_method
 from eckart.result import Decomposition
 from eckart.text import Cell, Table
 
@@ -159,7 +160,7 @@ def bootstrap(
             raise ParameterError("A model does not keep its data: give them too, bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
         data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
-    if method not in ("pca", "svd"):
+    if not get_method(method).orthogonal:
         raise ParameterError(f"method={method!r} cannot be bootstrapped here; it is 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
         raise ParameterError(f"count={count!r}, confidence={confidence!r}: at least 2 draws, and a share below 1.")

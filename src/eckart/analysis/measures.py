@@ -14,6 +14,7 @@ from eckart.analysis.labels import axis_labels, column_labels, method_name, row_
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +89,7 @@ def living(d: Decomposition) -> NDArray[np.bool_]:
 
 def check_orthogonal(d: Decomposition, what: str) -> None:
     """Refuse what only has a meaning on perpendicular axes in the space of the columns."""
-    if d.method not in ("pca", "svd"):
+    if not method_of(d).orthogonal:
         message = f"{what} need perpendicular axes made of the columns, and {method_name(d)} has none. "
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 

@@ -10,9 +10,10 @@ import click
 
 from eckart.cli.fitting import Fitted, fitted
 from eckart.cli.large import Large, large
-from eckart.cli.options import METHODS, Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.talk import Talk
 from eckart.cli.tuning import TAKEN, Tuning, tuning
+from eckart.registry import SHARED_OPTIONS, Method, all_methods, get_method
 
 if TYPE_CHECKING:
     from eckart.analysis.report.contents import Told
@@ -90,7 +91,7 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
     from eckart.errors import EckartError
     from eckart.rank.choose import choose_rank
 
-    if wanted.method not in ("pca", "svd") or wanted.which == "smallest":
+    if not get_method(wanted.method).orthogonal or wanted.which == "smallest":
         return None
     rows, columns = found.source.shape
     small = rows * columns <= _MOST_CELLS
@@ -158,31 +159,21 @@ def _method(found: Fitted) -> str:
     return method_name(found.d)
 
 
-_SHORT = {
-    "pca": "Principal component analysis: summary and page.",
-    "svd": "Singular value decomposition: summary and page.",
-    "nmf": "Non-negative matrix factorisation: summary and page.",
-    "cur": "Real columns and rows that stand for the table: summary and page.",
-    "kernel_pca": "Kernel PCA: summary and page.",
-    "isomap": "Isomap, by distances along neighbours: summary and page.",
-}
-
-
-def short_form(method: str) -> click.Command:
+def short_form(method: Method) -> click.Command:
     """`eckart METHOD DATA`: report --method METHOD, with the options that have a meaning for it."""
-    special = {field.name for field in fields(Tuning)}
-    common = {"explain", "error", "scale", "which", "memory", "missing"}
-    hidden = {"method"} | (special - set(TAKEN[method])) | (common - METHODS[method])
-    defaults = {name: getattr(Wanted, name, None) for name in hidden} | {"method": method}
+    special = {field.name for field in fields(Tuning)} - set(TAKEN.get(method.name, ()))
+    hidden = {"method"} | special | (set(SHARED_OPTIONS) - method.takes)
+    defaults = {name: getattr(Wanted, name, None) for name in hidden} | {"method": method.name}
 
     def call(**given: Any) -> Any:
         assert report.callback is not None
         return report.callback(**defaults, **given)
 
-    name = method.replace("_", "-")
-    text = f"{_SHORT[method]} The same as 'eckart report --method {name}'."
+    name = method.name.replace("_", "-")
+    short = f"{method.title}: summary and page."
     params = [param for param in report.params if param.name not in hidden]
-    return click.Command(name, callback=call, params=params, help=text, short_help=_SHORT[method])
+    text = f"{short} The same as 'eckart report --method {name}'."
+    return click.Command(name, callback=call, params=params, help=text, short_help=short)
 
 
-short_forms = [short_form(method) for method in METHODS]
+short_forms = [short_form(method) for method in all_methods().values()]

@@ -61,14 +61,14 @@ class Tuning:
     def arguments(self, method: str) -> dict[str, Any]:
         """The arguments of decompose; what has no meaning for the method is refused."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        taken = TAKEN[method]
+        taken = TAKEN.get(method, {})
         for name in given:
             if name not in taken:
                 owners = " or ".join(f"--method {owner}" for owner, names in TAKEN.items() if name in names)
                 option = f"--{name.replace('_', '-')}"
                 raise click.UsageError(f"{option} has no meaning for --method {method}: it is for {owners}.")
-        if "solver" in given and given["solver"] not in SOLVERS[method]:
-            known = ", ".join(SOLVERS[method])
+        if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
+            known = ", ".join(SOLVERS.get(method, ()))
             raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
         if "neighbors" in given and "radius" in given:
             raise click.UsageError("Give one of --neighbors and --radius: each of them decides who is near.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
 from eckart.errors import ParameterError
 from eckart.io.text.layout import TextOptions
@@ -40,6 +40,21 @@ class ReadOptions:
     def text(self) -> TextOptions:
         """Those of a delimited text."""
         return TextOptions(self.delimiter, self.decimal, self.header, self.row_names, self.encoding)
+
+
+class ReadKeywords(TypedDict, total=False):
+    """The same as keyword arguments."""
+
+    format: str | None
+    key: str | None
+    delimiter: str | None
+    decimal: str | None
+    encoding: str | None
+    header: bool | None
+    row_names: str | None
+    columns: Sequence[str | int] | None
+    layer: str | None
+    mask: Any
 
 
 NAMES = tuple(field.name for field in fields(ReadOptions))

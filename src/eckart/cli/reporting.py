@@ -66,7 +66,7 @@ def report(
 
         click.echo(as_markdown(found.d, told, title), nl=False)
     else:
-        _tell(talk, found, told, _next(data, found, wanted), output, page)
+        _tell(talk, found, told, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
         talk.say(f"The page is {output.path}.")
 
@@ -138,7 +138,7 @@ def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Outpu
         click.echo(summary(found.d, width=talk.width, told=told, steps=steps), file=stream, nl=False)
 
 
-def _next(data: str, found: Fitted, wanted: Wanted) -> list[str]:
+def _next(data: str, found: Fitted, wanted: Wanted, tuning: Tuning) -> list[str]:
     """Commands that may come next, ready to be typed."""
     import shlex
 
@@ -146,7 +146,7 @@ def _next(data: str, found: Fitted, wanted: Wanted) -> list[str]:
         return []
     file = shlex.quote(data)
     asked = f" --method {wanted.method}" * (wanted.method != "pca") + " --scale" * wanted.scale
-    asked += f" --missing {wanted.missing}" * (wanted.missing != "error")
+    asked += f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
     units = any("nothing was scaled" in note for note in found.d.notes)
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if units else []
     steps.append(f"eckart fit {file}{asked} -k {min(found.d.k, 2)} -o model.eckart")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -76,6 +77,13 @@ class Tuning:
         if "radius" in found:
             found["n_neighbors"] = None
         return found
+
+    def typed(self) -> str:
+        """The options as they were typed, for a command that comes next."""
+        given = {f.name.replace("_", "-"): getattr(self, f.name) for f in fields(self)}
+        words = [f" --{name}" + ("" if value is True else f" {shlex.quote(str(value))}")
+                 for name, value in given.items() if value is not None]  # fmt: skip
+        return "".join(words)
 
 
 def _width(given: Any) -> float | str:

@@ -102,7 +102,7 @@ def _stacked(pieces: Sequence[Block]) -> Block:
 
 def _about(sources: Sequence[Any], paths: Sequence[str], name: str) -> About:
     """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
-    about = sources[0].about
+    about: About = sources[0].about
     total = sum(source.shape[0] for source in sources)
     rows = labels = None
     if total <= MOST_NAMES:

@@ -86,7 +86,7 @@ def list_matrix(column: Any) -> np.ndarray:
     width, dtype = int(column.type.list_size), _number_type(column.type)
     first = column.offset * width
     values = column.values.slice(first, len(column) * width)
-    numbers = pc.cast(values, dtype, safe=False).to_numpy(zero_copy_only=False).reshape(len(column), width)
+    numbers: np.ndarray = pc.cast(values, dtype, safe=False).to_numpy(zero_copy_only=False).reshape(len(column), width)
     if column.null_count:
         numbers = np.where(column.is_null().to_numpy(zero_copy_only=False)[:, None], np.nan, numbers)
         numbers = numbers.astype(dtype.to_pandas_dtype())

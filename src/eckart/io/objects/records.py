@@ -32,7 +32,7 @@ def _column(name: str, values: Any, kind: Any) -> Any:
 
     values = to_numpy(values) if is_array(values) else values
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(object).filled(None)
+        values = np.ma.filled(values.astype(object), None)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Give one value for each row.")
     if isinstance(values, np.ndarray) and values.dtype == np.float16:

@@ -33,11 +33,11 @@ def _tensor(data: Any, torch: Any) -> Any:
     from scipy import sparse
 
     if data.layout == torch.sparse_csr:
-        parts = (data.values(), data.col_indices(), data.crow_indices())
-        return sparse.csr_array(tuple(to_numpy(part) for part in parts), shape=tuple(data.shape))
+        parts: Any = (to_numpy(part) for part in (data.values(), data.col_indices(), data.crow_indices()))
+        return sparse.csr_array(tuple(parts), shape=tuple(data.shape))
     if data.layout == torch.sparse_csc:
-        parts = (data.values(), data.row_indices(), data.ccol_indices())
-        return sparse.csc_array(tuple(to_numpy(part) for part in parts), shape=tuple(data.shape)).tocsr()
+        parts = (to_numpy(part) for part in (data.values(), data.row_indices(), data.ccol_indices()))
+        return sparse.csc_array(tuple(parts), shape=tuple(data.shape)).tocsr()
     entries = data.to_sparse_coo().coalesce() if data.layout != torch.sparse_coo else data.coalesce()
     rows, columns = to_numpy(entries.indices())
     return sparse.coo_array((to_numpy(entries.values()), (rows, columns)), shape=tuple(data.shape)).tocsr()

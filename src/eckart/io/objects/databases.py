@@ -20,6 +20,7 @@ from eckart.io.roles import listed
 _SERVERS = ("postgresql://", "postgres://")
 _DUCKDB = (".duckdb", ".ddb")
 _SQLITE = (".sqlite", ".sqlite3", ".db")
+_CACHE, _LEAST_CACHE = 4 * 10**9, 10**8
 _QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 
 
@@ -35,7 +36,7 @@ def database_source(place: str, key: str | None, row_names: str | None, memory: 
         raise FileError(f"{name} does not exist. Check the name.")
     opener = _postgresql if place.startswith(_SERVERS) else _duckdb if _is_duckdb(place) else _sqlite
     try:
-        with opener(place) as database:
+        with opener(place, memory) as database:
             query = database.query(key, name)
             cursor = database.run(query)
             if isinstance(database, Sqlite):
@@ -113,15 +114,17 @@ class PostgreSql(Database):
 
 
 @contextlib.contextmanager
-def _duckdb(place: str) -> Iterator[Database]:
+def _duckdb(place: str, memory: int | None) -> Iterator[Database]:
     duckdb = require("duckdb", extra="databases", purpose="DuckDB files")
-    # A view in the file could otherwise read other files.
-    with duckdb.connect(place, read_only=True, config={"enable_external_access": "false"}) as connection:
+    # A view in the file could otherwise read other files, and DuckDB takes most of the machine's memory as a cache.
+    cache = f"{max(_LEAST_CACHE, (memory or _CACHE) // 4) // 10**6}MB"
+    config = {"enable_external_access": "false", "memory_limit": cache}
+    with duckdb.connect(place, read_only=True, config=config) as connection:
         yield DuckDb(connection)
 
 
 @contextlib.contextmanager
-def _sqlite(place: str) -> Iterator[Database]:
+def _sqlite(place: str, _memory: int | None) -> Iterator[Database]:
     import sqlite3
 
     with contextlib.closing(sqlite3.connect(f"{Path(place).absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -129,7 +132,7 @@ def _sqlite(place: str) -> Iterator[Database]:
 
 
 @contextlib.contextmanager
-def _postgresql(place: str) -> Iterator[Database]:
+def _postgresql(place: str, _memory: int | None) -> Iterator[Database]:
     dbapi = require("adbc_driver_postgresql.dbapi", extra="databases", purpose="PostgreSQL")
     with dbapi.connect(place) as connection, contextlib.ExitStack() as opened:
         yield PostgreSql(connection, opened)

@@ -286,13 +286,13 @@ def plan(data: Any, method: str = "pca", **options: Any) -> Plan:
     return made
 
 
-@takes_fitted
+@takes_fitted  # type: ignore[arg-type]
 def project(decomposition: Decomposition, data: Any, **options: Any) -> Array:
     """Coordinates of rows in the space of a decomposition, in one read: for PCA and SVD (A - mean) / scale right."""
     return get_method(decomposition.method).function("project")(decomposition, data, **options)
 
 
-@takes_fitted
+@takes_fitted  # type: ignore[arg-type]
 def reconstruct(decomposition: Decomposition, scores: Array, **options: Any) -> Array:
     """Rows from their coordinates: for PCA and SVD (scores right^T) scale + mean."""
     return get_method(decomposition.method).function("reconstruct")(decomposition, scores, **options)

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
 
 from eckart.errors import InputError
 from eckart.result import Decomposition
@@ -65,7 +65,7 @@ def takes_fitted(
     return accepting
 
 
-def _refuse(given: Any) -> None:
+def _refuse(given: Any) -> NoReturn:
     kind = type(given).__name__
     last = getattr(given, "steps", None)
     if isinstance(last, list) and last and hasattr(given, "named_steps"):

@@ -25,7 +25,7 @@ from eckart.result import Decomposition
 Path = str | os.PathLike[str]
 
 
-@takes_fitted
+@takes_fitted  # type: ignore[arg-type]
 def project_to(
     decomposition: Decomposition,
     data: Any,
@@ -60,7 +60,7 @@ def project_to(
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, watch)
 
 
-@takes_fitted
+@takes_fitted  # type: ignore[arg-type]
 def reconstruct_to(
     decomposition: Decomposition,
     scores: Any,

@@ -137,7 +137,7 @@ def _scanned(talk: Talk, source: Source, k: int, special: dict[str, Any]) -> lis
 
     if not hasattr(source, "matrix"):
         raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
-    kernels = {"kernels": (special["kernel"],)} if "kernel" in special else {}
+    kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with talk.status("Trying kernels"), talk.warnings():
         best = scan_kernels(source.matrix, n_components=k, **kernels).best
     special["kernel"] = best.kernel

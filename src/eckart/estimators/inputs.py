@@ -111,7 +111,7 @@ def _take_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     return source
 
 
-def _refuse_other_columns(X: Any, frame: Source) -> None:
+def _refuse_other_columns(X: Any, frame: Source | RowSource) -> None:
     """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
     if frame.shape[1] == X.shape[1]:
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn, cast
 
 import numpy as np
 
@@ -188,11 +188,11 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
     if isinstance(data, io.TextIOBase):
         data = getattr(data, "buffer", None) or io.BytesIO(data.read().encode())
     if isinstance(data, io.IOBase) and hasattr(data, "read"):
-        o = options
+        o, stream = options, cast("BinaryIO", data)
         return open_source(
-            data, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
+            stream, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
             encoding=o.encoding, key=o.key,
-        )  # type: ignore[arg-type]  # fmt: skip
+        )  # fmt: skip
     if is_loader(data) or isinstance(data, Iterator):
         return batch_source(data, type(data).__name__, memory)
     return None

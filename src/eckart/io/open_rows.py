@@ -70,7 +70,8 @@ def open_paths(paths: Sequence[str], options: ReadOptions, *, memory: int | None
         return _several_parquet(found, name, options.row_names)
     share = None if memory is None else memory // len(found)
     sources = [open_table(path, memory=share, options=options) for path in found]
-    return stacked_sources(sources, found, name)
+    stacked: Source | RowSource = stacked_sources(sources, found, name)
+    return stacked
 
 
 def _several_parquet(paths: list[str], name: str, row_names: str | None) -> RowSource:

@@ -150,7 +150,7 @@ def make_kernel(
     if gamma is None:
         gamma = 1.0 / rows.shape[1]
     elif gamma in WIDTHS:
-        gamma = median_gamma(rows, kernel, WIDTHS[gamma])  # type: ignore[index]
+        gamma = median_gamma(rows, kernel, WIDTHS[gamma])
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
         raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'local', 'median', or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))

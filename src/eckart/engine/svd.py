@@ -39,9 +39,9 @@ from eckart.engine.settings import (
 )
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
-from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
-from eckart.options import check_choice, memory_bytes, near_match
+from eckart.options import check_choice, check_names, memory_bytes
 from eckart.places import place_of, refuse_other_place
 from eckart.result import Decomposition, Plan, Which
 
@@ -57,6 +57,7 @@ def find_axes(
     error: float | None = None,
     center: bool | None = None,
     scale: bool = False,
+    ddof: int = 1,
     which: Which = "largest",
     sample_weight: Any = None,
     solver: str = "auto",
@@ -74,6 +75,8 @@ def find_axes(
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
+    if ddof not in (0, 1):
+        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, with ddof 0 or 1.")
     opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
@@ -98,7 +101,23 @@ def find_axes(
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     _speak_up(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
+    result = with_divisor_n(result) if scale and not ddof else result
     return result if device is None else result.on_host()
+
+
+def with_divisor_n(d: Decomposition) -> Decomposition:
+    """The decomposition of columns scaled by deviations with divisor n: each is sqrt(n / (n - 1)) times as long.
+
+    One factor for all columns, so axes, shares and left vectors stay as they are.
+    """
+    grow = (d.weight / max(d.weight - 1.0, 1.0)) ** 0.5
+    c = d.certificate
+    certificate = None if c is None else replace(c, lower=c.lower * grow, upper=c.upper * grow)
+    parts = {name: value * grow if name == "row_norms" else value for name, value in d.parts.items()}
+    return replace(
+        d, values=d.values * grow, norm=d.norm * grow, scale=None if d.scale is None else d.scale / grow,
+        certificate=certificate, parts=parts,
+    )  # fmt: skip
 
 
 def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
@@ -106,13 +125,22 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     known = {
         name: p.default for name, p in inspect.signature(find_axes).parameters.items() if name not in ("data", "method")
     }
-    for name in options:
-        if name not in known:
-            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
+    check_names("plan", options, list(known))
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
-    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "device", "missing")
-    asked = {name: value for name, value in given.items() if name not in run_only}
+    run_only = (
+        "sample_weight",
+        "ddof",
+        "left",
+        "rng",
+        "stream",
+        "checkpoint",
+        "watch",
+        "executor",
+        "device",
+        "missing",
+    )
+    asked = {name: value for name, value in given.items() if name not in (*run_only, "missing")}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     _, choice = _prepare(opened, settings)
     return as_plan(opened, settings, choice)

@@ -188,9 +188,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     largest = float(values.max(initial=0.0))
     lowest = min(float(values.min(initial=0.0)), found.smallest)
     level = settings.significant * max(largest, -lowest)
-    positive = values[values > settings.nothing * largest]
-    least = float(positive.min()) if positive.size and not settings.everything else 0.0
-    if -lowest > max(level, 1e-10) and (values.min() < -level or -lowest > least or settings.everything):
+    if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
         share = f"{found.negative:.2%} of the sum of all moduli" if found.solution.spectrum is not None else (
             f"the lowest is {-lowest / largest:.2%} of the largest" if largest > 0 else "there are no positive ones"
         )  # fmt: skip

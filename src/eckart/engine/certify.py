@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.settings import TOLERANCE, Settings
 from eckart.engine.solution import Solution
 from eckart.engine.standardize.problem import Problem
+from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
@@ -64,7 +66,7 @@ def assemble(
         which=settings.which,
         row_names=opened.about.row_names,
         column_names=opened.about.column_names,
-        rank=numerical_rank(solution, sum(problem.shape)),
+        rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
         certificate=certify(solution, problem, settings, unit, dtype, sides.moved),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
@@ -144,6 +146,7 @@ def _ratio(largest: float, solution: Solution) -> float:
     return largest / max(float(solution.values.max(initial=0.0)), 1e-300)
 
 
+@lru_cache(maxsize=16)
 def _unit_of(dtype: object) -> float:
     return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
 
@@ -157,10 +160,10 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     if total <= 0.0:
         return 0.0, 0.0
     k = len(solution.values)
-    turned = unit * np.sqrt(k)
-    lost = 2.0 * turned * float(np.linalg.norm(solution.residuals)) + turned**2 * float(solution.upper.max(initial=0.0))
-    low = float(min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error))))
-    high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
+    turned = unit * k**0.5
+    lost = 2.0 * turned * euclidean(solution.residuals) + turned**2 * float(solution.upper.max(initial=0.0))
+    low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
+    high = float(solution.upper[:k].sum()) / max(total - error, 0.5 * total)
     return low, float(min(1.0, max(low, high)))
 
 
@@ -192,9 +195,9 @@ def angle_bound(
     residuals = solution.residuals
     if turned and solution.long_vectors is None:
         residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
-    residual = float(np.sqrt(np.sum(residuals**2)))
+    residual = euclidean(residuals)
     return min(
-        1.0, residual / gap + float(unit * np.sqrt(k)) + (0.0 if moved is None else float(np.linalg.norm(moved)))
+        1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))
     )
 
 
@@ -234,10 +237,16 @@ def word(solution: Solution, low: float, high: float) -> str:
     return f"{axes} {capture} {low:.4%} of the total; no {axes} can capture more than {high:.4%}{odds}."
 
 
-def numerical_rank(solution: Solution, sides: int) -> int | None:
-    """Singular values above (rows + columns) units of rounding times the largest; None when not all were computed."""
+def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:
+    """Singular values above (rows + columns) units of rounding times the largest; None when not all were computed.
+
+    Eigenvalues of a Gram matrix that its rounding may have made count as zeros only if `constant` columns explain them.
+    """
     if solution.spectrum is None:
         return None
+    if solution.spectrum_error:
+        known = int(np.count_nonzero(solution.spectrum > solution.spectrum_error))
+        return known if known >= len(solution.spectrum) - constant else None
     values = np.sqrt(solution.spectrum)
     return int(np.sum(values > values.max(initial=0.0) * sides * np.finfo(np.float64).eps))
 

@@ -23,7 +23,8 @@ _EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
 _REFINE = 6.0e-10
 """The same for mending small singular values, where all are wanted."""
 _DIRECT_RATE = 2.5e10
-_DIRECT_WORK = 1e7
+SMALL_WORK = 1e7
+"""Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
 _GRAM_SIZE = 20_000
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
@@ -54,6 +55,16 @@ class Shape:
         return min(self.rows, self.columns)
 
     @property
+    def work(self) -> float:
+        """Multiplications in a Gram matrix of dense data."""
+        return float(self.long) * self.short**2
+
+    @property
+    def tall_on_host(self) -> bool:
+        """Whether `standardize.resident` applies: dense rows in memory, not fewer than columns."""
+        return not (self.sparse or self.device or self.block_bytes) and self.rows >= self.columns
+
+    @property
     def dense_rate(self) -> float:
         return (_DEVICE_RATE if self.device else _RATE)[self.precision]
 
@@ -74,6 +85,8 @@ class Choice:
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
     """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
+    if solver == "auto" and memory is None and not shape.block_bytes and shape.work <= SMALL_WORK:
+        return _gram(shape, request)[1] if shape.tall_on_host else _direct(shape)[1]
     options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request)}
     if shape.block_bytes:
         return _choose_for_blocks(shape, options, solver, memory)
@@ -81,8 +94,8 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         choice = options[solver][1]
         _check_memory(choice, memory)
         return choice
-    if shape.long * shape.short**2 <= _DIRECT_WORK:
-        candidates = ["direct"]
+    if shape.work <= SMALL_WORK:
+        candidates = ["gram", "direct"] if shape.tall_on_host else ["direct"]
     else:
         names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
         if not shape.sparse and not _few(shape, request):

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
-from eckart.engine.backends.symmetric import leading_pairs
+from eckart.arrays import Array, fast_float64, from_numpy, is_host, namespace, to_numpy
+from eckart.engine.backends.symmetric import by_all, leading_pairs
+from eckart.engine.choose import SMALL_WORK
 from eckart.engine.digest import generator
-from eckart.engine.direct import check_finite, singular_triplets
+from eckart.engine.direct import check_finite, singular_triplets, solve_direct
 from eckart.engine.solution import Request, Solution, count_for, pick, residual_bounds
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
@@ -43,13 +44,12 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
     rows, size = problem.shape
     # Products of stored entries cost the same in float64.
-    cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.workbench)
-    few = request.k is None or 4 * (request.k + _EXTRA + _RANDOM) <= size
-    if problem.precision != "float64" and (full or cheap or request.smallest or not few):
+    exact = full or problem.sparse or fast_float64(problem.workbench) or not worth_measuring(problem.shape, request)
+    if problem.precision != "float64" and exact:
         problem.sharpen()
     gram = problem.first(gram=True)
     assert gram is not None
-    check_finite(float(namespace(gram).sum(gram)))
+    check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:
@@ -59,14 +59,24 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
         assert gram is not None
     solution = _solve(problem, gram, request)
     if not _good(solution, request) and problem.total > 0.0:
+        if rows * size * size <= SMALL_WORK and not full:
+            return solve_direct(problem, request)
         return refine(problem, to_numpy(gram), request)
     return solution
 
 
+def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
+    """Whether a Gram matrix in float32 and the pass that measures its error cost less than one in float64."""
+    rows, size = shape
+    few = request.k is None or 4 * (request.k + _EXTRA + _RANDOM) <= size
+    return few and rows * size * size > _FAST_WORK and not request.smallest
+
+
 def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     size = gram.shape[0]
-    whole = request.k is None or 4 * request.k >= size or size <= 128
-    count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
+    count = size if request.k is None else min(size, request.k + 1)
+    whole = 4 * count >= size or (by_all(size, count) if is_host(problem.workbench) else size <= 128)
+    count = size if whole else count
     smallest = request.smallest and not whole
     values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
     norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
@@ -83,6 +93,7 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
         upper=values[beyond] + error,
         residuals=np.full(k, 2.0 * error),
         spectrum=values if whole else None,
+        spectrum_error=error,
         rounding=error,
         precision=problem.precision,
     )

@@ -79,8 +79,11 @@ class RowBlocks:
 
     @property
     def dtype(self) -> Any:
+        given = self.matrix.dtype
+        if isinstance(given, np.dtype) and not isinstance(self.matrix, DeviceCsr):
+            return np.float32 if given == np.float32 else np.float64
         xp = namespace(self.like)
-        return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64
+        return xp.float32 if str(given).endswith("float32") else xp.float64
 
     @property
     def reads(self) -> int:

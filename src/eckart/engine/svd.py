@@ -19,14 +19,18 @@ from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.reading import Watch
+from eckart.engine.blocks.source import About
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose
 from eckart.engine.direct import solve_direct
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.gram import solve_gram
+from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.matrix import Opened, open_matrix, open_on_device
+from eckart.engine.prepare import Convert
+from eckart.engine.projection import plain_rows, plain_scores
+from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import (
     TOLERANCE,
     Settings,
@@ -38,6 +42,8 @@ from eckart.engine.settings import (
 )
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
+from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall
+from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, memory_bytes, near_match
@@ -73,6 +79,12 @@ def find_axes(
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
+    plain = not (left or scale or stream or checkpoint or executor or device) and sample_weight is None
+    if plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None:
+        found = find_resident(data, method, k=k, explain=explain, error=error, center=center, tol=tol, rng=rng,
+                              solver=solver, max_reads=max_reads)  # fmt: skip
+        if found is not None:
+            return found
     opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
@@ -100,6 +112,28 @@ def find_axes(
     return result if device is None else result.on_host()
 
 
+def find_resident(data: Any, method: Method, *, rng: Any, **options: Any) -> Decomposition | None:
+    """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
+    kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
+    if not kind or not data.shape[0] >= data.shape[1] > 0 or not (rng is None or type(rng) is int and rng >= 0):
+        return None
+    settings = check_settings(data.shape[1], method=method, scale=False, which="largest", memory=None, **options)
+    precision = "float32" if data.dtype == np.float32 else "float64"
+    opened = Opened(RowBlocks(data, precision, (Convert(data.dtype),)), About(name="X"))
+    request, choice = _prepare(opened, settings)
+    if choice.solver != "gram" or (precision == "float32" and worth_measuring(data.shape, request)):
+        return None
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        problem = ResidentTall(opened.matrix, center=settings.center)
+        try:
+            solution = solve_gram(problem, request)
+            result = assemble(opened, problem, solution, settings, choice, seed=rng or 0, keep_left=False)
+        except (OutOfRangeError, np.linalg.LinAlgError):
+            return None
+    _speak_up(result, solution)
+    return result
+
+
 def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     """What `find_axes` would do with the same arguments; reads nothing but the shape."""
     known = {
@@ -123,6 +157,9 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
     Gaps are filled the way they were when the axes were found, and refused where there was none.
     """
     d = decomposition
+    plain = None if "missing" in d.parts else plain_scores(d, data, whitening(d) if whiten else None)
+    if plain is not None:
+        return plain
     opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
@@ -156,6 +193,9 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
 def reconstruct_from_axes(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
     """Rows from scores: (scores right^T) scale + mean."""
     d = decomposition
+    plain = plain_rows(d, scores, True if whiten else None)
+    if plain is not None:
+        return plain
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")

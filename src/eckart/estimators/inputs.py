@@ -17,7 +17,7 @@ from eckart.io.frames import frame_source
 from eckart.io.open_rows import open_table
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
-from eckart.places import is_elsewhere, place_of, refuse_other_place
+from eckart.places import HOST, is_elsewhere, place_of, refuse_other_place
 
 
 def take(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -26,6 +26,8 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
     those remembered.
     """
+    if is_plain(X) and _take_plain(estimator, X, reset=reset):
+        return X
     same_place(estimator, X, reset=reset)
     if getattr(estimator, "missing", "error") != "error":
         X = unmasked(X)
@@ -48,6 +50,28 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
 
 
+def is_plain(X: Any) -> bool:
+    """Whether X is a two-dimensional NumPy array of float32 or float64 numbers, and no subclass: nothing to convert."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def _take_plain(estimator: Any, X: np.ndarray, *, reset: bool) -> bool:
+    """The width of X remembered or compared without scikit-learn's search for data frames; False: let that decide."""
+    known = estimator.__dict__
+    if reset:
+        known.pop("feature_names_in_", None)
+        known["n_features_in_"], known["_place"] = X.shape[1], HOST
+        return True
+    return (
+        known.get("n_features_in_") == X.shape[1]
+        and known.get("_place", HOST) == HOST
+        and "feature_names_in_" not in known
+    )
+
+
 def same_place(estimator: Any, X: Any, *, reset: bool) -> None:
     """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
     now = place_of(X)
@@ -62,6 +86,9 @@ def take_scores(X: Any, estimator: Any = None) -> Any:
     if estimator is not None:
         same_place(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
+        return X
+    # A sum is not finite where an entry is not; where it overflows, scikit-learn looks at every entry.
+    if is_plain(X) and np.isfinite(np.add.reduce(X, axis=None)):
         return X
     return check_array(X, dtype=[np.float64, np.float32], input_name="X")
 

@@ -14,6 +14,7 @@ changes the Gram matrix of the centred matrix B by W delta delta^T only, because
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,12 +40,12 @@ class Moments:
     additions: int = 0
     """Roundings that a term of `squares` has passed through."""
 
-    @property
+    @cached_property
     def total(self) -> float:
         """||B||_F^2."""
         return float(np.sum(self.in_units(self.squares)))
 
-    @property
+    @cached_property
     def raw_total(self) -> float:
         """||D||_F^2 in the units of B."""
         return float(np.sum(self.in_units(self.raw)))

@@ -18,7 +18,7 @@ _SPARSE_RATE = 1.5e10
 _DEVICE_RATE = {"float32": 4e13, "float64": 4e13}
 _DEVICE_SPARSE_RATE = 2e12
 """The same on a GPU."""
-_EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
+_EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
 _REFINE = 6.0e-10
 """The same for mending small singular values, where all are wanted."""
@@ -26,6 +26,10 @@ _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
 """Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
 _GRAM_SIZE = 20_000
+_CHECK = 1.4e-9
+"""Seconds per size^3 for a convergence check: Ritz pairs, and the eigenproblems of the bounds."""
+_STEP = 0.0015
+"""Seconds of a step of block Lanczos that do not depend on the size."""
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
 _BLOCKS_HELD = 4
@@ -81,6 +85,36 @@ class Choice:
     why: str
     block: int = 0
     capacity: int = 0
+    trial: Trial | None = None
+    """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
+
+
+_TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
+"""Block Lanczos is tried where so many steps cost at most this share of the Gram matrix and its eigenvectors."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The cost of continuing against that of the alternative, by the same model (a clock would not be repeatable).
+
+    No model knows the spectrum: of the same shape, a decaying one takes five steps and a flat one twenty or more.
+    """
+
+    product: float
+    """Seconds of a step's products."""
+    width: int
+    size: int
+    alternative: float
+
+    def cost(self, steps: float) -> float:
+        """Seconds of so many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
+        basis = 2.0 * self.size * (steps * self.width) ** 2 / _RATE["float64"]
+        checks = _CHECK * self.width**3 * steps**4 / 4.0
+        return steps * (self.product + _STEP) + basis + checks
+
+    def worth(self, done: int, remaining: float) -> bool:
+        """Whether so many steps more cost less than the alternative."""
+        return self.cost(done + remaining) - self.cost(done) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
@@ -94,6 +128,13 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         choice = options[solver][1]
         _check_memory(choice, memory)
         return choice
+    if _on_trial(shape, request):
+        cost, choice = options["lanczos"]
+        trial = _trial(shape, choice.block, options["gram"][0])
+        if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
+            options["lanczos"] = (max(cost, 1.01 * options["gram"][0]), choice)
+        else:
+            options["lanczos"] = (min(cost, 0.99 * options["gram"][0]), replace(choice, trial=trial))
     if shape.work <= SMALL_WORK:
         candidates = ["gram", "direct"] if shape.tall_on_host else ["direct"]
     else:
@@ -139,6 +180,17 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
             f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and "
             f"{memory:,} are allowed. Allow more memory, or ask for fewer components."
         )
+
+
+def _on_trial(shape: Shape, request: Request) -> bool:
+    """Whether the choice between block Lanczos and the Gram matrix can be revoked: dense data in memory, k given."""
+    dense = not (shape.sparse or shape.device or shape.block_bytes)
+    return dense and shape.short <= _GRAM_SIZE and request.k is not None and not request.smallest
+
+
+def _trial(shape: Shape, block: int, alternative: float) -> Trial:
+    width = block + 5
+    return Trial(4.0 * shape.long * shape.short * width / shape.dense_rate, width, shape.short, alternative)
 
 
 def _few(shape: Shape, request: Request) -> bool:

@@ -2,8 +2,8 @@
 
     scores = A V - mean^T V,    rows = scores V^T + mean.
 
-A V is larger than the scores by a factor of max_i |mean|^T |v_i| / deviation_i at most, and loses as many digits; beyond
-`_AMPLIFIED` the rows are centred first.
+A V is larger than the scores by a factor of max_i |mean|^T |v_i| / deviation_i at most, and loses as many digits;
+beyond `_AMPLIFIED` the rows are centred first.
 """
 
 from __future__ import annotations

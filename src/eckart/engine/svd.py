@@ -27,6 +27,7 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
+from eckart.engine.lanczos.terms import NotWorthError
 from eckart.engine.matrix import Opened, open_matrix, open_on_device
 from eckart.engine.prepare import Convert
 from eckart.engine.projection import plain_rows, plain_scores
@@ -115,7 +116,7 @@ def find_axes(
 def find_resident(data: Any, method: Method, *, rng: Any, **options: Any) -> Decomposition | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
-    if not kind or not data.shape[0] >= data.shape[1] > 0 or not (rng is None or type(rng) is int and rng >= 0):
+    if not kind or not data.shape[0] >= data.shape[1] > 0 or not (rng is None or (type(rng) is int and rng >= 0)):
         return None
     settings = check_settings(data.shape[1], method=method, scale=False, which="largest", memory=None, **options)
     precision = "float32" if data.dtype == np.float32 else "float64"
@@ -323,7 +324,7 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
         elif choice.solver == "gram":
             solution = solve_gram(problem, request)
         else:
-            solution = solve_lanczos(problem, request, block=choice.block, capacity=choice.capacity, rng=rng)
+            solution = _lanczos_or_gram(problem, request, choice, rng)
         finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
     except (np.linalg.LinAlgError, ValueError):
         # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
@@ -333,6 +334,17 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
     if not finite:
         refuse_not_finite(_stored(opened), opened.about.column_names)
     return solution
+
+
+def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator) -> Solution:
+    """Block Lanczos; where it was on trial and turns out to cost more than the Gram matrix, that."""
+    worth = None if choice.trial is None else choice.trial.worth
+    try:
+        return solve_lanczos(
+            problem, request, block=choice.block, capacity=choice.capacity, rng=rng, worth=worth
+        )  # fmt: skip
+    except NotWorthError:
+        return solve_gram(problem, request)
 
 
 def _stored(opened: Opened) -> Any:

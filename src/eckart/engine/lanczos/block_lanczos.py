@@ -20,7 +20,7 @@ from eckart.arrays import Array, namespace
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error
+from eckart.engine.lanczos.convergence import ConvergenceSchedule, expected_passes, remaining_error
 from eckart.engine.lanczos.finish import Evidence, bounds_from_basis, measure
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import ProbeRun, best_probe_bound, length_quantile
@@ -34,7 +34,7 @@ from eckart.engine.lanczos.restart import (
     separation,
 )
 from eckart.engine.lanczos.rounding import ErrorMeter
-from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
+from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, NotWorthError, Pairs, Start, Target
 from eckart.engine.solution import SHARE_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
@@ -168,6 +168,8 @@ class _Run:
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         aim = self.target.tolerance**0.5 if self.rode_along else self.backend.costs.probe_threshold
         self.schedule.plan(self.steps, worst, aim)
+        if not converged:
+            self._stop_if_not_worth(values, beyond)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
         state = replace(state, decided=self._decided(state))
@@ -177,6 +179,16 @@ class _Run:
             state = replace(state, decided=self._decided(state))
         self._record(state)
         return state
+
+    def _stop_if_not_worth(self, values: np.ndarray, beyond: float) -> None:
+        """Values are off by r^2 / gap: steps are expected until that is at the tolerance."""
+        last = max(float(values[self.target.k - 1]), 1e-300) if self.target.k is not None else 0.0
+        if self.target.worth is None or not last:
+            return
+        gap = max(1.0 - beyond / last, 1e-3)
+        expected = self.schedule.expected_steps((2.0 * self.target.tolerance * gap) ** 0.5)
+        if expected is not None and not self.target.worth(self.passes, expected):
+            raise NotWorthError
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values reach the share; None while no k does."""
@@ -343,6 +355,12 @@ class _Run:
         self.retry_below = 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
+        if self.target.worth is not None:
+            quantile = length_quantile(self.budget.total / 16, PROBES)
+            passes = expected_passes(1.0 - chosen.expected / chosen.needed, self.matrix.size, quantile)
+            # A narrow pass costs about half of a step.
+            if not self.target.worth(self.passes, 0.5 * min(passes, MOST_PASSES)):
+                raise NotWorthError
         every = chosen.count == size
         frozen = (
             self.basis.vectors if every else self.backend.times(self.basis.vectors, coefficients[:, : chosen.count])

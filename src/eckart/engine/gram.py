@@ -61,6 +61,10 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
     if not _good(solution, request) and problem.total > 0.0:
         if rows * size * size <= SMALL_WORK and not full:
             return solve_direct(problem, request)
+        if _partly(request, size) and not full:
+            leading = refine_leading(problem, to_numpy(gram), request)
+            if leading is not None:
+                return leading
         return refine(problem, to_numpy(gram), request)
     return solution
 
@@ -103,6 +107,11 @@ def _good(solution: Solution, request: Request) -> bool:
     """Whether the error of one eigenvalue is small beside the least of the wanted ones."""
     least = float(solution.values.min(initial=np.inf))
     return solution.rounding <= max(request.tolerance, 1e-14) * least
+
+
+def _partly(request: Request, size: int) -> bool:
+    """Whether a second pass over the leading vectors is much cheaper than one over all."""
+    return request.k is not None and 3 * (request.k + _EXTRA) <= size and not request.smallest
 
 
 # Products in float32, measured in float64
@@ -198,18 +207,56 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     )
 
 
+def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solution | None:
+    """A second pass over the k + 8 leading eigenvectors V of the computed Gram matrix G^ only (Rayleigh-Ritz).
+
+    With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual
+    V (L W^T - W^T Theta) + (G - G^) V W^T + rounding, at most r in norm, and G is at most s = l_{k+9} + e outside of V.
+    Then lambda_i(G) <= max(s, t_i), t_i the larger eigenvalue of [[theta_i, r], [r, s]]: e enters squared.
+    None where the gap between theta_k and s is too small for that.
+    """
+    assert request.k is not None
+    width, size = request.k + _EXTRA, gram.shape[0]
+    with one_blas_thread():
+        values, vectors = leading_pairs((gram + gram.T) / 2.0, width + 1)
+        kept = np.ascontiguousarray(vectors[:, :width])
+        found = _refined(problem, values[:width], kept)
+    theta, near = found.singular**2, found.absolute + found.relative * found.singular
+    above = (found.singular + near) ** 2 + found.squared
+    below = np.maximum(np.maximum(found.singular - near, 0.0) ** 2 - found.squared, 0.0)
+    rounding = lapack_eigenvalue_error(size, float(values[0]))
+    error = problem.gram_error() + rounding
+    turned = values[:width, None] * found.rotation.T - found.rotation.T * theta
+    residuals = np.sqrt(np.sum(turned**2, axis=0)) + error
+    largest, beyond = float(np.linalg.norm(turned)) + error, max(float(values[width]), 0.0) + error
+    half = (above - beyond) / 2.0
+    upper = np.maximum(beyond, beyond + half + np.sqrt(half**2 + largest**2))
+    k = request.k
+    if float(np.max(upper[:k] - above[:k])) > max(request.tolerance, 1e-14) * float(theta[k - 1]):
+        return None
+    return Solution(
+        solver="gram",
+        values=theta[:k],
+        vectors=from_numpy(np.ascontiguousarray(kept @ found.rotation[:k].T), problem.like),
+        lower=below[: k + 1],
+        upper=upper[: k + 1],
+        residuals=residuals[:k],
+        rounding=float(np.max(2.0 * near * found.singular + near**2)) + found.squared,
+    )
+
+
 def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refined:
     """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
 
     Errors, all bounded for the numbers in use:
     - X^ = X + E: column j of E is at most gamma(n) ||D||_F / l_j^1/2, so B is off by E L^1/2 V^T, of norm at most
-      sqrt(n) gamma(n) ||D||_F.
+      sqrt(c) gamma(n) ||D||_F, for c columns.
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
       between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
       under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f.
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
-    size, largest = len(values), float(values[0])
+    size, count, largest = vectors.shape[0], len(values), float(values[0])
     floor = 2.0 * UNIT * size * largest
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots
@@ -222,13 +269,13 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     first_error = problem.gram_error()
     additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # about 4 gamma
     trace = float(np.trace(middle))
-    spread = additions * trace + lapack_eigenvalue_error(size, float(inner_values[-1])) + UNIT * size
-    lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(size))) + gamma(size)
+    spread = additions * trace + lapack_eigenvalue_error(count, float(inner_values[-1])) + UNIT * size
+    lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(count))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
     return _Refined(
         singular,
         rotation,
         relative=0.5 * spread + lost + problem.moments.scale_error,
-        absolute=np.sqrt(size) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(size, float(singular[0])),
+        absolute=np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
         squared=spread * (first_error + floor + centring) + centring,
     )

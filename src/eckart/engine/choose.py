@@ -49,6 +49,8 @@ class Shape:
     """Size of the blocks that the data are read in; 0 when they are in memory."""
     device: bool = False
     """On a GPU."""
+    resident: bool = False
+    """Dense NumPy rows, not fewer than columns, whose Gram matrix needs no preparation (`standardize.resident`)."""
 
     @property
     def long(self) -> int:
@@ -62,11 +64,6 @@ class Shape:
     def work(self) -> float:
         """Multiplications in a Gram matrix of dense data."""
         return float(self.long) * self.short**2
-
-    @property
-    def tall_on_host(self) -> bool:
-        """Whether `standardize.resident` applies: dense rows in memory, not fewer than columns."""
-        return not (self.sparse or self.device or self.block_bytes) and self.rows >= self.columns
 
     @property
     def dense_rate(self) -> float:
@@ -120,7 +117,7 @@ class Trial:
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
     """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
     if solver == "auto" and memory is None and not shape.block_bytes and shape.work <= SMALL_WORK:
-        return _gram(shape, request)[1] if shape.tall_on_host else _direct(shape)[1]
+        return _gram(shape, request)[1] if shape.resident else _direct(shape)[1]
     options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request)}
     if shape.block_bytes:
         return _choose_for_blocks(shape, options, solver, memory)
@@ -136,7 +133,7 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         else:
             options["lanczos"] = (min(cost, 0.99 * options["gram"][0]), replace(choice, trial=trial))
     if shape.work <= SMALL_WORK:
-        candidates = ["gram", "direct"] if shape.tall_on_host else ["direct"]
+        candidates = ["gram", "direct"] if shape.resident else ["direct"]
     else:
         names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
         if not shape.sparse and not _few(shape, request):

@@ -72,6 +72,14 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     return _open_dense(data, about)
 
 
+def unprepared(data: Any) -> Opened | None:
+    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data."""
+    if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
+        return None
+    precision = "float32" if data.dtype == np.float32 else "float64"
+    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), About(name="X"))
+
+
 _BLOCK_BYTES = (2**16, 2**26)
 
 

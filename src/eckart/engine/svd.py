@@ -19,7 +19,6 @@ from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.reading import Watch
-from eckart.engine.blocks.source import About
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose
 from eckart.engine.direct import solve_direct
@@ -28,10 +27,8 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
 from eckart.engine.lanczos.terms import NotWorthError
-from eckart.engine.matrix import Opened, open_matrix, open_on_device
-from eckart.engine.prepare import Convert
+from eckart.engine.matrix import Opened, open_matrix, open_on_device, unprepared
 from eckart.engine.projection import plain_rows, plain_scores
-from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import (
     TOLERANCE,
     Settings,
@@ -43,7 +40,7 @@ from eckart.engine.settings import (
 )
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
-from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall
+from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
@@ -80,17 +77,21 @@ def find_axes(
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
-    plain = not (left or scale or stream or checkpoint or executor or device) and sample_weight is None
-    if plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None:
-        found = find_resident(data, method, k=k, explain=explain, error=error, center=center, tol=tol, rng=rng,
-                              solver=solver, max_reads=max_reads)  # fmt: skip
-        if found is not None:
-            return found
-    opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor, device)
+    plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
+    plain = plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None
+    given = data if missing == "error" else unmasked(data)
+    opened = unprepared(data) if plain else None
+    if opened is None:
+        opened = _open(given, memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
     )  # fmt: skip
+    if plain and is_resident(opened):
+        found = _find_resident(opened, settings, rng)
+        if found is not None:
+            return found
+        opened = _open(given, memory, stream, checkpoint, executor, device)
     weights = check_weights(sample_weight, opened.matrix.shape[0])
     if weights is not None:
         opened, weights = without_zero_weights(opened, weights)
@@ -113,22 +114,18 @@ def find_axes(
     return result if device is None else result.on_host()
 
 
-def find_resident(data: Any, method: Method, *, rng: Any, **options: Any) -> Decomposition | None:
+def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
-    kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
-    if not kind or not data.shape[0] >= data.shape[1] > 0 or not (rng is None or (type(rng) is int and rng >= 0)):
-        return None
-    settings = check_settings(data.shape[1], method=method, scale=False, which="largest", memory=None, **options)
-    precision = "float32" if data.dtype == np.float32 else "float64"
-    opened = Opened(RowBlocks(data, precision, (Convert(data.dtype),)), About(name="X"))
-    request, choice = _prepare(opened, settings)
-    if choice.solver != "gram" or (precision == "float32" and worth_measuring(data.shape, request)):
+    matrix = opened.matrix
+    request, choice = _prepare(opened, settings, resident=True)
+    if choice.solver != "gram" or (matrix.precision == "float32" and worth_measuring(matrix.shape, request)):
         return None
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        problem = ResidentTall(opened.matrix, center=settings.center)
+        problem = ResidentTall(matrix, center=settings.center)
         try:
             solution = solve_gram(problem, request)
-            result = assemble(opened, problem, solution, settings, choice, seed=rng or 0, keep_left=False)
+            seed = generator(rng)[0] if rng is not None else 0
+            result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=False)
         except (OutOfRangeError, np.linalg.LinAlgError):
             return None
     _speak_up(result, solution)
@@ -148,7 +145,9 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "device", "missing")
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
-    _, choice = _prepare(opened, settings)
+    others = ("scale", "left", "sample_weight", "stream", "checkpoint", "executor", "device")
+    plain = all(given[name] is known[name] for name in (*others, "which", "missing", "memory"))
+    _, choice = _prepare(opened, settings, resident=plain and is_resident(opened))
     return as_plan(opened, settings, choice)
 
 
@@ -277,11 +276,12 @@ def _largest_block(matrix: Any) -> int:
     return int(rows * max(matrix.entries / max(matrix.shape[0], 1), 1.0) * itemsize) + 1
 
 
-def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
+def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
     size = 0 if matrix.resident else _largest_block(matrix)
-    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, not is_host(matrix.like))
+    device = not is_host(matrix.like)
+    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, device, resident)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver

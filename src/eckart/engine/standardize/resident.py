@@ -39,6 +39,14 @@ class OutOfRangeError(ArithmeticError):
     """The sum of squares is zero, not finite, or so large or small that squares are not safe."""
 
 
+def is_resident(opened: Any) -> bool:
+    """Whether `ResidentTall` applies: dense NumPy rows, not fewer than columns, of ordinary size."""
+    matrix = opened.matrix
+    if not isinstance(matrix, RowBlocks) or opened.exponent or not isinstance(matrix.matrix, np.ndarray):
+        return False
+    return matrix.shape[0] >= matrix.shape[1]
+
+
 class ResidentTall(Tall):
     """B with the rows of A as its rows; the Gram matrix first, all other products as for any tall matrix."""
 
@@ -107,12 +115,12 @@ class ResidentTall(Tall):
 def first_means(data: np.ndarray) -> np.ndarray | None:
     """Means of the first rows; None where they are so small beside the spread that nothing is lost without them.
 
-    Subtracting costs a copy of each block, which float32 blocks and small data need in any case.
+    Subtracting costs a copy of each block, which is nothing for small data.
     """
     rows = data[:_FIRST_ROWS].astype(np.float64)
     mean = np.add.reduce(rows, axis=0)
     mean /= len(rows)
-    if data.size > _BLOCK_ENTRIES and data.dtype == np.float64:
+    if data.size > _BLOCK_ENTRIES:
         rows -= mean
         spread = np.einsum("ij,ij->j", rows, rows) / len(rows)
         if np.all(mean * mean <= spread):

@@ -53,11 +53,12 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
         data = open_table(data, memory=memory, stream=stream)
     elif is_dask(data):
         data = dask_rows(data)
-    if isinstance(data, RowSource):
+    numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
+    if not numbers and isinstance(data, RowSource):
         if stream or isinstance(data, DaskRows) or too_large(data, memory):
             return open_blocks(data, memory)
         data = MemorySource(data.read(0, data.shape[0]), data.about)
-    if isinstance(data, Source):
+    if not numbers and isinstance(data, Source):
         about = data.about
         data = _whole(data)
     elif (stored := as_device_csr(data)) is not None:

@@ -35,12 +35,14 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
         X = open_table(X, memory=memory_bytes(getattr(estimator, "memory", None)))
     elif is_dask(X):
         X = dask_rows(X)
-    if isinstance(X, Source | RowSource):
+    numbers = is_numpy(X) or is_sparse(X)
+    # Protocols are slow to test for.
+    if not numbers and isinstance(X, Source | RowSource):
         return _take_source(estimator, X, reset=reset)
     if is_elsewhere(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
-    frame = None if is_numpy(X) or is_sparse(X) or isinstance(X, list | tuple) else frame_source(X)
+    frame = None if numbers or isinstance(X, list | tuple) else frame_source(X)
     if frame is not None:
         _refuse_other_columns(X, frame)
         validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -43,6 +43,7 @@ _SINGLE = 64.0 * float(np.finfo(np.float32).eps)
 """Share of the trace that rounding of float32 data in means and sums may hide."""
 _BEYOND = 11
 """Ritz pairs computed after the k-th: candidates for a proved gap."""
+_NARROW_BLOCK = 16
 _RIDE_ALONG_PASSES = 4
 """Passes that must fit into the basis after probes have joined."""
 _SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
@@ -112,6 +113,9 @@ class _Run:
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
+        # On trial, every residual counts for the prediction; narrow steps cost less than a check.
+        if self.target.worth is None and self.block <= _NARROW_BLOCK:
+            self.schedule.most = 4
         self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self._meter())
 
     # The iteration

@@ -14,6 +14,8 @@ ATTAINABLE = 2e-8
 class ConvergenceSchedule:
     """When to check convergence, which costs an eigenproblem of the size of the basis."""
 
+    most: int = 2
+    """Steps from one check to the next, at most."""
     following: int = 0
     """The step from which on the next check is due."""
     last: tuple[int, float] | None = None
@@ -22,7 +24,7 @@ class ConvergenceSchedule:
     """Logarithms of the factors by which the residual fell in a step, check by check."""
 
     def plan(self, step: int, worst: float, goal: float) -> None:
-        """Check again before the residual, falling at its present rate, reaches the goal; skip at most one step."""
+        """Check again before the residual, falling at its present rate, reaches the goal."""
         self.following = step + 1
         if self.last is not None:
             self.rates.append(
@@ -31,7 +33,7 @@ class ConvergenceSchedule:
         if self.last is not None and worst > goal > 0.0:
             before_step, before = self.last
             rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
-            self.following = step + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
+            self.following = step + max(1, min(self.most, int(0.6 * np.log(worst / goal) / rate)))
         self.last = (step, worst)
 
     def expected_steps(self, goal: float) -> float | None:

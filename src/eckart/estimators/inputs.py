@@ -26,7 +26,7 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
     those remembered.
     """
-    if is_plain(X) and _take_plain(estimator, X, reset=reset):
+    if (is_plain(X) or _is_plain_csr(X)) and _take_plain(estimator, X, reset=reset):
         return X
     same_place(estimator, X, reset=reset)
     if getattr(estimator, "missing", "error") != "error":
@@ -55,6 +55,11 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
 def is_plain(X: Any) -> bool:
     """Whether X is a two-dimensional NumPy array of float32 or float64 numbers, and no subclass: nothing to convert."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+
+
+def _is_plain_csr(X: Any) -> bool:
+    """The same for SciPy's CSR matrices; the engine checks their indices before it uses them."""
+    return is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
 
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from sklearn import get_config
 
 from eckart.arrays import Array
@@ -48,8 +47,8 @@ def _frames_wanted(estimator: Any) -> bool:
 def _plain(method: Any) -> Callable[..., Any]:
     @functools.wraps(method)
     def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        # Arrays stay arrays as long as nobody has asked for frames, and need no container then.
-        bare = is_elsewhere(X) or (type(X) is np.ndarray and not _frames_wanted(self))
+        # Scores stay an array as long as nobody has asked for frames, and need no container then.
+        bare = is_elsewhere(X) or not _frames_wanted(self)
         return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
 
     chosen.plain_elsewhere = True  # type: ignore[attr-defined]

@@ -104,7 +104,7 @@ def _make(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
         right = right / np.asarray(d.scale, np.float64)[:, None]
     if whitening is not None:
         right = right / np.asarray(whitening, np.float64)
-    factor = np.ascontiguousarray(right.astype(dtype))
+    factor = np.ascontiguousarray(right, dtype)
     if d.mean is None:
         return Projector(factor, None, None)
     mean = np.asarray(d.mean, np.float64)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -28,33 +26,35 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+class one_blas_thread:
     """BLAS on one thread: while our own threads run, and for problems too small to be worth two.
 
     On a busy machine, BLAS threads that wait for each other cost more than they bring. NumPy and SciPy bring a BLAS
     each, whose idle threads would compete: both are held. Each library is called directly; threadpoolctl's own limits
     take four times as long, which counts in a fit of a tenth of a millisecond.
     """
-    global _users, _count, _before  # noqa: PLW0603
-    libraries = _libraries()
-    with _lock:
-        if _users == 0:
-            _before = [library.get_num_threads() for library in libraries]
-            _count = max(1, min(_before, default=available_cores()))
-            for library, count in zip(libraries, _before, strict=True):
-                if count != 1:
-                    library.set_num_threads(1)
-        _users += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        global _users, _count, _before  # noqa: PLW0603
         with _lock:
-            _users -= 1
             if _users == 0:
+                libraries = _libraries()
+                _before = [library.get_num_threads() for library in libraries]
+                _count = max(1, min(_before, default=available_cores()))
                 for library, count in zip(libraries, _before, strict=True):
                     if count != 1:
-                        library.set_num_threads(count)
+                        library.set_num_threads(1)
+            _users += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _users  # noqa: PLW0603
+        with _lock:
+            _users -= 1
+            if _users:
+                return
+            for library, count in zip(_libraries(), _before, strict=True):
+                if count != 1:
+                    library.set_num_threads(count)
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,8 @@ from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+
+_UNIT = float(np.finfo(np.float64).eps)
 
 
 def assemble(
@@ -146,8 +147,9 @@ def _ratio(largest: float, solution: Solution) -> float:
     return largest / max(float(solution.values.max(initial=0.0)), 1e-300)
 
 
-@lru_cache(maxsize=16)
 def _unit_of(dtype: object) -> float:
+    if dtype is np.float64:
+        return _UNIT
     return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
 
 

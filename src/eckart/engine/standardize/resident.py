@@ -18,7 +18,7 @@ from eckart.arrays import Array
 from eckart.engine.operator import Operator
 from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
-from eckart.engine.standardize.case import AMPLIFIED
+from eckart.engine.standardize.case import AMPLIFIED, RANGE
 from eckart.engine.standardize.moments import describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.tall import Tall
@@ -31,8 +31,6 @@ _MOST_ROWS = 2048
 _SEGMENT_WORK = 2e7
 """Multiplications for which handing a segment to another thread is worth while."""
 _MOST_SEGMENTS = 8
-_RANGE = (1e-200, 1e200)
-"""Sums of squares outside of this call for scaling by a power of two."""
 
 
 class OutOfRangeError(ArithmeticError):
@@ -65,8 +63,8 @@ class ResidentTall(Tall):
             self._shift = first_means(data)
         sums, products = shifted_sums(data, self._shift, center=self.center)
         raw = products.diagonal().copy()
-        total = float(raw.sum())
-        if not _RANGE[0] < total < _RANGE[1]:
+        low, high = RANGE["float64"]
+        if not low < float(raw.max()) < high:
             raise OutOfRangeError
         rest, squares = sums / count, raw
         if self.center:
@@ -81,7 +79,7 @@ class ResidentTall(Tall):
         self._operator, self._arriving, self._ready = None, None, True
         self._moments = describe(
             center=self.center, scale=False, rest=rest, raw=raw, squares=squares, weight=float(count),
-            constant=constant, shift=self._shift, additions=additions,
+            constant=constant, shift=self._shift, additions=additions, units=self._units,
         )  # fmt: skip
         self._sums = sums
         return products
@@ -102,6 +100,9 @@ class ResidentTall(Tall):
         if self._operator is None and self._ready:
             self._operator = self._wrapped(self._sums, float(self._given.shape[0]))
         return super().operator
+
+    def _change_units(self) -> bool:
+        return False  # data that need other units are refused (`OutOfRangeError`)
 
     def _better_shift(self) -> Array | None:
         moments = self.moments

@@ -53,7 +53,7 @@ def validated(method: Method) -> Method:
     @functools.wraps(method)
     def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = self.__dict__
-        for name, default, allowed in _constraints(type(self)):
+        for name, default, allowed in _constraints(cast("Any", type(self))):
             value = given.get(name, default)
             if value is not default and not any(constraint.is_satisfied_by(value) for constraint in allowed):
                 if not get_config()["skip_parameter_validation"]:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [--only TEXT ...] [--families test|tuning] [--repeats 7] [--limit 60]`"""
+"""`python -m benchmarks [--quick] [--only TEXT ...] [--families test|tuning] [--clock processor] [--limit 60]`"""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", help=f"rows whose name contains this, or '{FIRST}' for first calls")
     parser.add_argument("--quick", action="store_true", help="tiny and small sizes, three rounds")
     parser.add_argument("--families", choices=["test", "tuning"], default="test")
+    parser.add_argument("--clock", choices=["wall", "processor"], default="wall", help="processor: for busy machines")
     parser.add_argument("--repeats", type=int, default=7, help="interleaved rounds (default 7)")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call (default 60)")
     return parser.parse_args()
@@ -53,10 +54,10 @@ def wanted(case: Case, options: argparse.Namespace) -> bool:
 
 def main() -> None:
     options = arguments()
-    facts = {**machine(), "families": options.families}
+    facts = {**machine(), "families": options.families, "clock": options.clock}
     print(", ".join(f"{name} {value}" for name, value in facts.items()), flush=True)
     repeats = 3 if options.quick else options.repeats
-    session = Session(options.families, repeats=repeats, limit=options.limit)
+    session = Session(options.families, repeats=repeats, limit=options.limit, clock=options.clock)
     rows = []
     print(HEAD, flush=True)
     try:

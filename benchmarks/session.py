@@ -117,9 +117,9 @@ class Process:
 class Session:
     """The two processes, and the rules of timing."""
 
-    def __init__(self, families: str, *, repeats: int, limit: float) -> None:
+    def __init__(self, families: str, *, repeats: int, limit: float, clock: str = "wall") -> None:
         self.processes = {True: Process(families), False: Process(families)}
-        self.repeats, self.limit = repeats, limit
+        self.repeats, self.limit, self.clock = repeats, limit, clock
 
     def measure(self, number: int, case: Case) -> Row:
         known = peers(case)
@@ -138,7 +138,9 @@ class Session:
                 if turn >= 3 and spent > (10.0 if peer.name in (OURS, DEFAULT) else 2.0):
                     continue
                 time.sleep(PAUSE)
-                answer = self.processes[peer.name == OURS].ask({"peer": peer.name, "least": LEAST}, self.limit)
+                answer = self.processes[peer.name == OURS].ask(
+                    {"peer": peer.name, "least": LEAST, "clock": self.clock}, self.limit
+                )
                 if "seconds" in answer:
                     timing.seconds.append(answer["seconds"])
         return Row(case, list(timings.values()))

@@ -27,7 +27,7 @@ from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.choose import SMALL_WORK
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets, solve_direct
-from eckart.engine.solution import Request, Solution, count_for, is_undecided, pick, residual_bounds
+from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, residual_bounds
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -208,15 +208,18 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     chosen = pick(spectrum, k, smallest=request.smallest)
     basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.like)
     near = slack[chosen]
+    lower = np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0)
+    upper = (singular[chosen] + near) ** 2 + found.squared
+    sharp = is_accurate(lower, upper, float(spectrum[chosen].min(initial=np.inf)), largest**2, request.tolerance)
     return Solution(
         solver="gram",
         values=spectrum[chosen],
         vectors=basis,
-        lower=np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0),
-        upper=(singular[chosen] + near) ** 2 + found.squared,
+        lower=lower,
+        upper=upper,
         residuals=np.full(k, 2.0 * rounding + 2.0 * float(slack[0]) * largest),
         spectrum=spectrum,
-        proved=not undecided,
+        proved=sharp and not undecided,
         undecided=undecided,
         rounding=rounding,
     )
@@ -256,6 +259,7 @@ def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solu
         lower=below[: k + 1],
         upper=upper[: k + 1],
         residuals=residuals[:k],
+        proved=is_accurate(below[:k], upper[:k], float(theta[k - 1]), float(theta[0]), request.tolerance),
         rounding=float(np.max(2.0 * near * found.singular + near**2)) + found.squared,
     )
 

@@ -205,7 +205,7 @@ def angle_bound(
     if turned and solution.long_vectors is None:
         residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
     residual = euclidean(residuals)
-    return min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved)))
+    return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:

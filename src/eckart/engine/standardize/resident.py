@@ -50,13 +50,14 @@ class ResidentTall(Tall):
 
     def __init__(self, given: RowBlocks, *, center: bool) -> None:
         super().__init__(given.precise(), center=center, scale=False)
+        self._data: np.ndarray = given.matrix
         self._ready = False
 
     def _first(self, right: Array | None, *, gram: bool) -> Array | None:
         if not gram:
             self._ready = False
             return super()._first(right, gram=gram)
-        data = self._given.matrix
+        data = self._data
         count = len(data)
         self._given.counter.reads += 1
         if self.center and not self._ready:
@@ -90,7 +91,7 @@ class ResidentTall(Tall):
             return
         if self._shift is None:
             self._shift = np.zeros(len(sums))
-        self._shift[constant] = self._given.matrix[0, constant]
+        self._shift[constant] = self._data[0, constant]
         sums[constant] = rest[constant] = 0.0
         products[constant] = products[:, constant] = 0.0
 
@@ -119,7 +120,7 @@ def first_means(data: np.ndarray) -> np.ndarray | None:
     Subtracting costs a copy of each block, which is nothing for small data.
     """
     rows = data[:_FIRST_ROWS].astype(np.float64)
-    mean = np.add.reduce(rows, axis=0)
+    mean: np.ndarray = np.add.reduce(rows, axis=0)
     mean /= len(rows)
     if data.size > _BLOCK_ENTRIES:
         rows -= mean
@@ -151,7 +152,8 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
         assert products is not None
         return sums, products
 
-    return fold(step, edges, _add)
+    found: tuple[np.ndarray, np.ndarray] = fold(step, edges, _add)
+    return found
 
 
 def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> np.ndarray:

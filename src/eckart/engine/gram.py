@@ -43,8 +43,11 @@ _EXTRA = 8
 """Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
 
 
-def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Solution:
-    """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
+def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
+    """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself.
+
+    `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
+    """
     rows, size = problem.shape
     # Products of stored entries cost the same in float64.
     exact = full or problem.sparse or fast_float64(problem.workbench) or not worth_measuring(problem.shape, request)
@@ -62,7 +65,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
         assert gram is not None
     solution = _solve(problem, gram, request)
     if not _good(solution, request) and problem.total > 0.0:
-        if rows * size * size <= SMALL_WORK and not full:
+        if or_direct and rows * size * size <= SMALL_WORK:
             return solve_direct(problem, request)
         if _partly(request, size) and not full:
             leading = refine_leading(problem, to_numpy(gram), request)

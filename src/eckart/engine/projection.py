@@ -46,11 +46,12 @@ def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | No
     kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
     if not kind or data.shape[1] != d.columns or not data.shape[0] or not isinstance(d.right, np.ndarray) or not d.k:
         return None
-    projector = _projector(d, data.dtype, whitening)
-    scores = product(data, projector.factor, projector.mean)
-    if projector.offset is not None:
-        scores -= projector.offset
-    largest = max(float(scores.max()), -float(scores.min()))
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        projector = _projector(d, data.dtype, whitening)
+        scores = product(data, projector.factor, projector.mean)
+        if projector.offset is not None:
+            scores -= projector.offset
+        largest = max(float(scores.max()), -float(scores.min()))
     low, high = _SAFE[data.dtype.char]
     return scores if low < largest < high else None
 

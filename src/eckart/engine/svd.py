@@ -123,7 +123,7 @@ def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decompositio
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         problem = ResidentTall(matrix, center=settings.center)
         try:
-            solution = solve_gram(problem, request)
+            solution = solve_gram(problem, request, or_direct=True)
             seed = generator(rng)[0] if rng is not None else 0
             result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=False)
         except (OutOfRangeError, np.linalg.LinAlgError):

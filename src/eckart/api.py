@@ -276,7 +276,7 @@ def plan(data: Any, method: str = "pca", **options: Any) -> Plan:
     --------
     >>> import numpy as np, eckart as ek
     >>> ek.plan(np.ones((1000, 20)), "pca", k=3).solver
-    'direct'
+    'gram'
     """
     chosen = get_method(method)
     if chosen.plan is None:

@@ -44,13 +44,15 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
     """
     about = About(name=name)
-    if not isinstance(data, RowSource):
+    numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
+    if not numbers and not isinstance(data, RowSource):
         data = open_with(data, memory=memory, stream=stream)
-    if isinstance(data, RowSource):
+        numbers = isinstance(data, np.ndarray) or is_sparse(data)
+    if not numbers and isinstance(data, RowSource):
         if stream or isinstance(data, DaskRows) or too_large(data, memory):
             return open_blocks(data, memory)
         data = MemorySource(data.read(0, data.shape[0]), data.about)
-    if isinstance(data, Source):
+    if not numbers and isinstance(data, Source):
         about = data.about
         data = _whole(data)
     elif (stored := stored_elsewhere(data)) is not None:
@@ -61,6 +63,14 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     if is_sparse(data):
         return _open_sparse(data, about)
     return _open_dense(data, about)
+
+
+def unprepared(data: Any) -> Opened | None:
+    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data."""
+    if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
+        return None
+    precision = "float32" if data.dtype == np.float32 else "float64"
+    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), About(name="X"))
 
 
 _BLOCK_BYTES = (2**16, 2**26)

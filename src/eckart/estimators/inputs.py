@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from eckart.arrays import is_array, is_numpy, to_numpy
+from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.engine.matrix import open_matrix
 from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.open_data import open_with
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
-from eckart.places import is_elsewhere, place_of, refuse_other_place
+from eckart.places import HOST, is_elsewhere, place_of, refuse_other_place
 
 _FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
@@ -28,11 +28,15 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
     those remembered.
     """
+    if (is_plain(X) or _is_plain_csr(X)) and _take_plain(estimator, X, reset=reset):
+        return X
     if getattr(estimator, "missing", "error") != "error":
         X = unmasked(X)
     given, X = X, opened(X, memory_bytes(getattr(estimator, "memory", None)))
     same_place(estimator, X, reset=reset)
-    if isinstance(X, Source | RowSource):
+    numbers = is_numpy(X) or is_sparse(X)
+    # Protocols are slow to test for.
+    if not numbers and isinstance(X, Source | RowSource):
         if _is_frame(given) and X.shape[1] <= given.shape[1]:
             _refuse_other_columns(given, X)
             if type(given).__module__.startswith(("pandas", "polars")):
@@ -64,6 +68,33 @@ def _is_frame(given: Any) -> bool:
     return type(given).__module__.partition(".")[0] in _FRAMES and hasattr(given, "shape") and hasattr(given, "columns")
 
 
+def is_plain(X: Any) -> bool:
+    """Whether X is a two-dimensional NumPy array of float32 or float64 numbers, and no subclass: nothing to convert."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+
+
+def _is_plain_csr(X: Any) -> bool:
+    """The same for SciPy's CSR matrices; the engine checks their indices before it uses them."""
+    return is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def _take_plain(estimator: Any, X: np.ndarray, *, reset: bool) -> bool:
+    """The width of X remembered or compared without scikit-learn's search for data frames; False: let that decide."""
+    known = estimator.__dict__
+    if reset:
+        known.pop("feature_names_in_", None)
+        known["n_features_in_"], known["_place"] = X.shape[1], HOST
+        return True
+    return (
+        known.get("n_features_in_") == X.shape[1]
+        and known.get("_place", HOST) == HOST
+        and "feature_names_in_" not in known
+    )
+
+
 def same_place(estimator: Any, X: Any, *, reset: bool) -> None:
     """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
     now = place_of(X)
@@ -78,6 +109,9 @@ def take_scores(X: Any, estimator: Any = None) -> Any:
     if estimator is not None:
         same_place(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
+        return X
+    # A sum is not finite where an entry is not; where it overflows, scikit-learn looks at every entry.
+    if is_plain(X) and np.isfinite(np.add.reduce(X, axis=None)):
         return X
     return check_array(X, dtype=[np.float64, np.float32], input_name="X", ensure_min_features=0)
 

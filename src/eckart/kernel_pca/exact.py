@@ -136,7 +136,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     request = Request(k, settings.share, tolerance=tolerance, max_reads=settings.max_reads)
     if plan.solver == "direct":
         refuse_overflow(matrix.diagonal)
-        found = solve_whole(matrix, request)
+        found = solve_whole(matrix, request, positive=kernel.positive)
     else:
         width = k or 32
         capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))

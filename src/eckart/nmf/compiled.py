@@ -22,8 +22,9 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
     Returns the sum of the projected gradients that were met in the first sweep. On return rest = target - G own.
     """
     k = gram.shape[0]
-    for s in range(k):
-        rest[s, :size] = target[s, :size]
+    for s in range(k):  # in loops: assigning a slice to a slice takes two seconds to compile
+        for r in range(size):
+            rest[s, r] = target[s, r]
     for t in range(k):
         for s in range(k):
             entry = gram[t, s]
@@ -76,7 +77,8 @@ def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-unty
     """product = A[row] other, four entries at a time so that four rows of `other` are on their way from memory."""
     k = other.shape[1]
     begin, end = indptr[row], indptr[row + 1]
-    product[:] = 0.0
+    for t in range(k):
+        product[t] = 0.0
     whole = begin + (end - begin) // 4 * 4
     for p in range(begin, whole, 4):
         a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]

@@ -18,14 +18,19 @@ from eckart.nmf.squares import END
 SHARE = 0.05
 FLOOR = 1e-12
 """W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
+_PIECES, _PIECE = 16, 2**14
+"""Pieces that threads share, and entries that are worth a piece."""
 _BLOCK_BYTES = 2_000_000
 
 
 class Entries:
     """Steps over the given entries of a dense (NaN: unknown) or CSR matrix (`observed`: not stored is unknown)."""
 
-    def __init__(self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
-        self.penalties = penalties
+    def __init__(
+        self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int,
+        row_tolerance: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.penalties, self.row_tolerance = penalties, row_tolerance
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
         self.matrix, self.turned = matrix, turned(matrix)
@@ -54,7 +59,7 @@ class Entries:
             return [
                 nmf_entries.rows(
                     self.divergence, self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge,
-                    self.floor, *effort, old, push, score, *block[3:], new, ahead,
+                    self.floor, *effort, self.row_tolerance, old, push, score, *block[3:], new, ahead,
                 )
                 for block in entry_blocks(matrix, piece, observed=self.observed)
             ]  # fmt: skip
@@ -69,7 +74,10 @@ def turned(matrix: Any) -> Any:
 
 
 def pieces_of(matrix: Any) -> list[tuple[int, int]]:
-    return segments(matrix.shape[0]) if isinstance(matrix, np.ndarray) else entry_segments(matrix)
+    """Rows of about equally many entries, fewer pieces where there are few of them."""
+    dense = isinstance(matrix, np.ndarray)
+    count = min(_PIECES, 1 + int(matrix.size if dense else matrix.nnz) // _PIECE)
+    return segments(matrix.shape[0], count) if dense else entry_segments(matrix, count)
 
 
 def entry_blocks(

@@ -16,12 +16,14 @@ from eckart.engine.svd import find_axes
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.device import DeviceEntries, DeviceSquares
-from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
+from eckart.nmf.divergence import MOST_PARTS, Divergence
+from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
 from eckart.nmf.entries import Entries, of_data_alone
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem, length
+from eckart.nmf.quadratic import compiles
 from eckart.nmf.squares import SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
@@ -144,10 +146,20 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
         "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
     }  # fmt: skip
     if is_host(table.like):
-        return Entries(table.matrix, penalties, **more)
+        return _entries(table, settings, penalties, more)
     from eckart.nmf.entries_of import stored_entries
 
     return DeviceEntries(*stored_entries(table), penalties, **more)
+
+
+def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
+    """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
+    row_tolerance = max(settings.tol, 1e-8)
+    newton = settings.beta == 1.0 and settings.k <= MOST_PARTS
+    if newton and not table.observed and (table.dense or not compiles(sum(table.matrix.shape), settings.k)):
+        return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)
+    more = {**more, "sweeps": 1} if newton else more
+    return Entries(table.matrix, penalties, **more, row_tolerance=row_tolerance)
 
 
 def squares_beside(like: Array) -> type[Squares]:
@@ -227,7 +239,9 @@ def _descend(
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
-    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch)
+    newton = settings.beta == 1.0 and is_host(table.like) and settings.k <= MOST_PARTS
+    start = objective_of(problem, left, right) if newton else None
+    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, start=start)
     left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(table, settings))
     left = _without_empty_rows(table, left)
     return replace(outcome, left=left, iterations=outcome.iterations + used), used

@@ -23,6 +23,7 @@ _NEWTON_PARTS = 64
 """Coordinates up to which Newton steps are taken: their Hessian grows with the square."""
 _INNER, _INNER_SHARE = 20, 1e-3
 """Sweeps over one quadratic program, and the share of the first at which they end."""
+_ATTEMPTS = 4
 _SAFE = 0.683802
 """Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021)."""
 
@@ -119,7 +120,7 @@ def _program(hessian, rest, own, active, count, step):  # type: ignore[no-untype
 
 @njit(nogil=True, inline="always", fastmath=_FAST)
 def _newton(x, parts, count, model, inverse, active, own, costs, ridge, floor, most, tol, hessian, rest, step, weight):  # type: ignore[no-untyped-def]
-    """Newton steps of one row, at most `most`, until none of its coordinates moves by more than `tol` of the largest."""
+    """Newton steps of one row, at most `most`, until errors of its coordinates are about `tol` of them."""
     size = x.shape[0]
     for _ in range(most):
         for q in range(size):
@@ -160,14 +161,14 @@ def _newton(x, parts, count, model, inverse, active, own, costs, ridge, floor, m
             lowest = min(lowest, change)
         bound = curvature - 2.0 * lowest * descent
         length = 1.0 if 2.0 * descent >= bound else 2.0 * descent / bound
-        moved = largest = 0.0
+        mass = 0.0
         for a in range(count):
             own[active[a]] = max(own[active[a]] + length * step[a], 0.0)
-            moved, largest = max(moved, abs(length * step[a])), max(largest, own[active[a]])
+            mass += own[active[a]] * costs[active[a]]
         for q in range(size):
             model[q] = max(model[q] + length * weight[q], floor)
             inverse[q] = 1.0 / model[q]
-        if moved <= tol * largest:
+        if descent <= tol * tol * mass:
             break
 
 
@@ -245,35 +246,43 @@ def rows(  # type: ignore[no-untyped-def]
                 least = min(least, x[q])
         for q in range(size, padded):
             x[q], model[q], inverse[q] = 0.0, 1.0, 1.0
-        _survey(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals)
-        count = 0
-        for t in range(k):
-            costs[t] = lasso
-            if divergence:
-                costs[t] += totals[t] if observed else sums[t]
-            slope = slopes[t] - costs[t] - ridge * own[t]
-            violation += abs(slope) if own[t] > 0.0 else max(slope, 0.0)
-            if own[t] > 0.0 or slope > 0.0:
-                actives[count] = t
-                count += 1
-        parts = gathered[: count * padded].reshape(count, padded)
-        for q in range(size):
-            source = other[columns[q]]
+        for attempt in range(_ATTEMPTS):
+            _survey(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals)
+            count, entering = 0, False
+            for t in range(k):
+                costs[t] = lasso
+                if divergence:
+                    costs[t] += totals[t] if observed else sums[t]
+                slope = slopes[t] - costs[t] - ridge * own[t]
+                if attempt == 0:
+                    violation += abs(slope) if own[t] > 0.0 else max(slope, 0.0)
+                if own[t] > 0.0 or slope > 0.0:
+                    entering |= own[t] == 0.0 and slope > tol * costs[t]
+                    actives[count] = t
+                    count += 1
+            # After Newton steps to the end, coordinates that were left out may still want to come in.
+            if sweeps == 0 or (attempt > 0 and not (entering and divergence and sweeps > 1 and count < most)):
+                break
+            parts = gathered[: count * padded].reshape(count, padded)
+            for q in range(size):
+                source = other[columns[q]]
+                for a in range(count):
+                    parts[a, q] = source[actives[a]]
             for a in range(count):
-                parts[a, q] = source[actives[a]]
-        for a in range(count):
-            for q in range(size, padded):
-                parts[a, q] = 0.0
-        if divergence and count < most:
-            _newton(
-                x, parts, count, model, inverse, actives, own, costs, ridge, floor, sweeps, tol, hessian, rest, step,
-                weight,
-            )  # fmt: skip
-        else:
-            _descend(
-                divergence, x[:size], parts[:, :size], model, inverse, actives[:count], own, costs, ridge, floor,
-                1.0 / np.sqrt(least), sweeps, share,
-            )  # fmt: skip
+                for q in range(size, padded):
+                    parts[a, q] = 0.0
+            if divergence and count < most:
+                _newton(
+                    x, parts, count, model, inverse, actives, own, costs, ridge, floor, sweeps, tol, hessian, rest,
+                    step, weight,
+                )  # fmt: skip
+            else:
+                _descend(
+                    divergence, x[:size], parts[:, :size], model, inverse, actives[:count], own, costs, ridge, floor,
+                    1.0 / np.sqrt(least), sweeps, share,
+                )  # fmt: skip
+            if not divergence or sweeps == 1 or count >= most:
+                break
         if score:
             value += _value(divergence, x[:size], model, own, costs, ridge)
         for t in range(k):

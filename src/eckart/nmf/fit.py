@@ -37,6 +37,8 @@ _PUSH = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
 _SWEEPS = {"dense": 4, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
+_ROWS_SHARE = 1e-2
+"""Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
@@ -83,7 +85,7 @@ def fit(
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
-        left, right = _start(table, chosen, svd, rng, W, H)
+        left, right = (_row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
@@ -154,12 +156,17 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
 
 def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
-    row_tolerance = max(settings.tol, 1e-8)
-    newton = settings.beta == 1.0 and settings.k <= MOST_PARTS
+    row_tolerance = _finish_tolerance(table, settings)
+    newton = _newton(table, settings)
     if newton and not table.observed and (table.dense or not compiles(sum(table.matrix.shape), settings.k)):
         return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)
     more = {**more, "sweeps": 1} if newton else more
     return Entries(table.matrix, penalties, **more, row_tolerance=row_tolerance)
+
+
+def _newton(table: Table, settings: Settings) -> bool:
+    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
+    return settings.beta == 1.0 and settings.k <= MOST_PARTS and is_host(table.like)
 
 
 def squares_beside(like: Array) -> type[Squares]:
@@ -184,12 +191,14 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return _taught_rows(make_problem(table, settings, penalties), table, settings, right)
-    problem = make_problem(table, replace(settings, solver="auto"), penalties)
+    settings = replace(settings, solver="auto", tol=_ROWS_SHARE * settings.tol)
+    problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
     begin = _zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
-    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings))
+    most = 1 if _newton(table, settings) else 20
+    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings), most=most)
     return _without_empty_rows(table, left)
 
 
@@ -239,10 +248,11 @@ def _descend(
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
-    newton = settings.beta == 1.0 and is_host(table.like) and settings.k <= MOST_PARTS
+    newton = _newton(table, settings)
     start = objective_of(problem, left, right) if newton else None
     outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, start=start)
-    left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(table, settings))
+    tol = _finish_tolerance(table, settings)
+    left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
     left = _without_empty_rows(table, left)
     return replace(outcome, left=left, iterations=outcome.iterations + used), used
 
@@ -320,6 +330,11 @@ def turned(factor: Array) -> Array:
     return xp.reshape(xp.reshape(factor.T, (-1,)), (factor.shape[1], factor.shape[0]))
 
 
+def _row_by_row(factor: Array) -> Array:
+    """Rows stored one after the other: compiled loops are slow, and compiled once more, for any other order."""
+    return np.ascontiguousarray(factor) if is_numpy(factor) else factor
+
+
 def _beside(table: Table, factor: Array) -> Array:
     """A factor from the host, or from where the data are, in the library of the data and their precision."""
     return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
@@ -351,7 +366,7 @@ def _without_empty_rows(table: Table, left: Array) -> Array:
 
 
 def _finish_tolerance(table: Table, settings: Settings) -> float:
-    wanted = min(1e-6, 1e-2 * settings.tol) if settings.tol > 0.0 else 1e-9
+    wanted = max(settings.tol, 1e-9)
     # Factors in float32 tremble in their last digits.
     return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
 

@@ -31,6 +31,8 @@ from eckart.result import Certificate, Decomposition
 
 EXTRA = 20
 """Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
+_COMPRESSED_GAIN = 8
+"""How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
 _SVD_READS = 8
 _PUSH = {"squares": 0.3, "entries": 0.3}
@@ -289,7 +291,9 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     if not needed and not bound:
         return None
     k = min(settings.k, short)
-    if table.dense and settings.squares and settings.solver == "auto" and short >= 2 * (k + EXTRA):
+    rows, columns = table.matrix.shape
+    shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
+    if table.dense and settings.squares and settings.solver == "auto" and shorter and k + EXTRA <= short:
         k += EXTRA
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such

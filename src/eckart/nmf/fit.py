@@ -24,7 +24,7 @@ from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem, length
 from eckart.nmf.quadratic import compiles
-from eckart.nmf.squares import SparseSquares, Squares
+from eckart.nmf.squares import END, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
 from eckart.result import Certificate, Decomposition
@@ -35,9 +35,15 @@ _COMPRESSED_GAIN = 8
 """How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
 _SVD_READS = 8
+_LANES = 16
+"""Numbers that compiled loops take at once: four vectors of four."""
+_COMPILE_FROM = 50_000
+"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
+_POOL_FROM = 2**18
+"""Entries from which on threads pay."""
 _PUSH = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
-_SWEEPS = {"dense": 4, "sparse": 1, "entries": 2}
+_SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
 _ROWS_SHARE = 1e-2
 """Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
@@ -132,16 +138,8 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
 def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
     """The loss, in the form that its data and its solver call for."""
     taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
-    plain = settings.solver == "cd"
     if settings.squares and not table.observed:
-        operator = table.operator()
-        products = (operator.matmat, operator.rmatmat, table.squared_norm, penalties)
-        if taught:
-            return TaughtSquares(*products)
-        if table.dense or not is_host(table.like):
-            sweeps = 1 if plain else _SWEEPS["dense" if table.dense else "sparse"]
-            return squares_beside(table.like)(*products, sweeps=sweeps, like=_zeros(table, (0, 0)))
-        return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
+        return _squares(table, settings, penalties, taught=taught)
     if settings.beta == 1.0 and taught:
         return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if taught:
@@ -154,6 +152,29 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
     from eckart.nmf.entries_of import stored_entries
 
     return DeviceEntries(*stored_entries(table), penalties, **more)
+
+
+def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: bool) -> Problem:
+    rows, columns = table.matrix.shape
+    on_host = is_host(table.like)
+    small = on_host and (rows + columns) * settings.k < _COMPILE_FROM
+    if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
+        matrix, transposed = table.matrix, table.matrix.T
+        products: tuple[Any, ...] = (lambda other: matrix @ other, lambda other: transposed @ other)
+    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
+        matrix, transposed = table.matrix, table.matrix.T
+        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
+    else:
+        operator = table.operator()
+        products, small = (operator.matmat, operator.rmatmat), small and table.dense
+    if taught:
+        return TaughtSquares(*products, table.squared_norm, penalties)
+    end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
+    if table.dense or not on_host or small:
+        more = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
+        return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
+    return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
 
 
 def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
@@ -200,8 +221,9 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     if not settings.squares:
         begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
     most = 1 if _newton(table, settings) else 20
+    begin, right = _padded(table, begin), _padded(table, right)
     left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings), most=most)
-    return _without_empty_rows(table, left)
+    return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
 
 
 def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
@@ -250,13 +272,23 @@ def _descend(
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
+    left, right = _padded(table, left), _padded(table, right)
     newton = _newton(table, settings)
     start = objective_of(problem, left, right) if newton else None
     outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, start=start)
     tol = _finish_tolerance(table, settings)
     left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
+    left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
     left = _without_empty_rows(table, left)
-    return replace(outcome, left=left, iterations=outcome.iterations + used), used
+    return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
+
+
+def _padded(table: Table, factor: Array) -> Array:
+    """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
+    short = factor.shape[1] % _LANES
+    if table.dense or not is_numpy(factor) or not _LANES // 4 < short:
+        return factor
+    return np.pad(factor, ((0, 0), (0, _LANES - short)))
 
 
 def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squares:

@@ -15,7 +15,7 @@ _FAST = {"contract", "reassoc", "nsz"}
 _GROUP = 64
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweeps over the coordinates of a group of rows until a sweep brings less than `share` of the first.
 
@@ -58,7 +58,7 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
     return violation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def _finish(i, size, target, own, rest, old, push, new, ahead):  # type: ignore[no-untyped-def]
     """Write a group of rows and their extrapolation max(0, new + push (new - old)); returns their objective."""
     value = 0.0
@@ -72,7 +72,7 @@ def _finish(i, size, target, own, rest, old, push, new, ahead):  # type: ignore[
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-untyped-def]
     """product = A[row] other, four entries at a time so that four rows of `other` are on their way from memory."""
     k = other.shape[1]
@@ -96,7 +96,7 @@ def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-unty
             product[t] += a * first[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead):  # type: ignore[no-untyped-def]
     """Rows start..stop for given products A other (rows x k); returns (objective, projected gradients)."""
     k = gram.shape[0]
@@ -114,7 +114,7 @@ def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, 
     return value, violation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def sparse_rows(  # type: ignore[no-untyped-def]
     indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead,
     scattered

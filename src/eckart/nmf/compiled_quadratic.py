@@ -11,7 +11,7 @@ _GROUP = 32
 """Rows that are swept together, one in each lane of the processor: their Hessians stay in cache."""
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def descend(triangles, rest, begin, step, sweeps, share):  # type: ignore[no-untyped-def]
     """min over d >= -begin of 1/2 d Q d + g d; rest is g when called and g + Q d on return, step is d."""
     k, rows = begin.shape

@@ -6,8 +6,8 @@ For a row w of W, with m = w H and x the row of A, the objective sum_j m_j - x_j
 
 and the upper triangles of all Q together are (A / M^2) P, with P the products of two rows of H. d minimises
 1/2 d Q d + g d over w + d >= 0. With u = (d H) / m, a = -min(u, 0), s = -g d and c = d Q d, the inequality
--log(1 + z) <= -z + z^2 / (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)): it does not
-rise for t <= 2 s / (c + 2 a s), however exactly the quadratic program was solved.
+-log(1 + z) <= -z + z^2 / (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)): it does
+not rise for t <= 2 s / (c + 2 a s), however exactly the quadratic program was solved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TILE = 2**15
 """Entries of a tile."""
 _POOL_FROM = 2**18
 """Entries from which on several threads pay."""
-_SWEEPS, _SHARE = 8, 0.02
+_SWEEPS, _SHARE = 8, 0.1
 _END_STEPS = 12
 """Newton steps of a row that is solved to its tolerance, at most."""
 
@@ -163,6 +163,4 @@ def _half(like: Array, new: np.ndarray, old: np.ndarray, push: float, value: flo
 
 
 def _add(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    for total, part in zip(first, second, strict=True):
-        total += part
-    return first
+    return tuple(np.add(total, part, out=total) for total, part in zip(first, second, strict=True))

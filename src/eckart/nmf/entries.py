@@ -6,6 +6,7 @@ Kullback-Leibler: sum over stored entries of x log(x / wh) - x, plus sum_k (sum_
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,16 @@ FLOOR = 1e-12
 """W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
 _PIECES, _PIECE = 16, 2**14
 """Pieces that threads share, and entries that are worth a piece."""
+_MOST_STEPS = 30
+"""Newton steps of a row that is solved to its end."""
 _BLOCK_BYTES = 2_000_000
 
 
 class Entries:
     """Steps over the given entries of a dense (NaN: unknown) or CSR matrix (`observed`: not stored is unknown)."""
 
-    def __init__(
-        self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int,
-        row_tolerance: float = 0.0,
-    ) -> None:  # fmt: skip
-        self.penalties, self.row_tolerance = penalties, row_tolerance
+    def __init__(self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
+        self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
         self.matrix, self.turned = matrix, turned(matrix)
@@ -48,24 +48,41 @@ class Entries:
         self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *,
         score: bool, sweeps: int | None = None,
     ) -> Half:  # fmt: skip
-        from eckart.nmf import compiled_entries as nmf_entries
-
         like = begin
         begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
         new, ahead, sums = np.empty_like(begin), np.empty_like(begin), other.sum(axis=0)
-        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+        kernel, effort = self._kernel(sweeps)
 
         def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
             return [
-                nmf_entries.rows(
-                    self.divergence, self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge,
-                    self.floor, *effort, self.row_tolerance, old, push, score, *block[3:], new, ahead,
+                kernel(
+                    self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge, self.floor, *effort,
+                    old, push, score, *block[3:], new, ahead,
                 )
                 for block in entry_blocks(matrix, piece, observed=self.observed)
             ]  # fmt: skip
 
         found = total(fold(step, pieces_of(matrix), list.__add__))
         return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+
+    def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
+        """The compiled loop, and its effort: most sweeps, and the share of the first at which they end."""
+        from eckart.nmf.compiled_entries import rows
+
+        return partial(rows, self.divergence), (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+
+
+class NewtonEntries(Entries):
+    """Kullback-Leibler by Newton steps, one per call, or as many as a row needs."""
+
+    def __init__(self, matrix: Any, penalties: Penalties, *, observed: bool, row_tolerance: float) -> None:
+        super().__init__(matrix, penalties, divergence=True, observed=observed, sweeps=1)
+        self.row_tolerance = row_tolerance
+
+    def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
+        from eckart.nmf.compiled_newton import newton_rows
+
+        return newton_rows, (1 if sweeps is None else min(sweeps, _MOST_STEPS), self.row_tolerance)
 
 
 def turned(matrix: Any) -> Any:

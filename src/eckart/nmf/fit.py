@@ -18,12 +18,11 @@ from eckart.nmf.compare import paired_cosines
 from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
-from eckart.nmf.entries import Entries, of_data_alone
+from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem, length
-from eckart.nmf.quadratic import compiles
 from eckart.nmf.squares import END, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
@@ -181,10 +180,11 @@ def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
     row_tolerance = _finish_tolerance(table, settings)
     newton = _newton(table, settings)
-    if newton and not table.observed and (table.dense or not compiles(sum(table.matrix.shape), settings.k)):
+    if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
         return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)
-    more = {**more, "sweeps": 1} if newton else more
-    return Entries(table.matrix, penalties, **more, row_tolerance=row_tolerance)
+    if newton:
+        return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
+    return Entries(table.matrix, penalties, **more)
 
 
 def _newton(table: Table, settings: Settings) -> bool:
@@ -286,7 +286,7 @@ def _descend(
 def _padded(table: Table, factor: Array) -> Array:
     """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
     short = factor.shape[1] % _LANES
-    if table.dense or not is_numpy(factor) or not _LANES // 4 < short:
+    if table.dense or not is_numpy(factor) or short <= _LANES // 4:
         return factor
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
 

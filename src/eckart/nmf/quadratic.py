@@ -1,8 +1,8 @@
 """Quadratic programs of all rows at once: min over d >= -w of 1/2 d Q d + g d, with a Hessian Q of its own per row.
 
-Coordinate descent in two back ends with the same steps: NumPy, one coordinate of all rows per statement, and a compiled
-loop that keeps a few rows in cache. Arrays have one column per row of the factor, and Q is stored as its upper triangle,
-row after row: `triangles[pair(a, b)]`.
+Coordinate descent in two back ends with the same steps: NumPy, one coordinate of all rows per statement, and a
+compiled loop that keeps a few rows in cache. Arrays have one column per row of the factor. Q is stored as its upper
+triangle, row after row.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_COMPILE_FROM = 1_500_000
+_COMPILE_FROM = 150_000
 """Rows of both factors times k^2 from which on compiled loops pay for the time it takes to compile them."""
 _LEAST_CURVATURE = 1e-14
 _FACES = 4
@@ -88,19 +88,19 @@ def _descend(
     move, product, lowest = np.empty_like(begin[0]), np.empty_like(begin), -begin
     first = 0.0
     for sweep in range(sweeps):
-        change = 0.0
+        before = step.copy()
         for t in range(k):
             np.multiply(rest[t], inverse[t], out=move)
             np.subtract(step[t], move, out=move)
             np.maximum(move, lowest[t], out=move)
-            move -= step[t]
+            np.subtract(move, step[t], out=move)
             step[t] += move
             np.multiply(columns[t], move, out=product)
-            rest += product
-            move *= move
-            change += float(move @ curves[t])
-        if sweep == 0:
-            first = change
+            np.add(rest, product, out=rest)
+        before -= step
+        np.multiply(before, before, out=before)
+        change = float(np.vdot(before, curves))
+        first = change if sweep == 0 else first
         if change <= share * first:
             break
 

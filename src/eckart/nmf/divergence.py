@@ -80,7 +80,7 @@ class Divergence:
         result, first = own.copy(), 0.0
         going = np.arange(own.shape[0])
         for step in range(min(limit, _END_STEPS)):
-            moved, violation, still = self._newton(tile, own, right, pairs, exact=step > 0)
+            moved, violation, still = self._newton(tile, own, right, pairs, exact=step > 1)
             first = violation if step == 0 else first
             result[going] = moved
             if not still.any():

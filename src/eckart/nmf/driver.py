@@ -21,7 +21,7 @@ _FAST, _FAST_SHARE = 0.2, 1e-3
 _TO_THE_END = 100
 _PLAIN = 2
 """Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
-_NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
+_NEWTON_WINDOW, _NEWTON_SHARE = 3, 2.0
 """Newton steps end when sqrt(2 objective) falls by less than this share of the tolerance times its start per iteration.
 
 scikit-learn's multiplicative updates end at a tenth of the tolerance, but take 20 to 40 iterations for what one of

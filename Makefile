@@ -2,6 +2,8 @@
 #   make demo     set up .venv and leave report.html, the report on a shipped table
 #   make test     lint, types, import contracts, tests and doctests   (WITH_TORCH=1: on PyTorch too)
 #                 with Chromium installed, the report is looked at too; pictures in tests/pictures
+#   make test-oldest   the tests with the oldest supported dependencies, in .venv-oldest
+#   make coverage      branch coverage of src, in htmlcov
 #   make fuzz     damaged files through every reader                  (ARGS="--count 20000 --seed 1")
 #   make lint     what `make test` checks without running anything
 #   make format   mend what can be mended by itself
@@ -20,7 +22,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test fuzz lint format docs bench clean
+.PHONY: help demo test test-oldest coverage fuzz lint format docs bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -31,6 +33,17 @@ demo: $(STAMPS)/package
 
 test: lint $(if $(WITH_TORCH),$(STAMPS)/torch)
 	$(BIN)/python -m pytest -n auto $(ARGS)
+
+# The lower bounds of pyproject.toml, exactly.
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
+	.venv-oldest/bin/python -m benchmarks.oldest pyproject.toml > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet -e . --group test -c .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pytest -n auto $(ARGS)
+
+coverage: $(STAMPS)/test $(STAMPS)/coverage
+	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=html $(ARGS)
 
 fuzz: $(STAMPS)/test
 	$(BIN)/python -m tests.anomalies.fuzz $(ARGS)
@@ -53,7 +66,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
-	rm -rf $(VENV) report.html docs/_build docs/api benchmarks/results dist build
+	rm -rf $(VENV) .venv-oldest htmlcov .coverage report.html docs/_build docs/api docs/auto_gallery docs/auto_tutorials benchmarks/results dist build
 	rm -rf tests/pictures .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:

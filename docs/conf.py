@@ -17,8 +17,26 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**/README.rst"]
+
+# Formulas are rendered by a local copy of MathJax, so that the pages need no network.
+mathjax_path = "mathjax/tex-svg.js"
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["gallery", "tutorials"],
+    "gallery_dirs": ["auto_gallery", "auto_tutorials"],
+    "subsection_order": [f"gallery/{name}" for name in ("reading", "number", "methods", "trust", "large", "pipelines")],
+    "filename_pattern": r"[\\/]plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+}
 templates_path = ["_templates"]
 nitpicky = False
 
@@ -27,7 +45,7 @@ plot_html_show_formats = False
 plot_html_show_source_link = False
 plot_formats = [("png", 140)]
 
-myst_enable_extensions = ["deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -42,6 +60,7 @@ napoleon_use_rtype = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
+html_static_path = ["_static"]
 html_sidebars = {"index": []}
 
 FITTED_NAME = re.compile(r"(?<![\w`.:])([a-z]\w*_)(?![\w`])")

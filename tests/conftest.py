@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,23 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("repeatable")
+
+
+_MARKED = {
+    "gpu": ("/gpu/",),
+    "browser": ("browser", "worked/test_page"),
+    "cluster": ("cluster",),
+    "slow": ("/anomalies/", "test_adversary"),
+}
+"""Marker -> parts of paths whose tests get it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        path = Path(item.path).as_posix().partition("/tests/")[2]
+        for name, parts in _MARKED.items():
+            if any(part in f"/{path}" for part in parts):
+                item.add_marker(name)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,7 +6,32 @@ Public names are loaded on first use.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eckart import datasets, errors, plots, supplementary, tables, worked
+    from eckart.analysis.bootstrap import bootstrap
+    from eckart.analysis.report.page import report
+    from eckart.analysis.summary import summary
+    from eckart.api import decompose, plan, project, reconstruct
+    from eckart.concept_space import concepts
+    from eckart.cur.column_selector import ColumnSelector
+    from eckart.cur.estimator import CUR
+    from eckart.engine.matrix import open_matrix
+    from eckart.io.convert import convert
+    from eckart.io.model_file import load, save
+    from eckart.isomap.estimator import Isomap
+    from eckart.kernel_pca.estimator import KernelPCA
+    from eckart.kernel_pca.scan_kernels import scan_kernels
+    from eckart.missing.fill import fill_missing
+    from eckart.nmf.estimator import NMF
+    from eckart.pca.estimator import PCA
+    from eckart.pca.incremental_pca import IncrementalPCA
+    from eckart.pca.truncated_svd import TruncatedSVD
+    from eckart.rank.choose import choose_rank
+    from eckart.result import Certificate, Decomposition, Plan
+    from eckart.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
+    from eckart.streaming import project_to, reconstruct_to
 
 __version__ = "0.1.0"
 
@@ -94,15 +119,17 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        value = getattr(importlib.import_module(_WHERE[name]), name)
-    elif name in _MODULES:
-        value = importlib.import_module(_MODULES[name])
-    else:
-        raise AttributeError(f"module 'eckart' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers read the imports above, and must not think that any name exists
+
+    def __getattr__(name: str) -> object:
+        if name in _WHERE:
+            value = getattr(importlib.import_module(_WHERE[name]), name)
+        elif name in _MODULES:
+            value = importlib.import_module(_MODULES[name])
+        else:
+            raise AttributeError(f"module 'eckart' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -2,29 +2,152 @@
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from eckart.arrays import Array
-from eckart.engine.svd import find_axes, plan_axes, project_on_axes, reconstruct_from_axes
 from eckart.errors import MemoryBudgetError, ParameterError
-from eckart.options import check_choice
+from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
-Method = Literal["pca", "svd", "cur", "nmf", "kernel_pca", "isomap"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
 
-AXES = ("pca", "svd")
-OTHERS = {
-    "cur": "eckart.cur.fit",
-    "nmf": "eckart.nmf.result",
-    "kernel_pca": "eckart.kernel_pca.fit",
-    "isomap": "eckart.isomap.fit",
-}
-"""Method -> the module that has `decompose(data, **options)`, `project(d, data)`, `reconstruct(d, scores)`."""
+    import numpy as np
+    from numpy.typing import ArrayLike
+
+    from eckart.engine.blocks.reading import Watch
+    from eckart.result import Which
+
+    Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
 
 
-def decompose(data: Any, method: Method = "pca", **options: Any) -> Decomposition:
+@overload
+def decompose(
+    data: object,
+    method: Literal["pca", "svd"] = "pca",
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    center: bool | None = None,
+    scale: bool = False,
+    which: Which = "largest",
+    sample_weight: ArrayLike | None = None,
+    solver: Literal["auto", "exact", "direct", "gram", "lanczos"] = "auto",
+    tol: float | None = None,
+    left: bool = False,
+    rng: Seed = None,
+    memory: str | int | None = None,
+    max_reads: int = 200,
+    stream: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    watch: Watch | None = None,
+    executor: object = None,
+    device: str | None = None,
+    missing: Literal["error", "mean", "em"] = "error",
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["cur"],
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    error: float | None = None,
+    n_columns: int | None = None,
+    n_rows: int | None = None,
+    select: Literal["pivot", "norm", "leverage", "volume"] = "pivot",
+    core: Literal["best", "intersection"] = "best",
+    cutoff: float | None = None,
+    tol: float | None = None,
+    left: bool = False,
+    rng: Seed = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+    device: str | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["nmf"],
+    *,
+    k: int | None = None,
+    init: str | None = None,
+    solver: str = "auto",
+    beta_loss: str | float = "frobenius",
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    rng: Seed = None,
+    alpha_W: float = 0.0,
+    alpha_H: float | Literal["same"] = "same",
+    l1_ratio: float = 0.0,
+    missing: Literal["error", "mask"] = "error",
+    n_runs: int = 1,
+    left: bool = False,
+    W: ArrayLike | None = None,
+    H: ArrayLike | None = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    watch: Watch | None = None,
+    executor: object = None,
+    device: str | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["kernel_pca"],
+    *,
+    k: int | None = None,
+    explain: float | None = None,
+    kernel: str | Callable[..., object] = "rbf",
+    gamma: float | Literal["median"] | None = "median",
+    degree: float = 3,
+    coef0: float = 1,
+    kernel_params: dict[str, object] | None = None,
+    solver: Literal["auto", "direct", "lanczos", "cholesky"] = "auto",
+    tol: float | None = None,
+    approximation_error: float = 0.01,
+    max_rank: int | None = None,
+    left: bool = False,
+    rng: Seed = None,
+    memory: str | int | None = None,
+    max_reads: int = 100,
+    stream: bool | None = None,
+    watch: Watch | None = None,
+    device: str | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(
+    data: object,
+    method: Literal["isomap"],
+    *,
+    k: int = 2,
+    n_neighbors: int | None = 5,
+    radius: float | None = None,
+    n_landmarks: int | None = None,
+    solver: str = "auto",
+    tol: float | None = None,
+    left: bool = True,
+    rng: Seed = None,
+    memory: str | int | None = None,
+) -> Decomposition: ...
+
+
+@overload
+def decompose(data: object, method: Method, **options: object) -> Decomposition: ...
+
+
+def decompose(data: object, method: str | Method = "pca", **options: Any) -> Decomposition:
     """The few axes of a table or matrix, with a certificate.
 
     Parameters
@@ -82,34 +205,33 @@ def decompose(data: Any, method: Method = "pca", **options: Any) -> Decompositio
     >>> bool(low <= 58 / 60 <= high)
     True
     """
-    check_choice("method", method, (*AXES, *OTHERS))
-    if method in AXES:
-        return find_axes(data, method, **options)  # type: ignore[arg-type]
-    device = options.pop("device", None)
-    if device is not None:
-        return _decompose_on(device, data, method, options)
-    result: Decomposition = _module(method).decompose(data, **options)
+    chosen = method if isinstance(method, Method) else get_method(method)
+    if chosen.device != "own":
+        device = options.pop("device", None)
+        if device is not None:
+            return _decompose_on(device, data, chosen, options)
+    result: Decomposition = chosen.function("fit")(data, **options)
     return result
 
 
-def _decompose_on(device: str, data: Any, method: str, options: dict[str, Any]) -> Decomposition:
-    """Host data, worked on by a GPU; the result is on the host."""
-    if method == "isomap":
-        raise ParameterError("method='isomap' works on the host only: leave device= out.")
+def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:
+    """Copy host data to a device, decompose them there and return the result to the host."""
+    if method.device == "none":
+        raise ParameterError(f"method={method.name!r} works on the host only: leave device= out.")
     from eckart.engine.matrix import taken_to
 
     try:
         moved, about = taken_to(data, device)
     except MemoryBudgetError:
-        if method != "cur":
+        if method.device != "blocks":
             raise
-        axes_there: Decomposition = _module(method).decompose(data, device=device, **options)
-        return axes_there
-    found: Decomposition = _module(method).decompose(moved, **options)
+        in_blocks: Decomposition = method.function("fit")(data, device=device, **options)
+        return in_blocks
+    found: Decomposition = method.function("fit")(moved, **options)
     return found.on_host().named(about.row_names, about.column_names)
 
 
-def plan(data: Any, method: Method = "pca", **options: Any) -> Plan:
+def plan(data: Any, method: str = "pca", **options: Any) -> Plan:
     """What `decompose` would do with the same arguments: solver, reads, bytes, why. Reads nothing but the shape.
 
     Examples
@@ -118,28 +240,18 @@ def plan(data: Any, method: Method = "pca", **options: Any) -> Plan:
     >>> ek.plan(np.ones((1000, 20)), "pca", k=3).solver
     'direct'
     """
-    if method not in AXES:
-        raise ParameterError(
-            f"plan() foretells 'pca' and 'svd'; {method!r} says what it did in the plan of its result."
-        )
-    return plan_axes(data, method, **options)  # type: ignore[arg-type]
+    chosen = get_method(method)
+    if chosen.plan is None:
+        raise ParameterError(f"plan() supports 'pca' and 'svd'; for {method!r} see the plan of the result.")
+    made: Plan = chosen.function("plan")(data, **options)
+    return made
 
 
 def project(decomposition: Decomposition, data: Any, **options: Any) -> Array:
     """Coordinates of rows in the space of a decomposition, in one read: for PCA and SVD (A - mean) / scale right."""
-    if decomposition.method in OTHERS:
-        result: Array = _module(decomposition.method).project(decomposition, data, **options)
-        return result
-    return project_on_axes(decomposition, data, **options)
+    return get_method(decomposition.method).function("project")(decomposition, data, **options)
 
 
 def reconstruct(decomposition: Decomposition, scores: Array, **options: Any) -> Array:
     """Rows from their coordinates: for PCA and SVD (scores right^T) scale + mean."""
-    if decomposition.method in OTHERS:
-        result: Array = _module(decomposition.method).reconstruct(decomposition, scores, **options)
-        return result
-    return reconstruct_from_axes(decomposition, scores, **options)
-
-
-def _module(method: str) -> ModuleType:
-    return importlib.import_module(OTHERS[method])
+    return get_method(decomposition.method).function("reconstruct")(decomposition, scores, **options)

@@ -25,6 +25,7 @@ from eckart.engine.matrix import open_matrix
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
+from eckart.registry import get_method
 from eckart.result import Decomposition
 from eckart.text import Cell, Table
 
@@ -149,7 +150,7 @@ def bootstrap(
     >>> bool(table["lower"].iloc[0] < 0.62 < table["upper"].iloc[0])
     True
     """
-    if method not in ("pca", "svd"):
+    if not get_method(method).orthogonal:
         raise ParameterError(f"method={method!r} cannot be bootstrapped here; it is 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
         raise ParameterError(f"count={count!r}, confidence={confidence!r}: at least 2 draws, and a share below 1.")

@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from eckart.arrays import to_numpy
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition
 
-_METHODS = {
-    "pca": "Principal component analysis",
-    "svd": "Singular value decomposition",
-    "nmf": "Non-negative matrix factorisation",
-    "cur": "CUR decomposition",
-    "kernel_pca": "Kernel principal component analysis",
-    "isomap": "Isomap",
-}
-
 
 def axis_labels(d: Decomposition) -> tuple[str, ...]:
     """PC1, PC2, ... for principal components; 'minor 1' when the smallest were asked for; else 'axis 1'."""
-    prefix = "PC" if d.method in {"pca", "kernel_pca"} else "axis "
-    prefix = "minor " if d.which == "smallest" else prefix
+    prefix = "minor " if d.which == "smallest" else method_of(d).label
     return tuple(f"{prefix}{i + 1}" for i in range(d.k))
 
 
@@ -61,7 +52,7 @@ class Numbers(Sequence[str]):
 
 def method_name(d: Decomposition) -> str:
     """The method in words."""
-    return _METHODS.get(d.method, d.method)
+    return method_of(d).title
 
 
 def total_word(d: Decomposition) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from eckart.analysis.labels import axis_labels, column_labels, method_name, row_labels
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +86,7 @@ def living(d: Decomposition) -> NDArray[np.bool_]:
 
 def check_orthogonal(d: Decomposition, what: str) -> None:
     """Refuse what only has a meaning on perpendicular axes in the space of the columns."""
-    if d.method not in ("pca", "svd"):
+    if not method_of(d).orthogonal:
         message = f"{what} need perpendicular axes made of the columns, and {method_name(d)} has none. "
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from eckart.analysis.labels import axis_labels, explained, makers, method_name, total_word, treatment
 from eckart.analysis.measures import floats
-from eckart.analysis.report import method_section as report_methods
+from eckart.analysis.report.method_section import total_share
 from eckart.formatting import clean, interval, joined, percent, shorten
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from eckart.result import Certificate, Decomposition
@@ -36,7 +37,7 @@ def how(d: Decomposition) -> str:
 
 def treated(d: Decomposition) -> str:
     """What was done to the columns, and what that means for the axes."""
-    if own := report_methods.treated(d):
+    if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
         centred = "The columns were not centred: distances are counted from zero, so large columns lead."
@@ -57,10 +58,10 @@ def sure(d: Decomposition) -> list[str]:
     axes = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
     best = f"no {d.k} axes" if d.k > 1 else "no axis"
     lines = [clean(c.word)] if c.word else []
-    if d.which == "largest" and d.method != "isomap":
+    if d.which == "largest" and method_of(d).certifies_shares:
         proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_word(d)}"
         lines.append(f"{proved}, and that {best} of any kind can carry more than {interval(upper, upper, 3)}.")
-    if d.method not in report_methods.ORTHOGONAL:
+    if not method_of(d).orthogonal:
         return [*lines, *_chance(c)]
     lines.append("The share of each axis lies between the bounds 'lower' and 'upper' of the table of axes.")
     if c.angle < 1:
@@ -85,8 +86,8 @@ def carried(d: Decomposition) -> str:
     """How much the axes carry, and whether that is proved."""
     axes = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
     lower, upper = explained(d)
-    if d.method == "isomap":
-        return f"{axes} {report_methods.total_share(d)} of the {total_word(d)} of the straightened distances."
+    if shares_of := method_of(d).section.shares_of:
+        return f"{axes} {total_share(d)} of the {total_word(d)} of the {shares_of}."
     if d.certificate is None:
         return f"{axes} {percent(lower)} of the {total_word(d)} (as computed; there is no certificate)."
     chance = d.certificate.failure_probability
@@ -124,7 +125,7 @@ def scree_finding(d: Decomposition) -> str:
     if d.k == 0:
         return "There is no axis."
     shares, names = floats(d.shares), axis_labels(d)
-    if d.method not in report_methods.ADDITIVE:
+    if not method_of(d).additive:
         strongest = int(shares.argmax())
         return f"The largest part is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
     sentence = f"{names[0][0].upper()}{names[0][1:]} carries {percent(float(shares[0]))} of the {total_word(d)}"

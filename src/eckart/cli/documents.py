@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
     """What the axes are and carry, and how sure that is."""
     from eckart.analysis.labels import axis_labels, column_labels
-    from eckart.analysis.report.method_section import ADDITIVE
+    from eckart.registry import method_of
     from eckart.tables import eigenvalues
 
     table = eigenvalues(d).to_dict()
-    if d.method not in ADDITIVE:  # shares that overlap have no sum, and no bounds of their own
+    if not method_of(d).additive:  # shares that overlap have no sum, and no bounds of their own
         table["rows"] = [[*row[:3], None, None, None] for row in table["rows"]]
     keys = ["name", "variance" if d.mean is not None else "value", "share", "cumulative", "lower", "upper"]
     return {

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from eckart.cli.large import Large, large
-from eckart.cli.options import METHODS, MISSING, Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
+from eckart.registry import get_method
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition, Plan
@@ -87,7 +88,7 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     with talk.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory)
     asked, notes = _asked(source, wanted)
-    made = make_plan(source, wanted.method, **asked)  # type: ignore[arg-type]
+    made = make_plan(source, wanted.method, **asked)
     notes = [*source.about.notes, *notes]
     if talk.json:
         talk.document(data=source.about.name, plan=documents.of_plan(made), notes=notes)
@@ -110,16 +111,16 @@ def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large
     what = f"Decomposing {rows:,} rows x {columns:,} columns"
     with talk.warnings() as warned, working(talk, source, wanted.method, large, what) as more:
         try:
-            d = decompose(source, wanted.method, left=left, rng=wanted.seed, **asked, **more)  # type: ignore[arg-type]
+            d = decompose(source, get_method(wanted.method), left=left, rng=wanted.seed, **asked, **more)
         except MissingValuesError as error:
-            raise gaps(source, error, MISSING.get(wanted.method, ())) from error
+            raise gaps(source, error, get_method(wanted.method).missing) from error
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
 
 
 def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
-    known = METHODS[wanted.method]
-    asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in known}
+    method = get_method(wanted.method)
+    asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
     if wanted.memory is not None:
         asked["memory"] = wanted.memory
     if wanted.missing != "error":
@@ -128,8 +129,8 @@ def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
         if getattr(wanted, name) is not None:
             return {**asked, name: getattr(wanted, name)}, []
     most = min(source.shape)
-    if wanted.method not in ("pca", "svd"):
-        k = min(most, 2 if wanted.method == "isomap" else _FEW)
+    if method.default_k is not None:
+        k = min(most, method.default_k)
         return {**asked, "k": k}, [f"No number of axes was asked for, so {k} are computed; -k asks for others."]
     if most <= _ALL and wanted.method == "pca":
         most = _carrying(source)

@@ -13,19 +13,12 @@ import click
 
 from eckart.cli.options import Command, Output, Reading, gathered
 from eckart.cli.talk import Talk
+from eckart.registry import get_method
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.source import RowSource
     from eckart.result import Decomposition
 
-_TAKES = {
-    "pca": {"stream", "watch", "checkpoint", "executor"},
-    "svd": {"stream", "watch", "checkpoint", "executor"},
-    "nmf": {"stream", "watch", "checkpoint", "executor"},
-    "kernel_pca": {"stream", "watch"},
-    "cur": {"stream"},
-}
-"""What a method can be told when its rows are read in blocks."""
 _WRITTEN = (".npy", ".parquet", ".zarr")
 
 
@@ -42,7 +35,7 @@ class Large:
 
     def check(self, method: str) -> None:
         for name, option in (("checkpoint", self.checkpoint), ("executor", self.scheduler)):
-            if option is not None and name not in _TAKES.get(method, ()):
+            if option is not None and name not in get_method(method).streams:
                 shown = "--scheduler" if name == "executor" else "--checkpoint"
                 raise click.UsageError(f"{shown} has no meaning for --method {method}: leave it out.")
 
@@ -127,8 +120,8 @@ def working(talk: Talk, source: Any, method: str, large: Large, what: str) -> It
         with talk.status(what):
             yield {}
         return
-    takes = _TAKES.get(method)
-    if takes is None:
+    takes = get_method(method).streams
+    if not takes:
         rows, columns = source.shape
         raise Refused(
             f"{source.about.name} has {rows:,} rows x {columns:,} columns, too many for memory, and {method} compares "

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from eckart.cli import numbers
+from eckart.registry import SHARED_OPTIONS, all_methods, get_method
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -35,24 +36,11 @@ class Reading:
             raise click.UsageError("--row-names and --no-row-names exclude each other.")
 
 
-METHODS = {
-    "pca": {"explain", "error", "scale", "which", "memory", "missing"},
-    "svd": {"explain", "error", "scale", "which", "memory", "missing"},
-    "nmf": {"memory", "missing"},
-    "cur": {"explain", "error", "memory"},
-    "kernel_pca": {"explain", "memory"},
-    "isomap": {"memory"},
-}
-"""Which options beside -k and --seed have a meaning for a method."""
-MISSING = {"pca": ("em", "mean"), "svd": ("em", "mean"), "nmf": ("mask",)}
-"""What --missing offers for a method, besides refusing."""
-
-
 _MEMORY = "Memory that the work may take, such as 2GB; tables of more than a quarter of it are read in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 
 
-class Method(click.Choice[str]):
+class MethodChoice(click.Choice[str]):
     """A method; kernel-pca is kernel_pca."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -78,19 +66,15 @@ class Wanted:
             raise click.UsageError("Give one of -k, --explain and --error: each of them decides the number of axes.")
         if self.which == "smallest" and (self.explain is not None or self.error is not None):
             raise click.UsageError("--explain and --error count the largest axes; with --which smallest give -k.")
-        given = {"explain", "error", "scale", "which", "memory", "missing"} - METHODS[self.method]
-        for name in sorted(given):
+        method = get_method(self.method)
+        for name in sorted(set(SHARED_OPTIONS) - method.takes):
             if getattr(self, name) != getattr(type(self), name):
                 raise click.UsageError(f"--{name} has no meaning for --method {self.method}: leave it out.")
-        ways = ("error", *MISSING.get(self.method, ()))
+        ways = ("error", *method.missing)
         if self.missing not in ways:
             use = " or ".join(f"--missing {way}" for way in ways[1:])
-            reason = (
-                "NMF leaves missing values out of its loss" if self.method == "nmf" else "Missing values are imputed"
-            )
-            raise click.UsageError(
-                f"--missing {self.missing} does not apply to --method {self.method}. {reason}: use {use}."
-            )
+            applies = f"--missing {self.missing} does not apply to --method {self.method}."
+            raise click.UsageError(f"{applies} {method.missing_reason}: use {use}.")
 
 
 @dataclass(frozen=True)
@@ -126,7 +110,7 @@ def wanted(f: Command) -> Command:
     method = "pca subtracts the column means, svd takes the numbers as they are; the others have their own ways."
     error = "As few axes as leave at most this relative error (Frobenius norm)."
     return gathered("wanted", Wanted, [
-        option("--method", type=Method(list(METHODS)), default="pca", show_default=True, help=method),
+        option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.axes, metavar="N", help="How many axes."),
         option("--explain", type=numbers.share, metavar="SHARE", help="As few axes as explain this: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),

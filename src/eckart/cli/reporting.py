@@ -11,6 +11,7 @@ from eckart.cli.fitting import Fitted, fitted
 from eckart.cli.large import Large, large
 from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.talk import Talk
+from eckart.registry import get_method
 
 if TYPE_CHECKING:
     from eckart.analysis.report.contents import Told
@@ -87,7 +88,7 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
     from eckart.errors import EckartError
     from eckart.rank.choose import choose_rank
 
-    if wanted.method not in ("pca", "svd") or wanted.which == "smallest":
+    if not get_method(wanted.method).orthogonal or wanted.which == "smallest":
         return None
     rows, columns = found.source.shape
     small = rows * columns <= _MOST_CELLS

@@ -19,6 +19,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.vectors import row_squares
 from eckart.errors import InputError
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from eckart.concept_space.space import Concepts
@@ -45,7 +46,7 @@ class Ledger:
         at_fit = 0.0 if d.certificate is None else max(1.0 - d.certificate.explained[0], 0.0)
         weakest = (float(to_numpy(d.values).astype(np.float64).min(initial=np.inf)) / geometry.unit) ** 2
         rounding = 64 * float(np.finfo(str(d.values.dtype).rpartition(".")[2]).eps)
-        singular = d.method in ("pca", "svd") and d.which == "largest"
+        singular = method_of(d).orthogonal and d.which == "largest"
         if self.share <= at_fit + rounding or (singular and self.lost < weakest * (1.0 - rounding)):
             return ""
         strong = "more than the weakest concept carries, " if singular else ""

@@ -22,6 +22,7 @@ from eckart.engine.gather import squares_about
 from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
+from eckart.registry import method_of
 from eckart.result import Decomposition
 
 
@@ -38,7 +39,7 @@ class Geometry:
     @property
     def orthonormal(self) -> bool:
         """Whether the concepts are at right angles and of length 1."""
-        return self.d.method in ("pca", "svd")
+        return method_of(self.d).orthogonal
 
     @property
     def linear(self) -> bool:

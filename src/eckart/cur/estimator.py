@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -122,8 +122,8 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_columns: int | None = None,
         n_rows: int | None = None,
-        select: str = "pivot",
-        core: str = "best",
+        select: Literal["pivot", "norm", "leverage", "volume"] = "pivot",
+        core: Literal["best", "intersection"] = "best",
         error: float | None = None,
         cutoff: float | None = None,
         tol: float = 0.0,

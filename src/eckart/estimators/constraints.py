@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -30,7 +30,14 @@ NORMALIZER = StrOptions({"auto", "QR", "LU", "none"})
 RANDOM_STATE = ["random_state", np.random.Generator]
 MEMORY = [str, COUNT, None]
 
-ENGINE = {"auto": "auto", "full": "exact", "covariance_eigh": "gram", "arpack": "lanczos", "randomized": "lanczos"}
+EngineSolver = Literal["auto", "exact", "direct", "gram", "lanczos"]
+ENGINE: dict[str, EngineSolver] = {
+    "auto": "auto",
+    "full": "exact",
+    "covariance_eigh": "gram",
+    "arpack": "lanczos",
+    "randomized": "lanczos",
+}
 """scikit-learn's name of a solver -> ours."""
 
 
@@ -39,7 +46,7 @@ def validated(method: Method) -> Method:
     return cast("Method", _fit_context(prefer_skip_nested_validation=True)(method))
 
 
-def engine_solver(solver: str, k: int | None, share: float | None, short: int) -> str:
+def engine_solver(solver: EngineSolver, k: int | None, share: float | None, short: int) -> EngineSolver:
     """The solver of the engine; an iterative one gives way when half of all axes or more are wanted."""
     most = share is None and (k is None or 2 * k >= short)
     return "exact" if solver == "lanczos" and most else solver

@@ -14,6 +14,7 @@ import numpy as np
 
 from eckart.arrays import is_sparse, to_numpy
 from eckart.errors import ModelFileError
+from eckart.registry import method_of
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def check(d: Decomposition, refusal: str) -> None:
         names = getattr(d, name)
         if names is not None and len(names) != count:
             raise ModelFileError(f"{refusal}: {len(names)} {name} were given for {count}.")
-    partly = d.method not in ("pca", "svd")  # no bound for each axis by itself
+    partly = not method_of(d).orthogonal  # no bound for each axis by itself
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))
         if seen != (k,) and not (partly and len(seen) == 1 and seen[0] <= k):

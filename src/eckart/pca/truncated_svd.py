@@ -20,7 +20,7 @@ from eckart.pca.projection import Projection, axes_as_rows
 from eckart.pca.spread import spread
 from eckart.result import Certificate, Plan
 
-_ENGINE = {"randomized": "auto", "arpack": "lanczos"}
+_ENGINE: dict[str, allowed.EngineSolver] = {"randomized": "auto", "arpack": "lanczos"}
 """The default algorithm is no wish, so the cheapest way is taken."""
 
 

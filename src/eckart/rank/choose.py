@@ -30,6 +30,7 @@ from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
 from eckart.rank.verdict import ANY_NOISE, TESTS, RankChoice, Verdict
+from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
 _SMALL = 1_000_000
@@ -99,8 +100,6 @@ RULES: dict[str, Rule] = {
 }
 """Name -> rule, in the order of the table."""
 
-FROM_DATA = ("pca", "svd", "nmf", "cur")
-KERNELS = ("kernel_pca", "isomap")
 SPECTRAL = ("variance", "elbow", "broken_stick")
 """Rules that need nothing but shares."""
 QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
@@ -167,13 +166,15 @@ def choose_rank(
     options = _options(share, noise, level, repeats, most, rng)
     if isinstance(data, Decomposition):
         return _of_decomposition(names, data, options)
-    check_choice("method", method, (*FROM_DATA, *KERNELS))
-    if method in KERNELS:
+    chosen = get_method(method)
+    if chosen.rank == "decomposition":
         raise ParameterError(
             f"The axes of {method!r} depend on its kernel or neighbours: decompose first, then give the decomposition."
         )
-    if method == "nmf":
-        return _of_parts(names, open_matrix(data, memory=memory_bytes(memory)), options)
+    if chosen.rank == "none":
+        raise ParameterError(f"No rule applies to {method!r}: choose the number of components yourself.")
+    if chosen.rank == "parts":
+        return _of_parts(chosen, open_matrix(data, memory=memory_bytes(memory)), options)
     check_choice("missing", missing, WAYS)
     opened = open_matrix(data if missing == "error" else unmasked(data), memory=memory_bytes(memory))
     rows, columns = opened.matrix.shape
@@ -189,21 +190,20 @@ def choose_rank(
 
 
 def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) -> RankChoice:
-    if d.method in ("nmf", "cur"):
+    method = method_of(d)
+    if method.rank == "parts" or (method.rank == "spectrum" and not method.orthogonal):
         raise ParameterError(
             f"A decomposition by {d.method!r} has no axes beyond its k: give the data, with method={d.method!r}."
         )
-    if d.method in KERNELS:
+    if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
         note = "Rules on noise are left out: they know that of a table, not that of a kernel or of distances."
         return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
     return _answers(names, of_decomposition(d, options), d.method)
 
 
-def _of_parts(names: Sequence[str], opened: Opened, options: Options) -> RankChoice:
+def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     """The rule that has a meaning for parts: they are not nested, and their strengths are no spectrum."""
-    from eckart.nmf.choose_k import by_parts
-
     rows, columns = opened.matrix.shape
     rule = RULES["bicross"]
     if not opened.matrix.resident:
@@ -211,10 +211,11 @@ def _of_parts(names: Sequence[str], opened: Opened, options: Options) -> RankCho
     else:
         matrix = opened.matrix.matrix
         with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
-            k, reason = by_parts(matrix if is_sparse(matrix) else to_numpy(matrix), options.most, options.seed)
+            table = matrix if is_sparse(matrix) else to_numpy(matrix)
+            k, reason = method.function("rank_rule")(table, options.most, options.seed)
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
     note = "Parts of a factorisation are not nested, so of all rules only bi-cross-validation has a meaning for them."
-    return RankChoice((verdict,), rows, columns, "nmf", False, (), (note,))
+    return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
 def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:

@@ -10,11 +10,11 @@ from eckart.analysis.labels import axis_labels, certified_shares, column_labels,
 from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights
 from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
 from eckart.analysis.report.given_rows import some
-from eckart.analysis.report.method_section import ADDITIVE, ORTHOGONAL
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.unusual import drawn as unusual_rows
 from eckart.errors import ParameterError
 from eckart.formatting import percent, shorten
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def numbers(d: Decomposition, data: Any, labels: Mapping[str, Sequence[str]]) ->
     rows = _rows(d, scores, drawn)
     columns = _shown_columns(d, k, max(len(drawn), 1), sum(map(len, rows["names"])))
     return {
-        "method": d.method, "k": k, "additive": d.method in ADDITIVE, "orthogonal": d.method in ORTHOGONAL,
+        "method": d.method, "k": k, "additive": method_of(d).additive, "orthogonal": method_of(d).orthogonal,
         "axes": _axes(d), "errors": _errors(d),
         "rows": rows, "columns": _columns(d, k, columns),
         "observed": _observed(d, data, drawn, columns), "outliers": unusual_rows(d, drawn),
@@ -66,7 +66,7 @@ def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _axes(d: Decomposition) -> list[dict[str, Any]]:
     shares, deviations = short(floats(d.shares)), short(np.sqrt(floats(d.variances)))
-    known = certified_shares(d) if d.method in ADDITIVE else None
+    known = certified_shares(d) if method_of(d).additive else None
     bounds = known or (np.full(d.k, np.nan),) * 2
     low, high, values = short(bounds[0]), short(np.minimum(bounds[1], 1.0)), short(floats(d.values))
     names, exact = axis_labels(d), floats(d.shares).tolist()
@@ -81,7 +81,7 @@ def _axes(d: Decomposition) -> list[dict[str, Any]]:
 
 def _errors(d: Decomposition) -> list[float | None]:
     """Relative error in the Frobenius norm with 0, 1, ..., k axes: sqrt(1 - shares so far)."""
-    if d.method not in ORTHOGONAL or d.which == "smallest":
+    if not method_of(d).orthogonal or d.which == "smallest":
         return []
     left = 1.0 - np.concatenate([[0.0], floats(d.shares).cumsum()])
     return short(np.sqrt(np.clip(left, 0.0, None)))

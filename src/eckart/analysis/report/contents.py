@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
 from eckart.analysis.labels import axis_labels
-from eckart.analysis.report.method_section import ORTHOGONAL, TITLES, axes_table, correlations, method_tables
+from eckart.analysis.report.method_section import axes_table, correlations, method_tables
 from eckart.analysis.tables.contributions import contributions, scores
 from eckart.analysis.tables.eigenvalues import reconstruction_error
 from eckart.analysis.tables.loadings import correlations as column_correlations
@@ -19,6 +19,7 @@ from eckart.analysis.unusual import Unusual, unusual
 from eckart.errors import ParameterError
 from eckart.formatting import number, shorten
 from eckart.io.model_file import libraries
+from eckart.registry import method_of
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def sections(d: Decomposition, told: Told) -> list[Section]:
         ),
         Section("axes", "How much each axis carries", (), {"axes": axes_table(d)}),
         Section("ranks", "How many axes", _agreement(told.ranks), _some(ranks=told.ranks)),
-        Section("method", TITLES.get(d.method, ""), (), method_tables(d)),
+        Section("method", method_of(d).section.title, (), method_tables(d)),
         Section("meaning", "What makes the axes", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
         Section("rebuilt", "Rebuilding the table from few axes", (), _errors(d)),
@@ -145,7 +146,7 @@ def _makes(d: Decomposition) -> tuple[str, ...]:
 
 
 def _errors(d: Decomposition) -> dict[str, Table]:
-    return {"errors": reconstruction_error(d)} if d.method in ORTHOGONAL and d.which == "largest" else {}
+    return {"errors": reconstruction_error(d)} if method_of(d).orthogonal and d.which == "largest" else {}
 
 
 def _agreement(ranks: Table | None) -> tuple[str, ...]:

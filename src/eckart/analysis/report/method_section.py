@@ -1,4 +1,4 @@
-"""What each method beside PCA and SVD has to say for itself: its choices, its figures, its tables."""
+"""What a method says about itself in the report: its choices, figures and tables, as its registration lists them."""
 
 from __future__ import annotations
 
@@ -8,52 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, explained, row_labels
+from eckart.analysis.labels import axis_labels, column_labels, explained
 from eckart.analysis.measures import floats
 from eckart.analysis.tables.eigenvalues import eigenvalues
-from eckart.arrays import to_numpy
 from eckart.formatting import clean, interval, number, percent
+from eckart.registry import method_of
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition
 
-ORTHOGONAL = ("pca", "svd")
-"""Methods whose axes are perpendicular in the space of the columns, so that the error of a few of them is known."""
-ADDITIVE = (*ORTHOGONAL, "kernel_pca", "isomap")
-"""Methods whose shares add up."""
-TITLES = {
-    "nmf": "The factorisation",
-    "cur": "The chosen columns and rows",
-    "kernel_pca": "The kernel",
-    "isomap": "The neighbourhoods",
-}
-_FIGURES = {
-    "nmf": {"error": "Error left", "iterations": "Rounds", "converged": "Converged", "why": "Stopped because of"},
-    "cur": {"select": "Choice of columns and rows", "core_kind": "Core", "error": "Error left",
-            "relative_error": "Error as a part of the norm"},
-    "kernel_pca": {"kernel": "Kernel", "gamma": "gamma", "degree": "degree", "coef0": "coef0",
-                   "negative_share": "Share of negative eigenvalues"},
-    "isomap": {"n_neighbors": "Neighbours", "radius": "Radius", "components": "Connected pieces found",
-               "reconstruction_error": "Reconstruction error", "negative_share": "Share of negative eigenvalues"},
-}  # fmt: skip
-_TREATED = {
-    "nmf": "The numbers were taken as they are, neither centred nor scaled; none of them is negative.",
-    "cur": "The numbers were taken as they are: the factors are real columns and real rows of the table.",
-    "isomap": "Distances along the graph of nearest neighbours stand for straight ones, and were centred twice.",
-}
-
-
-def treated(d: Decomposition) -> str:
-    """What was done to the data first, for a method that has its own way; else nothing."""
-    if d.method == "kernel_pca":
-        return f"Rows were compared by the kernel {clean(str(d.parts.get('kernel', '')))!r}, which was then centred."
-    return _TREATED.get(d.method, "")
-
 
 def total_share(d: Decomposition) -> str:
     """The share of all axes together; where the certificate is about something else, as computed."""
-    if d.method == "isomap":
+    if not method_of(d).certifies_shares:
         return percent(float(floats(d.shares).sum()), 2)
     return interval(*explained(d))
 
@@ -61,9 +29,11 @@ def total_share(d: Decomposition) -> str:
 def axes_table(d: Decomposition) -> Table:
     """What each axis carries; without sums where shares do not add up."""
     made = eigenvalues(d)
-    if d.method == "isomap":
-        return replace(made, caption=f"The {d.k} axes together carry {total_share(d)} of the straightened distances.")
-    if d.method in ADDITIVE:
+    method = method_of(d)
+    if method.section.shares_of:
+        caption = f"The {d.k} axes together carry {total_share(d)} of the {method.section.shares_of}."
+        return replace(made, caption=caption)
+    if method.additive:
         return made
     rows = tuple(row[:3] for row in made.rows)
     caption = "Parts that are not perpendicular share what they explain, so their own shares do not add up."
@@ -72,10 +42,7 @@ def axes_table(d: Decomposition) -> Table:
 
 def method_tables(d: Decomposition) -> dict[str, Table]:
     """The method's own figures, and what it chose."""
-    figures = _figures(d)
-    if d.method == "cur":
-        return figures | _chosen(d)
-    return figures
+    return _figures(d) | method_of(d).tables(d)
 
 
 def correlations(d: Decomposition) -> Table | None:
@@ -89,31 +56,15 @@ def correlations(d: Decomposition) -> Table | None:
 
 
 def _figures(d: Decomposition) -> dict[str, Table]:
-    names = _FIGURES.get(d.method, {})
-    known = {words: d.parts[name] for name, words in names.items() if d.parts.get(name) is not None}
-    rows: list[tuple[Cell, ...]] = [(words, _shown(value)) for words, value in known.items()]
-    if d.method == "cur":
-        rows += [
-            (words, " to ".join(number(float(bound)) for bound in d.parts[name]))
-            for name, words in (("best_error", "Error of the best of this rank"), ("ratio", "Times the best"))
-            if name in d.parts
-        ]
-    title = TITLES.get(d.method, "The method")
-    return {"method": Table(title, ("what", "value"), tuple(rows), kinds=("text", "text"))} if rows else {}
-
-
-def _chosen(d: Decomposition) -> dict[str, Table]:
-    """The columns and the rows that CUR took, in the order in which it did."""
-    columns, rows = column_labels(d), row_labels(d)
-    found = {}
-    for key, names in (("columns", columns), ("rows", rows)):
-        places = np.asarray(to_numpy(d.parts[key]), np.intp).tolist()
-        lines: tuple[tuple[Cell, ...], ...] = tuple((i + 1, names[j]) for i, j in enumerate(places))
-        found[f"chosen_{key}"] = Table(f"Chosen {key}", ("order", key[:-1]), lines, kinds=("count", "text"))
-    return found
+    section = method_of(d).section
+    known = {label: d.parts[name] for name, label in section.figures.items() if d.parts.get(name) is not None}
+    rows: tuple[tuple[Cell, ...], ...] = tuple((label, _shown(value)) for label, value in known.items())
+    return {"method": Table(section.title, ("what", "value"), rows, kinds=("text", "text"))} if rows else {}
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " to ".join(number(float(bound)) for bound in value)
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):

@@ -19,11 +19,12 @@ from eckart.analysis.report import charts
 from eckart.analysis.report.contents import Section, Told, for_script, full, heatmap, rank_table, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
 from eckart.analysis.report.given_rows import at_edge
-from eckart.analysis.report.method_section import ORTHOGONAL, total_share
+from eckart.analysis.report.method_section import total_share
 from eckart.errors import ParameterError
 from eckart.files import new_file
 from eckart.formatting import clean, number, percent
 from eckart.io.model_file import libraries
+from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,7 +161,7 @@ def _contents(d: Decomposition, told: Told, title: str, labels: Mapping[str, Seq
         "contents": _headings(found, numbers, drawn),
         "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
         "right": numbers["columns"]["right"] is not None, "errors": numbers["errors"],
-        "certified": d.certificate is not None and d.method != "isomap",
+        "certified": d.certificate is not None and method_of(d).certifies_shares,
         "observed": numbers["observed"] is not None, "levels": "step" in (numbers["observed"] or {}),
         "shown_columns": len(numbers["columns"]["names"]), "subset": subset_sentence(d.rows, drawn) if drawn else "",
         "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
@@ -192,7 +193,7 @@ def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _meanings(d: Decomposition) -> dict[str, str]:
     """What may be read off the plane: distances and angles only where axes are perpendicular."""
-    if d.method in ORTHOGONAL:
+    if method_of(d).orthogonal:
         return _MEANINGS
     arrows = "; arrows show the weights of the columns" if sentences.has_weights(d) else ""
     return {key: words + arrows for key, words in _COORDINATES.items()}

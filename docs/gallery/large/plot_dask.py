@@ -1,0 +1,17 @@
+"""
+Dask
+====
+
+Dask arrays are decomposed by the workers; the result does not depend on their number.
+"""
+
+import dask.array as da
+import numpy as np
+
+import eckart as ek
+
+rng = np.random.default_rng(0)
+table = rng.normal(size=(5000, 30)) * np.linspace(3, 1, 30)
+d = ek.decompose(da.from_array(table, chunks=(1000, 30)), "pca", k=3)
+print(np.allclose(d.values, ek.decompose(table, "pca", k=3).values))
+ek.plots.scree(d, thresholds=False)

@@ -1,0 +1,20 @@
+"""
+CUR: real columns instead of components
+=======================================
+
+CUR keeps actual columns and rows. The picture compares its error with the best possible one of the same rank.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits
+
+import eckart as ek
+
+digits = load_digits().data
+ranks = [2, 5, 10, 15, 20, 30]
+fits = [ek.CUR(n_components=k).fit(digits) for k in ranks]
+fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+ax.plot(ranks, [fit.relative_error_ for fit in fits], "o-", label="CUR")
+ax.plot(ranks, [fit.relative_error_ / fit.ratio_[0] for fit in fits], "s--", label="best of this rank (SVD)")
+ax.set(xlabel="rank", ylabel="relative error", ylim=(0, None))
+ax.legend()

@@ -1,0 +1,19 @@
+"""
+How certain are the loadings?
+=============================
+
+Bootstrap intervals of the loadings of the first component.
+"""
+
+import matplotlib.pyplot as plt
+
+import eckart as ek
+
+arrests = ek.datasets.load("usarrests")
+found = ek.bootstrap(arrests.values, k=2, scale=True, count=300).loadings().to_pandas().reset_index()
+first = found[found["axis"] == found["axis"].iloc[0]]
+fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+middle, low, high = (first[name].to_numpy(float) for name in ("loading", "lower", "upper"))
+ax.errorbar(arrests.column_names, middle, [middle - low, high - middle], fmt="o", capsize=4)
+ax.axhline(0, color="k", linewidth=0.5)
+ax.set_ylabel("loading on the first component")

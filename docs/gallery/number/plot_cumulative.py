@@ -1,0 +1,13 @@
+"""
+Cumulative share
+================
+
+How many components reach 80, 90 or 95 % of the variance.
+"""
+
+import eckart as ek
+
+arrests = ek.datasets.load("usarrests")
+d = ek.decompose(arrests.values, "pca", scale=True, left=True).named(arrests.row_names, arrests.column_names)
+
+ek.plots.cumulative(d)

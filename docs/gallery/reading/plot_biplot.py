@@ -1,0 +1,13 @@
+"""
+Biplot
+======
+
+Rows as points, columns as arrows. In the form biplot, distances between points approximate distances between rows.
+"""
+
+import eckart as ek
+
+arrests = ek.datasets.load("usarrests")
+d = ek.decompose(arrests.values, "pca", scale=True, left=True).named(arrests.row_names, arrests.column_names)
+
+ek.plots.biplot(d)

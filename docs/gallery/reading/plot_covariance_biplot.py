@@ -1,0 +1,13 @@
+"""
+Covariance biplot
+=================
+
+The same picture scaled so that angles between arrows show correlations between columns.
+"""
+
+import eckart as ek
+
+arrests = ek.datasets.load("usarrests")
+d = ek.decompose(arrests.values, "pca", scale=True, left=True).named(arrests.row_names, arrests.column_names)
+
+ek.plots.biplot(d, "covariance")

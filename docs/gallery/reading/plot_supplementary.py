@@ -1,0 +1,17 @@
+"""
+Supplementary categories
+========================
+
+Categories take no part in the fit. They are placed at the mean of the scores of their rows.
+"""
+
+from sklearn.datasets import load_wine
+
+import eckart as ek
+
+wine = load_wine(as_frame=True)
+cultivar = [f"cultivar {label + 1}" for label in wine.target]
+d = ek.decompose(wine.data, "pca", k=2, scale=True, left=True)
+centres = ek.supplementary.categories(d, cultivar)
+print(centres.text())
+ek.plots.scores(d, by=cultivar, around="means")

@@ -1,0 +1,30 @@
+"""Isomap as a method of `decompose`."""
+
+from eckart.registry import Method, ReportSection
+
+METHODS = (
+    Method(
+        name="isomap",
+        title="Isomap",
+        fit="eckart.isomap.fit:decompose",
+        project="eckart.isomap.fit:project",
+        reconstruct="eckart.isomap.fit:reconstruct",
+        default_k=2,
+        label="axis ",
+        additive=True,
+        certifies_shares=False,
+        rank="decomposition",
+        section=ReportSection(
+            title="The neighbourhoods",
+            figures={
+                "n_neighbors": "Neighbours",
+                "radius": "Radius",
+                "components": "Connected pieces found",
+                "reconstruction_error": "Reconstruction error",
+                "negative_share": "Share of negative eigenvalues",
+            },
+            treatment="Distances are measured along the graph of nearest neighbours, then double-centred.",
+            shares_of="straightened distances",
+        ),
+    ),
+)

@@ -1,0 +1,45 @@
+"""Kernel PCA as a method of `decompose`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eckart.registry import Method, ReportSection
+
+if TYPE_CHECKING:
+    from eckart.result import Decomposition
+
+
+def treatment(d: Decomposition) -> str:
+    """Which kernel compared the rows."""
+    from eckart.formatting import clean
+
+    return f"Rows were compared by the kernel {clean(str(d.parts.get('kernel', '')))!r}, which was then centred."
+
+
+METHODS = (
+    Method(
+        name="kernel_pca",
+        title="Kernel principal component analysis",
+        fit="eckart.kernel_pca.fit:decompose",
+        project="eckart.kernel_pca.fit:project",
+        reconstruct="eckart.kernel_pca.fit:reconstruct",
+        takes=frozenset({"explain", "memory"}),
+        streams=frozenset({"stream", "watch"}),
+        label="PC",
+        additive=True,
+        device="whole",
+        rank="decomposition",
+        section=ReportSection(
+            title="The kernel",
+            figures={
+                "kernel": "Kernel",
+                "gamma": "gamma",
+                "degree": "degree",
+                "coef0": "coef0",
+                "negative_share": "Share of negative eigenvalues",
+            },
+            treatment="eckart.kernel_pca.method:treatment",
+        ),
+    ),
+)

@@ -1,0 +1,31 @@
+"""NMF as a method of `decompose`."""
+
+from eckart.registry import Method, ReportSection
+
+METHODS = (
+    Method(
+        name="nmf",
+        title="Non-negative matrix factorisation",
+        fit="eckart.nmf.result:decompose",
+        project="eckart.nmf.result:project",
+        reconstruct="eckart.nmf.result:reconstruct",
+        takes=frozenset({"memory", "missing"}),
+        streams=frozenset({"stream", "watch", "checkpoint", "executor"}),
+        missing=("mask",),
+        missing_reason="NMF leaves missing values out of its loss",
+        label="axis ",
+        device="whole",
+        rank="parts",
+        rank_rule="eckart.nmf.choose_k:by_parts",
+        section=ReportSection(
+            title="The factorisation",
+            figures={
+                "error": "Error left",
+                "iterations": "Rounds",
+                "converged": "Converged",
+                "why": "Stopped because of",
+            },
+            treatment="The numbers were taken as they are, neither centred nor scaled; none of them is negative.",
+        ),
+    ),
+)

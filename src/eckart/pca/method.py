@@ -1,0 +1,34 @@
+"""PCA and SVD as methods of `decompose`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eckart.registry import SHARED_OPTIONS, Method
+
+_PCA = Method(
+    name="pca",
+    title="Principal component analysis",
+    fit="eckart.pca.fit:decompose_pca",
+    project="eckart.engine.svd:project_on_axes",
+    reconstruct="eckart.engine.svd:reconstruct_from_axes",
+    plan="eckart.pca.fit:plan_pca",
+    takes=frozenset(SHARED_OPTIONS),
+    streams=frozenset({"stream", "watch", "checkpoint", "executor"}),
+    missing=("em", "mean"),
+    default_k=None,
+    label="PC",
+    orthogonal=True,
+    additive=True,
+    device="own",
+    rank="spectrum",
+)
+_SVD = replace(
+    _PCA,
+    name="svd",
+    title="Singular value decomposition",
+    fit="eckart.pca.fit:decompose_svd",
+    plan="eckart.pca.fit:plan_svd",
+    label="axis ",
+)
+METHODS = (_PCA, _SVD)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.operator import Survey, of_powers
 from eckart.engine.parallel import each, fold
 
@@ -66,23 +67,18 @@ def transposed(matrix: Any) -> Any:
 
 def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
-    from eckart.engine.compiled import csr
-
-    return _tiled(op, right, csr.normal)
+    return _tiled(op, right, loops(op.matrix.nnz).normal)
 
 
 def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:
     """A^T Y."""
-    from eckart.engine.compiled import csr
-
-    return _tiled(op, left, csr.multiply_transposed)
+    return _tiled(op, left, loops(op.matrix.nnz).multiply_transposed)
 
 
 def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A Q."""
-    from eckart.engine.compiled import csr
-
     matrix = op.matrix
+    csr = loops(matrix.nnz)
     factor = np.ascontiguousarray(right, dtype=matrix.dtype)
     result = np.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
 
@@ -98,9 +94,8 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     if right is not None:
         image = matmat(op.precise(), right)
         return np.asarray(image.T @ image)
-    from eckart.engine.compiled import csr
-
     matrix = op.matrix
+    csr = loops(matrix.nnz)
     columns = matrix.shape[1]
     cuts = segments(matrix, max(1, min(_SEGMENTS, 2**28 // (8 * columns * columns))))
 
@@ -163,9 +158,8 @@ def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
 
 def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) -> np.ndarray:
     """Column sums by a kernel of `kernels.csr`, segment by segment; a column's sums share a cache line."""
-    from eckart.engine.compiled import csr
-
     matrix = op.matrix
+    csr = loops(matrix.nnz)
     roots = np.zeros(0) if op.weight_roots is None else op.weight_roots
 
     def step(segment: tuple[int, int]) -> np.ndarray:

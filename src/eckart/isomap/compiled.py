@@ -11,7 +11,8 @@ loops: slices that are assigned to take seconds to compile.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 WIDTH = 16
 """Sources that are swept together."""

@@ -10,7 +10,8 @@ compile.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
 # grouping is the same whether they were compiled a moment ago or loaded from the cache.

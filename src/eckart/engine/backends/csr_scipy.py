@@ -5,6 +5,7 @@ A fresh installation would spend seconds on compiling what takes milliseconds on
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -20,9 +21,7 @@ def loops(entries: int) -> ModuleType:
         from eckart.engine.compiled import csr
 
         return csr
-    from eckart.engine.backends import csr_scipy
-
-    return csr_scipy
+    return sys.modules[__name__]
 
 
 def normal(indptr: Any, indices: Any, data: Any, right: Any, start: int, stop: int, result: np.ndarray) -> None:

@@ -152,7 +152,7 @@ def _solve_small(
 
     Sweeps end by the projected gradients, whose squares go with what a sweep brings.
     """
-    target, new = products - lasso, begin.copy()
+    target, new = (products - lasso).astype(np.float64, copy=False), np.array(begin, dtype=np.float64, order="C")
     order = np.arange(gram.shape[0], dtype=np.intp)
     first = 0.0
     for number in range(sweeps):
@@ -160,8 +160,9 @@ def _solve_small(
         first = met if number == 0 else first
         if met <= share**0.5 * first:
             break
+    value = -0.5 * float(np.vdot(new, 2.0 * target - new @ gram))
     ahead = new if push == 0.0 else np.maximum(new + push * (new - old), 0.0)
-    return new, ahead, -0.5 * float(np.vdot(new, 2.0 * target - new @ gram)), first
+    return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ _PATIENCE = 1.0
 _log = logging.getLogger("eckart")
 
 
-class _Listener(event.Listener):  # type: ignore[misc]
+class _Listener(event.Listener):
     """Starts a clock with the outermost function of ours that a thread compiles."""
 
     def __init__(self) -> None:
@@ -42,4 +42,4 @@ def _tell(name: str) -> None:
     _log.warning("Compiling %s for the first time takes a few seconds; later runs load it from Numba's cache.", name)
 
 
-event.register("numba:compile", _Listener())
+event.register("numba:compile", _Listener())  # type: ignore[no-untyped-call]

@@ -71,6 +71,39 @@ def test_a_killed_holder(tmp_path, patch):
     lock.release()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux")
+def test_a_process_of_another_container_is_believed(tmp_path, monkeypatch):
+    """Its number means nothing here, though the host may have the same name."""
+    monkeypatch.setattr(locks, "_flock", no_flock)
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    me = locks._me().split(maxsplit=1)[1]
+    (tmp_path / "lock.owner").write_text(f"{process.pid} {me.split()[0]} pid:[4711]\n")
+    assert FolderLock.acquire(tmp_path) is None
+    (tmp_path / "lock.owner").write_text(f"{process.pid} {me}")
+    lock = FolderLock.acquire(tmp_path)
+    assert lock is not None
+    lock.release()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes are POSIX")
+def test_a_file_that_is_no_lock_is_left_alone(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for name, make in (
+        ("link", lambda path: path.symlink_to(precious)),
+        ("text", lambda path: path.write_text("name = 'package'\n")),
+        ("pipe", os.mkfifo),
+    ):
+        (tmp_path / name).mkdir()
+        make(tmp_path / name / "lock")
+        with pytest.raises(OSError):  # noqa: PT011
+            FolderLock.acquire(tmp_path / name)
+        assert holder(tmp_path / name) == "another process"
+    assert precious.read_text() == "mine"
+    assert (tmp_path / "text" / "lock").read_text() == "name = 'package'\n"
+
+
 def test_a_lock_of_another_host_is_believed(tmp_path, monkeypatch):
     monkeypatch.setattr(locks, "_flock", no_flock)
     (tmp_path / "lock.owner").write_text("1 elsewhere\n")

@@ -42,6 +42,88 @@ def test_folders_of_others_are_left_alone(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["eckart-file", "eckart-notes"]
 
 
+def test_empty_folders_go_when_they_are_old(tmp_path):
+    """A process killed between making and locking its folder leaves it empty."""
+    old, new, other = (tmp_path / f"eckart-{name}" for name in ("abcd_123", "abcd_124", "results"))
+    for folder in (old, new, other):
+        folder.mkdir()
+        if folder is not new:
+            os.utime(folder, (0, 0))
+    assert remove_stale(tmp_path) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["eckart-abcd_124", "eckart-results"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links are POSIX")
+def test_no_link_is_followed(tmp_path):
+    """Neither a folder that is a link, nor links in a folder, nor a lock that is a link."""
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "lock").write_text("mine")
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "eckart-abcdefgh").symlink_to(precious)
+    linked, stale = place / "eckart-abcdefgi", place / "eckart-abcdefgj"
+    linked.mkdir()
+    (linked / "lock").symlink_to(precious / "lock")
+    stale.mkdir()
+    (stale / "lock").write_text("1 elsewhere\n")
+    (stale / "data").symlink_to(precious)
+    (stale / "file").symlink_to(precious / "lock")
+    assert remove_stale(place) == 1
+    assert not stale.exists()
+    assert (precious / "lock").read_text() == "mine"
+    assert sorted(path.name for path in place.iterdir()) == ["eckart-abcdefgh", "eckart-abcdefgi"]
+
+
+ENDS = textwrap.dedent("""
+    import multiprocessing, os, sys, threading
+    from concurrent.futures import ProcessPoolExecutor
+    from eckart.spool import Spool
+    kept = []
+    def make(place):
+        kept.append(Spool(place))
+        (kept[-1].folder / "data").write_bytes(b"1")
+    if __name__ == "__main__":
+        how, place = sys.argv[1:]
+        if how in ("fork", "spawn"):
+            context = multiprocessing.get_context(how)
+            process = context.Process(target=make, args=(place,))
+            process.start()
+            process.join()
+            with ProcessPoolExecutor(1, mp_context=context) as pool:
+                pool.submit(make, place).result()
+        elif how == "terminated":
+            with multiprocessing.get_context("fork").Pool(1) as pool:  # ends its workers with SIGTERM
+                pool.apply(make, (place,))
+        elif how == "thread":
+            thread = threading.Thread(target=make, args=(place,))
+            thread.start()
+            thread.join()
+        elif how == "child":
+            make(place)
+            child = os.fork()
+            if child == 0:
+                sys.exit()
+            os.waitpid(child, 0)
+            assert (kept[0].folder / "data").exists()
+        elif how == "error":
+            make(place)
+            raise ValueError
+""")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork is POSIX")
+@pytest.mark.parametrize("how", ["fork", "spawn", "terminated", "thread", "child", "error"])
+def test_ends_of_processes(tmp_path, how):
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "ends.py").write_text(ENDS)
+    command = [sys.executable, "-W", "ignore", "ends.py", how, "spool"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert (b"ValueError" in ended.stderr) == (how == "error")
+    assert ended.returncode == (how == "error"), ended.stderr.decode()
+    assert not list((tmp_path / "spool").iterdir())
+
+
 def test_no_place_for_a_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("ECKART_SPOOL", str(tmp_path / "nowhere"))
     with pytest.raises(FileError, match="ECKART_SPOOL"):

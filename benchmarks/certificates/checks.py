@@ -75,6 +75,8 @@ def judge(options: Options, table: np.ndarray | None = None) -> Outcome:
             methods.judge(outcome, table)
     except (MemoryBudgetError, NotFiniteError) as error:
         outcome.refused = type(error).__name__
+    except ModuleNotFoundError as error:
+        outcome.refused = f"{error.name} is not installed"
     except Exception:  # noqa: BLE001 - a sweep reports what fails and continues
         outcome.crash = "crash: " + traceback.format_exc(limit=-2).replace("\n", " | ")
     return outcome

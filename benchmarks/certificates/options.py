@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import zlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from benchmarks.certificates import attacks as _attacks  # noqa: F401 - more families
 from benchmarks.certificates.families import EXTREME, FAMILIES, NAMED, SPARSE
 
 AXES = ("pca", "svd")
@@ -32,7 +36,8 @@ class Options:
     dtype: str = "float64"
     method: str = "pca"
     storage: str = "array"
-    """array, transposed (Fortran order), csr, blocks, csr blocks."""
+    """array, transposed (Fortran order), strided (negative strides), memmap, torch, csr, csr raw (duplicates, explicit
+    zeros, columns in no order), csc, blocks, csr blocks, dask, dask csr."""
     solver: str = "auto"
     ask: str = "k"
     """k, explain, error, or boundary: explain= just below what k components explain."""
@@ -41,7 +46,7 @@ class Options:
     """The value of explain= or error=."""
     which: str = "largest"
     weights: str = ""
-    """uniform, integers (some of them zero), graded, or none."""
+    """uniform, integers (some of them zero), graded (1e-6 to 1e6), extreme (1e-10 to 1e10, half of them zero)."""
     scale: bool = False
     tol: float | None = None
     rng: int | None = None
@@ -69,10 +74,24 @@ def table_of(options: Options) -> np.ndarray:
     """The dense table, rounded to its dtype."""
     dtype = np.dtype(options.dtype)
     rng = np.random.default_rng([options.seed, zlib.crc32(options.family.encode()), 1])
+    make, made = (FAMILIES | NAMED)[options.family], dtype if dtype in (np.float32, np.float64) else np.dtype(float)
     with np.errstate(over="ignore", under="ignore"):
-        table = (FAMILIES | NAMED)[options.family](rng, options.rows, options.columns, dtype).astype(dtype)
+        table = make(rng, options.rows, options.columns, made)
+        if dtype != made:
+            return narrowed(table, dtype)
+        table = table.astype(dtype)
     limit = np.finfo(dtype).max
     return np.clip(table, -limit / 1e6, limit / 1e6) if options.family == "cauchy" else table
+
+
+def narrowed(table: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The table as booleans, integers or float16, scaled so that its entries make use of their range."""
+    if dtype.kind == "b":
+        return table > np.median(table)
+    most = 6e4 if dtype.kind == "f" else min(float(np.iinfo(dtype).max), 2.0**40)
+    largest = float(np.abs(table).max(initial=0.0))
+    scaled = table * (most / largest) if largest > most or (dtype.kind != "f" and 0 < largest < 10) else table
+    return (scaled if dtype.kind == "f" else np.rint(np.abs(scaled) if dtype.kind == "u" else scaled)).astype(dtype)
 
 
 def weights_of(options: Options) -> np.ndarray | None:
@@ -83,15 +102,79 @@ def weights_of(options: Options) -> np.ndarray | None:
         # Rows of weight zero do not count, not even among the smallest values.
         weights = rng.integers(int(options.which == "smallest"), 4, options.rows).astype(float)
         return weights if weights.any() else weights + 1.0
+    if options.weights == "extreme":
+        kept = rng.random(options.rows) < (1.0 if options.which == "smallest" else 0.5)
+        kept[rng.integers(options.rows)] = True
+        return kept * 10.0 ** rng.uniform(-10, 10, options.rows)
     if options.weights == "graded":
         return 10.0 ** rng.uniform(-6, 6, options.rows)
     return rng.uniform(0.1, 3.0, options.rows)
 
 
 def stored(table: np.ndarray, storage: str) -> Any:
-    if storage.startswith("csr"):
-        return sparse.csr_array(table)
-    return np.asfortranarray(table) if storage == "transposed" else table
+    """The same numbers as another object."""
+    return _STORAGES.get(storage, lambda same: same)(table)
+
+
+def _strided(table: np.ndarray) -> np.ndarray:
+    """Every second row and third column of a larger array, from its end."""
+    rows, columns = table.shape
+    larger = np.full((2 * rows, 3 * columns), 7, table.dtype)
+    larger[::-2, ::-3] = table
+    return larger[::-2, ::-3]
+
+
+def _memmap(table: np.ndarray) -> np.ndarray:
+    with tempfile.TemporaryFile() as file:
+        mapped = np.memmap(file, table.dtype, "w+", shape=table.shape)
+    mapped[:] = table
+    mapped.flags.writeable = False
+    return mapped
+
+
+def _raw_csr(table: np.ndarray) -> sparse.csr_array:
+    """Entries in parts that add up exactly, explicit zeros, and columns in no order."""
+    given = sparse.coo_array(table)
+    rng = np.random.default_rng(given.nnz)
+    zeros = rng.integers(0, [[table.shape[0]], [table.shape[1]]], (2, 1 + given.nnz // 4))
+    row, column = (np.concatenate([c, c, z]) for c, z in zip(given.coords, zeros, strict=True))
+    first = _half(given.data)
+    data = np.concatenate([first, given.data ^ first if first.dtype.kind == "b" else given.data - first])
+    data = np.concatenate([data, np.zeros(zeros.shape[1], table.dtype)])
+    order = rng.permutation(len(data))
+    order = order[np.argsort(row[order], kind="stable")]
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=table.shape[0]))])
+    return sparse.csr_array((data[order], column[order], pointers), shape=table.shape)
+
+
+def _half(data: np.ndarray) -> np.ndarray:
+    """Half of each number where it is exact, and nothing of it elsewhere."""
+    if data.dtype.kind in "biu":
+        return data // 2 if data.dtype.kind != "b" else np.zeros_like(data)
+    half = data / 2
+    return np.where(half + half == data, half, 0).astype(data.dtype)
+
+
+def _dask(table: np.ndarray, *, csr: bool = False) -> Any:
+    import dask.array
+
+    array = dask.array.from_array(table, chunks=(max(1, -(-len(table) // 3)), table.shape[1]))
+    return array.map_blocks(sparse.csr_array, dtype=table.dtype) if csr else array
+
+
+def _torch(table: np.ndarray) -> Any:
+    import torch
+
+    return torch.asarray(np.array(table))
+
+
+_STORAGES: dict[str, Callable[[np.ndarray], Any]] = {
+    "transposed": np.asfortranarray, "strided": _strided, "memmap": _memmap, "torch": _torch, "csr": sparse.csr_array,
+    "csr blocks": sparse.csr_array, "csr raw": _raw_csr, "csc": sparse.csc_array, "dask": _dask,
+    "dask csr": partial(_dask, csr=True),
+}  # fmt: skip
+RARE = ("strided", "memmap", "torch", "csr raw", "csc", "dask", "dask csr")
+NARROW = ("float16", "int8", "uint8", "int32", "int64", "bool")
 
 
 def keywords(options: Options, share: float | None = None) -> dict[str, Any]:
@@ -135,6 +218,13 @@ def draw(family: str, seed: int) -> Options:
     blocks = "blocks" in storage
     solvers = ["auto", "lanczos"] if blocks and columns > rows else ["auto", "gram", "lanczos"]
     solver = str(rng.choice(solvers if blocks else [*solvers, "direct", "lanczos"]))
+    if rng.random() < 0.08:
+        storage = str(rng.choice(RARE))
+        blocks = storage.startswith("dask")
+        solver = str(rng.choice(solvers if not blocks else ["auto", "lanczos"] if columns > rows else ["auto", "gram"]))
+    if rng.random() < 0.05 and family not in EXTREME and storage != "torch":
+        dtype = str(rng.choice(NARROW))
+        dtype = "float64" if dtype == "float16" and "cs" in storage else dtype  # SciPy has no sparse float16
     which = "smallest" if rng.random() < 0.12 else "largest"
     ask = "k" if which == "smallest" else str(rng.choice(["k", "explain", "error", "boundary"], p=[0.7, 0.1, 0.1, 0.1]))
     short = min(rows, columns)
@@ -143,7 +233,7 @@ def draw(family: str, seed: int) -> Options:
     return Options(
         family, seed, rows, columns, dtype, method, storage, solver, ask, k,
         level if ask in ("explain", "error") else 0.0, which,
-        str(rng.choice(["", "uniform", "integers", "graded"], p=[0.75, 0.1, 0.08, 0.07])),
+        str(rng.choice(["", "uniform", "integers", "graded", "extreme"], p=[0.73, 0.09, 0.07, 0.06, 0.05])),
         bool(method == "pca" and rng.random() < 0.2),
         float(rng.choice([1e-3, 1e-6, 1e-12])) if rng.random() < 0.15 else None,
         int(rng.integers(2**31)) if rng.random() < 0.5 else None,

@@ -64,17 +64,18 @@ def standardize(
     table: np.ndarray, *, center: bool = False, scale: bool = False, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, int]:
     """diag(sqrt(w)) (A - mean) / deviation in longdouble, divided by 2^exponent so that its largest entry is near 1."""
+    table = table.astype(LONG) if table.dtype.kind in "bui" else np.asarray(table)
     kept = slice(None) if weights is None else weights > 0
-    matrix = np.asarray(table)[kept].astype(LONG)
+    matrix = table[kept].astype(LONG)
     count = np.ones(len(matrix), LONG) if weights is None else weights[kept].astype(LONG)
     if center:
         for _ in range(2):  # the second mean is the rounding error of the first
             matrix = matrix - (count @ matrix) / np.sum(count)
-        matrix[:, np.ptp(np.asarray(table)[kept], axis=0) == 0] = 0
+        matrix[:, np.ptp(table[kept], axis=0) == 0] = 0
     if scale:
         deviation = np.sqrt(count @ matrix**2 / max(np.sum(count) - 1, LONG(1)))
         # A column that varies in its last bit only is not scaled up: its deviation would be that of rounding.
-        mean = (count @ np.asarray(table)[kept].astype(LONG)) / np.sum(count)
+        mean = (count @ table[kept].astype(LONG)) / np.sum(count)
         noise = LONG(np.finfo(np.float64).eps) * np.abs(mean) if center else LONG(0)
         matrix = matrix / np.where(deviation > noise, deviation, LONG(1))
     matrix = matrix * np.sqrt(count)[:, None]
@@ -147,8 +148,7 @@ def _filled(values: np.ndarray, right: np.ndarray, short: int) -> tuple[np.ndarr
     missing = short - len(values)
     if missing <= 0:
         return values[:short], right[:, :short]
-    rest = np.linalg.svd(right.astype(float), full_matrices=True)[0][:, right.shape[1] :]
-    return np.append(values, np.zeros(missing, values.dtype)), np.hstack([right, rest[:, :missing].astype(right.dtype)])
+    return np.append(values, np.zeros(missing, values.dtype)), np.hstack([right, _outside(right, missing)])
 
 
 def jacobi(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -191,8 +191,17 @@ def _orthonormal(vectors: np.ndarray, count: int) -> np.ndarray:
     """The first `count` columns as they are, the others replaced by orthonormal ones (vectors of the null space)."""
     if count == vectors.shape[1]:
         return vectors
-    full = np.linalg.svd(vectors[:, :count].astype(float), full_matrices=True)[0]
-    return np.hstack([vectors[:, :count], full[:, count : vectors.shape[1]].astype(vectors.dtype)])
+    known = vectors[:, :count]
+    return np.hstack([known, _outside(known, vectors.shape[1] - count)])
+
+
+def _outside(known: np.ndarray, count: int) -> np.ndarray:
+    """Orthonormal vectors that are orthogonal to orthonormal ones."""
+    basis = known.astype(float)
+    rest = np.random.default_rng(0).standard_normal((len(basis), count))
+    for _ in range(3):
+        rest = np.linalg.qr(rest - basis @ (basis.T @ rest))[0]
+    return rest.astype(known.dtype)
 
 
 def _rotate(image: np.ndarray, height: int, pairs: np.ndarray, largest: np.longdouble) -> bool:

@@ -49,7 +49,7 @@ class FileError(EckartError, ValueError):
 
 
 class ReadError(FileError):
-    """A reading library failed: the file is damaged or cut off."""
+    """A file cannot be opened, or a reading library failed: it is damaged or cut off."""
 
 
 class ModelFileError(FileError):

@@ -1,17 +1,23 @@
-"""A file that appears under its name only when it is complete: write beside it, fsync, rename."""
+"""A file or folder that appears under its name only when it is complete: write a draft, fsync, rename.
+
+`own_input` tells a target that would replace what is being read.
+"""
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from eckart.cleanup import removed_on_signal
 from eckart.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @contextmanager
@@ -20,15 +26,18 @@ def new_file(
 ) -> Iterator[IO[bytes]]:
     """Open a draft in the same folder; it takes the name `path` when the block ends well and is removed when not."""
     target = Path(path)
+    if not is_replaceable(target):
+        raise error(f"{target} is a pipe, a device or a folder, and only files are written. Name a file.")
     if not overwrite and os.path.lexists(target):
         raise error(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
     try:
-        with draft.open("x+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _publish(draft, target, overwrite=overwrite)
+        with removed_on_signal(lambda: draft.unlink(missing_ok=True)):
+            with draft.open("x+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            _publish(draft, target, overwrite=overwrite)
     except FileExistsError as cause:
         message = f"{target} was made by somebody else meanwhile and is untouched. Give overwrite=True to replace it."
         raise error(message) from cause
@@ -38,6 +47,81 @@ def new_file(
         raise error(message) from cause
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable[str]) -> Iterator[Path]:
+    """A draft of a folder, which takes the name `path` when the block ends well and is removed when not.
+
+    Only a folder with one of the files `known` is replaced: anything else is not ours to remove.
+    """
+    target = Path(path)
+    if os.path.lexists(target):
+        if not overwrite:
+            raise FileError(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
+        if target.is_symlink() or not any((target / name).is_file() for name in known):
+            raise FileError(
+                f"{target} is not a folder of the kind that would be written ({' or '.join(known)} is missing in it), "
+                "and nothing was written. Remove it yourself, or name another target."
+            )
+    draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))
+    try:
+        with removed_on_signal(lambda: shutil.rmtree(draft, ignore_errors=True)):
+            yield draft
+            if os.path.lexists(target):
+                target.rename(old)
+            try:
+                draft.rename(target)
+            except OSError:
+                if old.exists():
+                    old.rename(target)
+                raise
+    except OSError as cause:
+        message = f"{target} cannot be written: {cause.strerror or cause}. What was there before is untouched."
+        raise FileError(message) from cause
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def is_replaceable(target: Path) -> bool:
+    """Whether a file may take this name: a rename would put it in the place of a device (/dev/null!), or of a pipe."""
+    try:
+        place = target.parent.resolve()
+        system = any(place.is_relative_to(folder) for folder in ("/dev", "/proc", "/sys")) and not _is_shared(place)
+        return not system and (target.is_file() or not target.exists())
+    except (OSError, RuntimeError):
+        return True  # said by the attempt to write
+
+
+def _is_shared(place: Path) -> bool:
+    return place.is_relative_to("/dev/shm")
+
+
+def own_input(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:
+    """The input that writing to `target` would destroy, under whatever name or link, if there is one.
+
+    An input is a file, a folder or a pattern. It is lost where the target is the same file, lies in a folder that is
+    read, or is a folder with the input in it.
+    """
+    place = Path(target)
+    if not os.path.lexists(place):
+        return None
+    for given in map(os.fsdecode, inputs):
+        for found in map(Path, [given, *glob.glob(given)]):  # noqa: PTH207 - a pattern may begin at the root
+            if _overlap(place, found):
+                return given
+    return None
+
+
+def _overlap(target: Path, source: Path) -> bool:
+    try:
+        if target.exists() and source.exists() and target.samefile(source):
+            return True
+        real, read = target.resolve(), source.resolve()
+        return (source.is_dir() and read in real.parents) or (target.is_dir() and real in read.parents)
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that cannot be: nothing is read from there
+        return False
 
 
 def _length(draft: Path) -> int:

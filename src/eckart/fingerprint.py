@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from eckart.errors import FileError
+import numpy as np
+
+from eckart.errors import FileError, ReadError
 
 _PIECE = 4096
 _PIECES = (2, 64)
@@ -44,7 +46,7 @@ class FileState:
         try:
             now = FileState.of(self.path)
         except OSError as error:
-            raise FileError(
+            raise ReadError(
                 f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
             ) from error
         if now != self:
@@ -68,7 +70,7 @@ def fingerprint(states: Sequence[FileState], **content: Any) -> dict[str, Any]:
             state = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
             known.update(f"{place}\0{state}\0".encode("utf-8", "surrogateescape"))
     except OSError as error:
-        raise FileError(f"{error.filename} cannot be read: {error.strerror or error}. Check the path.") from error
+        raise ReadError(f"{error.filename} cannot be read: {error.strerror or error}. Check the path.") from error
     size = sum(found.st_size for _, _, found in files)
     content = {"files": len(files), "bytes": size, "sample": sample.hexdigest(), **content}
     return {"content": content, "state": known.hexdigest()}
@@ -100,6 +102,22 @@ def _sampled(place: Path, size: int, count: int) -> Iterator[bytes]:
 def in_files(source: Any) -> bool:
     """Whether the rows of a source come from files."""
     return bool(_file_states(source))
+
+
+def paths_of(data: Any) -> list[str]:
+    """The files and folders that `data` is read from: a path, a source of rows, or an array that maps a file."""
+    if isinstance(data, str | os.PathLike):
+        return [os.fsdecode(os.fspath(data))]
+    while isinstance(data, np.ndarray):
+        if isinstance(data, np.memmap) and data.filename is not None:
+            return [os.fsdecode(data.filename)]
+        data = data.base  # a view of a map
+    found: list[str] = []
+    for value in _file_states(data).values():
+        states = value if isinstance(value, tuple) else (value,)
+        for item in states:
+            found += [item.path] if isinstance(item, FileState) else paths_of(item)
+    return found
 
 
 def on_this_machine(source: _Source) -> _Source:

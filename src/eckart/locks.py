@@ -1,14 +1,18 @@
 """An exclusive lock on a folder, released by the operating system when its process ends, however it ends.
 
 POSIX: flock on the file `lock` in the folder. Where the file system or the system has no flock, a file that is created
-exclusively, with the process and the host in it; it is stale when that process is gone from the same host.
+exclusively, with the process, the host and the namespace of process numbers in it (containers have their own); it is
+stale when that process is gone from there. A file of that name that is a link or has another content is left alone.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import platform
+import re
+import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +20,8 @@ from pathlib import Path
 NAMES = ("lock", "lock.owner")
 """Files in a locked folder that belong to the lock."""
 _ATTEMPTS = 10
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_OWNER = re.compile(rb"[0-9]+ [^\n]*\n?")
 
 
 @dataclass
@@ -30,7 +36,12 @@ class FolderLock:
     def acquire(folder: Path) -> FolderLock | None:
         """Lock `folder`; None if another run holds the lock."""
         for _ in range(_ATTEMPTS):
-            descriptor = os.open(folder / NAMES[0], os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = os.open(folder / NAMES[0], os.O_RDWR | os.O_CREAT | _NO_LINKS, 0o600)
+            try:
+                _refuse_other_content(descriptor, folder / NAMES[0])
+            except OSError:
+                os.close(descriptor)
+                raise
             try:
                 locked = _flock(descriptor)
             except OSError:  # no flock on this system or file system
@@ -64,9 +75,28 @@ def holder(folder: Path) -> str:
     """Who holds the lock of `folder`, for messages: 'process 4711 on host'."""
     for name in reversed(NAMES):
         with contextlib.suppress(OSError, ValueError):
-            process, host = (folder / name).read_text(encoding="utf-8").split(maxsplit=1)
-            return f"process {int(process)} on {host.strip()[:100]}"
+            process, host = _read(folder / name).split(maxsplit=2)[:2]
+            return f"process {int(process)} on {host[:100]}"
     return "another process"
+
+
+def _read(path: Path) -> str:
+    """A lock file as text, never through a link, and not from a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | _NO_LINKS)
+    try:
+        return os.read(descriptor, 4096).decode("utf-8")
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_other_content(descriptor: int, path: Path) -> None:
+    """Taking the lock overwrites and releasing it removes the file: not if it is somebody's own."""
+    content = b""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        content = os.read(descriptor, 4096)
+        if not content or _OWNER.fullmatch(content):
+            return
+    raise FileExistsError(errno.EEXIST, "it is not a lock of Eckart; remove it", str(path))
 
 
 def _owned(path: Path, descriptor: int) -> FolderLock:
@@ -77,7 +107,11 @@ def _owned(path: Path, descriptor: int) -> FolderLock:
 
 
 def _me() -> str:
-    return f"{os.getpid()} {platform.node() or 'this host'}\n"
+    try:
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        namespace = "pid"
+    return f"{os.getpid()} {platform.node().replace(' ', '-') or 'this-host'} {namespace}\n"
 
 
 def _flock(descriptor: int) -> bool:
@@ -115,8 +149,8 @@ def _removed_stale(path: Path) -> bool:
     """Remove a lock file whose process is gone. Windows refuses to remove a file that its holder has open."""
     try:
         if sys.platform != "win32":
-            process, host = path.read_text(encoding="utf-8").split(maxsplit=1)
-            if host.strip() != _me().split(maxsplit=1)[1].strip() or _alive(int(process)):
+            process, place = _read(path).split(maxsplit=1)
+            if place.strip() != _me().split(maxsplit=1)[1].strip() or _alive(int(process)):
                 return False
         path.unlink()
     except FileNotFoundError:

@@ -1,30 +1,36 @@
 """Temporary folders for sorted copies of the data, removed in every case but SIGKILL; the next run removes those.
 
-A folder `eckart-*` is locked by its process. It is removed when its Spool is garbage-collected, at exit, and on SIGTERM
-and SIGHUP where nobody else handles them. A folder whose lock is free was left behind by a process that was killed.
+A folder `eckart-*` is locked by its process. It is removed when its Spool is garbage-collected, at exit, at the end of
+a process of `multiprocessing`, and by `cleanup` on SIGTERM and SIGHUP. A folder whose lock is free was left behind by a
+process that was killed; so was one that is empty and old, between its creation and its lock.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
+import re
+import secrets
 import shutil
-import signal
-import sys
 import tempfile
-import threading
+import time
 import weakref
+from functools import partial
+from multiprocessing.util import Finalize
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
+from eckart import cleanup
 from eckart.errors import FileError
 from eckart.locks import NAMES, FolderLock
 
 VARIABLE = "ECKART_SPOOL"
 """Environment variable that names the folder for temporary copies."""
 _PREFIX = "eckart-"
-_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+_MADE = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
+"""Names of such folders."""
+_OLD = 3600.0
+"""Seconds after which an empty folder is not one that is just being made."""
 
 
 class Spool:
@@ -34,19 +40,41 @@ class Spool:
         place = spool_folder() if parent is None else Path(parent)
         remove_stale(place)
         try:
-            self.folder, lock = _new_folder(place)
+            while not self._made(place.absolute() / f"{_PREFIX}{secrets.token_hex(4)}"):
+                pass
         except OSError as error:
             raise FileError(
                 f"No temporary folder can be made in {place}: {error.strerror or error}. Set {VARIABLE} to a folder "
                 "with room for a copy of the data."
             ) from error
-        self._finalizer = weakref.finalize(self, _remove, self.folder, lock)
-        _watch_signals(self)
+
+    def _made(self, folder: Path) -> bool:
+        """Make the folder and lock it; False if the name or the lock was taken. Interrupted, nothing is left behind."""
+        lock = None
+        try:
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                return False
+            lock = FolderLock.acquire(folder)
+            if lock is None:  # by a run that took it for stale and removes it
+                return False
+            self.folder = folder
+            number = cleanup.add(partial(_remove, folder, lock))
+            self._finalizer = weakref.finalize(self, _remove, folder, lock, number)
+            if multiprocessing.parent_process() is not None:
+                Finalize(self, self._finalizer, exitpriority=0)  # forked workers end without `atexit`
+        except BaseException:
+            if lock is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                _remove(folder, lock)
+            raise
+        return True
 
     def remove(self) -> None:
         """Remove the folder now."""
         self._finalizer()
-        _forget(self)
 
     def __enter__(self) -> Path:
         return self.folder
@@ -77,21 +105,16 @@ def remove_stale(place: Path) -> int:
     return removed
 
 
-def _new_folder(place: Path) -> tuple[Path, FolderLock]:
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place)).absolute()
-        lock = FolderLock.acquire(folder)
-        if lock is not None:
-            return folder, lock
-
-
 def _removed_if_stale(folder: Path) -> bool:
     found = folder.lstat()
     if folder.is_symlink() or not folder.is_dir() or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
         return False
-    if not any((folder / name).exists() for name in NAMES):
+    if not any(os.path.lexists(folder / name) for name in NAMES):
         # Folders of other programs have no lock file; ours lack it only while they are being made or removed.
-        return False
+        if not _MADE.fullmatch(folder.name) or time.time() - found.st_mtime < _OLD:
+            return False
+        folder.rmdir()  # refused by the system if anything is in it
+        return True
     lock = FolderLock.acquire(folder)
     if lock is None:
         return False
@@ -99,7 +122,8 @@ def _removed_if_stale(folder: Path) -> bool:
     return True
 
 
-def _remove(folder: Path, lock: FolderLock) -> None:
+def _remove(folder: Path, lock: FolderLock, number: int = -1) -> None:
+    cleanup.discard(number)
     if lock.process != os.getpid():  # a forked child: the folder belongs to its parent
         return
     # The lock goes last, so that a folder that is half removed can still be told and removed by another run.
@@ -113,34 +137,3 @@ def _remove(folder: Path, lock: FolderLock) -> None:
                 path.unlink()
     lock.release()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-# Signals whose default action ends the process without a clean-up
-
-_live: weakref.WeakSet[Spool] = weakref.WeakSet()
-
-
-def _watch_signals(spool: Spool) -> None:
-    _live.add(spool)
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in _SIGNALS:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _clean_and_end)
-
-
-def _forget(spool: Spool) -> None:
-    _live.discard(spool)
-    if _live or threading.current_thread() is not threading.main_thread():
-        return
-    for number in _SIGNALS:
-        if signal.getsignal(number) is _clean_and_end:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _clean_and_end(number: int, _frame: FrameType | None) -> Any:
-    """Remove the folders, then let the signal end the process as it would have."""
-    for spool in list(_live):
-        spool.remove()
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)

@@ -14,7 +14,9 @@ from eckart.arrays import to_numpy
 from eckart.engine.blocks.reading import Reading, Watch, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
-from eckart.errors import InputError, MissingValuesError, NotFiniteError
+from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
+from eckart.files import own_input
+from eckart.fingerprint import paths_of
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
 from eckart.result import Decomposition
@@ -93,6 +95,8 @@ def _write(
     data: Any, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
     memory: str | int | None, overwrite: bool, watch: Watch | None,
 ) -> int:  # fmt: skip
+    if overwrite and (taken := own_input(path, paths_of(data))):
+        raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is read. Name another target.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64

@@ -23,6 +23,7 @@ from scipy import sparse
 from eckart import environment as limits
 from eckart.errors import EckartError, FileError, MemoryBudgetError, NotFiniteError, ParameterError
 from eckart.io.arrow import parquet as parquet_module
+from eckart.io.open_rows import open_rows
 from eckart.io.open_source import open_source
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files")
@@ -164,6 +165,15 @@ def test_one_very_long_line_and_very_many_columns(tmp_path: Path) -> None:
     assert open_source(path).shape == (1, many)
     long_cell = open_source(put(tmp_path, "l.csv", "t,x\n" + "y" * 3_000_000 + ",1\nz,2\n"))
     assert long_cell.shape == (2, 1)
+
+
+@pytest.mark.parametrize("body", [b"1" * 40_000_000, b'"' + b"x\n" * 20_000_000], ids=["line", "quote"])
+def test_a_record_that_does_not_end(tmp_path: Path, body: bytes) -> None:
+    """One endless line, or a quote that is never closed, whole and in blocks."""
+    path = put(tmp_path, "t.csv", b"a,b\n1,2\n" + body)
+    refused(path, "t.csv")
+    with pytest.raises(FileError, match=r"t\.csv"):
+        open_rows(path, memory=100_000_000)
 
 
 def test_no_memory_is_said_beforehand(tmp_path: Path, monkeypatch: Any) -> None:

@@ -268,3 +268,15 @@ def _in_terminal(settings: dict[str, str]) -> str:
     finally:
         os.close(follower)
         os.close(leader)
+
+
+def test_names_never_steer_the_terminal(folder: Path) -> None:
+    """Escape sequences in the name of a file, also in the commands that are suggested, which a shell understands."""
+    name = "x\x1b]0;title\x07\u202ey's.csv"
+    (folder / name).write_text("a\x1b[2J,b\n1,2\n3,5\n4,4\n")
+    result = run("report", name, "-o", "page.html")
+    assert result.exit_code == 0
+    words = result.output + result.stderr
+    assert not any(mark in words for mark in ("\x1b]", "\x1b[2J", "\x07", "\u202e"))
+    assert "eckart fit $'x\\x1b]0;title\\x07\\u202ey\\'s.csv'" in words
+    assert "\x1b" not in (folder / "page.html").read_text()

@@ -440,3 +440,13 @@ def test_what_load_would_refuse_is_not_saved(tmp_path: Path, change: dict[str, A
     with pytest.raises(ModelFileError, match="cannot be saved, because it could not be loaded"):
         save(replace(arrests(), **change), tmp_path / "m.eckart")
     assert not (tmp_path / "m.eckart").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes")
+def test_pipes_are_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path, "/dev/zero"):
+        with pytest.raises(ModelFileError, match="a model is a file"):
+            load(place)
+    with pytest.raises(ModelFileError, match="cannot be opened"):
+        load("a\0b")

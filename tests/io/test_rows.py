@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import pickle
 
 import numpy as np
@@ -13,9 +14,10 @@ import scipy.sparse as sp
 from pyarrow import feather, parquet
 
 import eckart as ek
-from eckart.errors import FileError, ParameterError
+from eckart.errors import FileError, MemoryBudgetError, ParameterError
 from eckart.io.convert import convert
 from eckart.io.open_rows import open_rows
+from eckart.io.rows import edges_for, largest_block
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((500, 6)) * np.arange(1, 7)
@@ -271,3 +273,58 @@ def test_convert_needs_the_right_suffix(tmp_path):
         convert(write_npy(tmp_path), tmp_path / "out.npz")
     with pytest.raises(ParameterError, match="should end"):
         convert(write_npy(tmp_path), tmp_path / "out.csv")
+
+
+def csr_files(tmp_path, matrix):
+    sp.save_npz(tmp_path / "a.npz", matrix)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", matrix.shape
+        for name in ("data", "indices", "indptr"):
+            group[name] = getattr(matrix, name)
+    return [tmp_path / "a.npz", tmp_path / "a.h5ad"]
+
+
+def test_blocks_of_rows_of_very_different_lengths(tmp_path, monkeypatch):
+    """Nearly all entries in a few rows: no block is larger than asked, unless one row is."""
+    rng, size = np.random.default_rng(0), 20_000
+    lengths = np.where(np.arange(3000) % 1000 < 20, rng.integers(100, 1500, 3000), 1)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    indices = np.concatenate([np.sort(rng.choice(2000, n, replace=False)) for n in lengths])
+    matrix = sp.csr_array((rng.standard_normal(indptr[-1]), indices, indptr), shape=(3000, 2000))
+    monkeypatch.setattr("eckart.io.arrays.npz_rows._SKIP", 700)  # pointers come in pieces
+    monkeypatch.setattr("eckart.io.arrays.stored._PIECE", 700)
+    edges = set()
+    for path in csr_files(tmp_path, matrix):
+        rows = open_rows(path)
+        edges.add(edges_for(rows, size))
+        found = edges_for(rows, size)
+        assert (found[0], found[-1]) == (0, 3000)
+        sizes = [12 * (indptr[stop] - indptr[start]) + 8 * (stop - start) for start, stop in itertools.pairwise(found)]
+        assert all(
+            taken <= size or stop - start == 1
+            for taken, (start, stop) in zip(sizes, itertools.pairwise(found), strict=True)
+        )
+        assert max(sizes) <= largest_block(rows, found) <= max(sizes) + 1
+        # No block could have taken the next row too.
+        assert all(
+            12 * (indptr[stop + 1] - indptr[start]) + 8 * (stop + 1 - start) > size
+            for start, stop in itertools.pairwise(found[:-1])
+        )
+        both = sp.vstack([rows.read(start, stop) for start, stop in itertools.pairwise(found)])
+        assert abs(both - matrix).nnz == 0
+    assert len(edges) == 1
+
+
+def test_a_chunk_of_a_sparse_matrix_that_exceeds_the_budget(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    rows, count = 1000, 20_000_000
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"], group.attrs["shape"] = "csr_matrix", (rows, count)
+        group.create_dataset("data", shape=count, dtype="f8", chunks=(count,), compression="gzip")[:5] = 1.0
+        group.create_dataset("indices", shape=count, dtype="i8", chunks=(count,), compression="gzip")[:5] = 1
+        group["indptr"] = np.linspace(0, count, rows + 1).astype(int)
+    with pytest.raises(MemoryBudgetError, match="one chunk of 20000000 values takes 160 MB"):
+        open_rows(tmp_path / "a.h5ad", memory=100_000_000)

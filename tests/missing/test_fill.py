@@ -153,6 +153,14 @@ def test_extreme_units(factor):
     assert np.allclose(extreme.parts["missing"]["values"] / factor, plain.parts["missing"]["values"], rtol=1e-6)
 
 
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_extreme_units_of_sparse_tables(factor):
+    table = sparse.random_array((40, 6), density=0.3, rng=np.random.default_rng(5), format="csr")
+    table.data[4] = np.nan
+    plain, extreme = (ek.decompose(t, "pca", k=2, missing="mean") for t in (table, table * factor))
+    assert np.allclose(extreme.values / factor, plain.values, rtol=1e-12)
+
+
 def test_float32_and_wide_tables():
     _, table = low_rank(rows=20, columns=60)
     filled = ek.fill_missing(table.astype(np.float32))

@@ -137,7 +137,7 @@ PAIR = (
 @pytest.mark.parametrize(("answer", "status", "words"), [
     ("3, 1", "partial", "Still to be found: v"),
     ("1; 3; (1, 1)/sqrt(2); (1, -1)/sqrt(2)", "right", "Right"),
-    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "more parts"),
+    ("3, 1; (1, 1)/sqrt(2); 7; 8", "wrong", "do not belong"),
     ("lambda = 3, 1; v = [1 1; 1 -1]/√2", "right", "Right"),
     ("lambda = 3, 1; v = [1 1; 1 -1]", "almost", "not normalised"),
     ("λ1 = 3; λ2 = 1; v1 = (1, 1)/sqrt2; v2 = (-1, 1)/sqrt2", "right", "Right"),

@@ -34,3 +34,12 @@ def test_the_command() -> None:
     one = CliRunner().invoke(main, ["errata", "11", "--json"])
     assert "-4.71" in json.loads(one.stdout)["shown"][0]["value"]
     assert CliRunner().invoke(main, ["errata", "99"]).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["it", "es", "ru"])
+def test_other_languages(name: str) -> None:
+    shown = CliRunner().invoke(main, ["errata", "11", "--lang", name]).stdout
+    assert "-4,71" in shown
+    assert "-4.71" not in shown
+    listed = CliRunner().invoke(main, ["errata", "--lang", name, "--as", "markdown"]).stdout
+    assert len(listed.splitlines()) == len(ERRATA) + 2

@@ -71,3 +71,53 @@ def test_the_player_shows_step_after_step(browser: Browser, tmp_path: Path) -> N
     click("all")
     assert shown() == everything
     assert browser.complaints == []
+
+
+def test_keys_of_presenters(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "eigen.html"
+    file.write_text(worked.eigen("2 1; 3 2").html(), encoding="utf-8")
+    load(browser, file)
+
+    def press(key: str) -> str:
+        browser.js(f"document.dispatchEvent(new KeyboardEvent('keydown', {{key: {key!r}, bubbles: true}}))")
+        return str(browser.js("document.querySelector('.place').textContent"))
+
+    count = int(browser.js("document.querySelectorAll('.step').length"))
+    assert press("s") == f"1 / {count}"
+    assert press("PageDown") == f"2 / {count}"
+    assert browser.js("document.querySelectorAll('.step')[1].querySelector('.result').hidden") is True
+    assert press("PageDown") == f"2 / {count}"
+    assert browser.js("document.querySelectorAll('.step')[1].querySelector('.result').hidden") is False
+    assert press("End") == f"{count} / {count}"
+    assert press("Home") == f"1 / {count}"
+    assert press("PageUp") == f"1 / {count}"
+    assert press("Escape") == ""
+    assert browser.complaints == []
+
+
+def test_results_can_be_covered(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "eigen.html"
+    file.write_text(worked.eigen("2 1; 3 2").html(), encoding="utf-8")
+    load(browser, file)
+
+    def hidden() -> int:
+        return int(browser.js("[...document.querySelectorAll('.result')].filter(part => part.hidden).length"))
+
+    results = int(browser.js("document.querySelectorAll('.result').length"))
+    browser.js("document.querySelector('[data-do=cover]').click()")
+    assert hidden() == results - 1  # the question itself stays
+    browser.js("document.querySelector('.reveal').click()")
+    assert hidden() == results - 2
+    browser.js("document.querySelector('[data-do=all]').click()")
+    assert hidden() == 0
+    assert browser.complaints == []
+
+
+def test_pages_fit_a_phone(browser: Browser, tmp_path: Path) -> None:
+    for name in ("svd", "deflation"):
+        file = tmp_path / f"{name}.html"
+        file.write_text(getattr(worked, name)("1 3 5; 2 4 1; 6 1 9").at("full").html(), encoding="utf-8")
+        browser.look(390)
+        load(browser, file)
+        assert browser.js("document.documentElement.scrollWidth") <= 390
+    browser.look(1280)

@@ -12,6 +12,7 @@ from eckart.cli.app import Application
 from eckart.cli.applying import reconstruct, transform
 from eckart.cli.concepts import query, recommend, similar
 from eckart.cli.convert import convert
+from eckart.cli.course import course
 from eckart.cli.errata import errata
 from eckart.cli.example import example
 from eckart.cli.exercise import exercise
@@ -54,6 +55,7 @@ for command in (
     example,
     worked,
     exercise,
+    course,
     errata,
 ):
     main.add_command(command)

@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import click
 
 from eckart.cli.options import talking
 from eckart.cli.talk import Talk
+from eckart.cli.worked import lang
 
 
 @click.command(short_help="List where lecture notes are wrong, with proof.")
 @click.argument("number", type=int, required=False)
+@click.option("--as", "style", type=click.Choice(["text", "markdown"]), default="text", help="Form of the list.")
+@lang
 @talking
-def errata(talk: Talk, number: int | None) -> None:
+def errata(talk: Talk, number: int | None, style: str, lang: str | None) -> None:
     """List known slips of lecture notes; with NUMBER, compute what shows one of them.
 
     \b
     Examples:
       eckart errata
-      eckart errata 16
+      eckart errata 16 --lang it
     """
-    from eckart.worked.errata import ERRATA, Erratum, erratum
+    from eckart.worked import language
+    from eckart.worked.errata import ERRATA, Erratum, erratum, markdown
+    from eckart.worked.messages import preferred, tr
 
     def entry(one: Erratum) -> dict[str, object]:
-        return {"number": one.number, "where": one.where, "claim": one.claim, "truth": one.truth}
+        return {"number": one.number, "where": tr(one.where), "claim": tr(one.claim), "truth": tr(one.truth)}
 
-    if number is None:
-        if talk.json:
-            talk.document(errata=[entry(one) for one in ERRATA])
-            return
-        for one in ERRATA:
-            _show(talk, f"{one.number:2}. {one.where}", one.claim, one.truth)
-        return
-    one = erratum(number, ERRATA)
-    shown = one.shown()
-    if talk.json:
-        computed = [{"what": line.what, "value": str(line.value), "holds": line.holds} for line in shown]
-        talk.document(**entry(one), shown=computed)
-        return
-    _show(talk, f"{one.number}. {one.where}", one.claim, one.truth)
-    click.echo("    Computed:")
-    for line in shown:
-        click.echo(
-            textwrap.fill(f"{line.what}: {line.value}", talk.width, initial_indent=" " * 6, subsequent_indent=" " * 8)
-        )
-
-
-def _show(talk: Talk, title: str, claim: str, truth: str) -> None:
-    click.echo(title)
-    for word, text in (("They say:", claim), ("True:", truth)):
-        click.echo(textwrap.fill(text, talk.width, initial_indent=f"    {word:<10}", subsequent_indent=" " * 14))
+    with language(lang or preferred()):
+        chosen = ERRATA if number is None else (erratum(number, ERRATA),)
+        if talk.json and number is None:
+            talk.document(errata=[entry(one) for one in chosen])
+        elif talk.json:
+            shown = [{"what": line.what, "value": line.text()[len(line.what) + 2 :], "holds": line.holds}
+                     for line in chosen[0].shown()]  # fmt: skip
+            talk.document(**entry(chosen[0]), shown=shown)
+        elif style == "markdown":
+            click.echo(markdown(chosen), nl=False)
+        else:
+            for one in chosen:
+                click.echo(one.text(talk.width, computed=number is not None), nl=False)

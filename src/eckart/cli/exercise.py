@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ _WRONG = 3
 @click.option(
     "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
 )
+@click.option("--seeds/--no-seeds", default=True, help="Print seeds on the questions, for --check.  [default: yes]")
 @click.option("--class", "names", metavar="FILE", help="A sheet for every name in FILE, one name per line.")
 @form
 @lang
@@ -58,8 +60,11 @@ def exercise(talk: Talk, kind: str, listing: bool, answer: str | None, sheet: st
         if listing or not kind:
             _list(talk)
         elif sheet:
-            _sheets(talk, _kinds(kind), sheet, names, output.force, wanted)
+            if answer is not None:
+                raise click.UsageError("--check and --sheet exclude each other: check one exercise by its seed.")
+            _sheets(talk, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
+            wanted.pop("seeds")
             if wanted.pop("count") != 1 or names or len(_kinds(kind)) > 1:
                 raise click.UsageError("Several exercises need a file: give --sheet exam.html.")
             check(output)
@@ -102,7 +107,8 @@ def _verdict(talk: Talk, made: Exercise, answer: str) -> None:
         raise click.exceptions.Exit(_WRONG)
 
 
-def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: bool, wanted: dict[str, Any]) -> None:
+def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
+            wanted: dict[str, Any]) -> None:  # fmt: skip
     from eckart.worked.exercises.sheet import FORMS, series, sheet
 
     file = Path(path)
@@ -110,15 +116,28 @@ def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: b
     if style is None:
         raise click.UsageError(f"--sheet {path}: the name must end in {', '.join(FORMS)}.")
     if names is None:
-        _write(talk, sheet(kinds, **wanted), file, style, force)
+        _write(talk, replace(sheet(kinds, **wanted), detail=detail), file, style, force)
         return
-    students = Path(names).read_text(encoding="utf-8-sig").splitlines()
+    students = _names(names)
     seen: set[str] = set()
     for place, made in enumerate(series(students, kinds, **wanted), 1):
         word = re.sub(r"[^\w]+", "-", made.student).strip("-") or str(place)
         word = f"{word}-{place}" if word in seen else word
         seen.add(word)
-        _write(talk, made, file.with_name(f"{file.stem}-{word}{file.suffix}"), style, force)
+        sheet_file = file.with_name(f"{file.stem}-{word}{file.suffix}")
+        _write(talk, replace(made, detail=detail), sheet_file, style, force)
+
+
+def _names(path: str) -> list[str]:
+    """The lines of a class list, in UTF-8 or in the encoding of older Windows programs."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise click.UsageError(f"--class {path}: {error.strerror}. Give a text file with one name per line.") from None
+    try:
+        return content.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace").splitlines()
 
 
 def _write(talk: Talk, made: Sheet, file: Path, style: str, force: bool) -> None:

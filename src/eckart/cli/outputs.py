@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import glob
 import io
 import os
 import sys
@@ -19,7 +18,7 @@ import numpy as np
 from eckart.cli.app import Failed, Refused, in_options
 from eckart.cli.options import Output
 from eckart.errors import FileError, ReadError
-from eckart.files import new_file
+from eckart.files import is_replaceable, new_file, own_input
 from eckart.text import is_formula
 
 KINDS = {".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".parquet": "parquet"}
@@ -46,6 +45,8 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     try:
         if path.is_dir() and path.suffix.lower() != ".zarr":
             raise Refused(f"{shown} is a folder. Name a file in it.")
+        if not path.is_dir() and not is_replaceable(path):
+            raise Refused(f"{shown} is a pipe or a device, and only files are written. Name a file, or - to print it.")
         if os.path.lexists(path) and not output.force:
             raise Refused(f"{shown} exists already, and nothing was done. Give --force to replace it.")
         if taken := _input_at(path):
@@ -57,23 +58,18 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
         raise Refused(f"{shown[:200]} cannot be written: {reason}. Check the name.") from error
 
 
-_INPUTS = ("data", "model", "scores", "matrix")
+_INPUTS = (
+    "data", "model", "scores", "from_data", "matrix", "other", "new", "query", "w", "h", "start", "names", "checkpoint",
+)  # fmt: skip
+"""Parameters of commands that may name a file or folder to read."""
 
 
 def _input_at(path: Path) -> str | None:
-    """The input of the present command that is the file `path`, by whatever name or link, if one is."""
+    """The input of the present command that writing to `path` would destroy, if there is one."""
     context = click.get_current_context(silent=True)
-    for name in _INPUTS if context is not None and path.exists() else ():
-        given = context.params.get(name)  # type: ignore[union-attr]
-        for place in [given, *glob.glob(given)] if isinstance(given, str) else ():  # noqa: PTH207
-            if os.path.exists(place) and (os.path.samefile(place, path) or _holds(place, path)):  # noqa: PTH110, PTH121
-                return repr(given)
-    return None
-
-
-def _holds(folder: str, path: Path) -> bool:
-    """Whether `path` lies in a folder that is read."""
-    return os.path.isdir(folder) and Path(folder).resolve() in path.resolve().parents  # noqa: PTH112
+    given = [] if context is None else [context.params.get(name) for name in _INPUTS]
+    taken = own_input(path, [place for place in given if isinstance(place, str)])
+    return None if taken is None else repr(taken)
 
 
 @contextlib.contextmanager

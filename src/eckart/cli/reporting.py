@@ -137,17 +137,24 @@ def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Outpu
 
 def _next(data: str, found: Fitted, wanted: Wanted) -> list[str]:
     """Commands that may come next, ready to be typed."""
-    import shlex
-
     if data == "-":
         return []
-    file = shlex.quote(data)
+    file = _quoted(data)
     asked = f" --method {wanted.method}" * (wanted.method != "pca") + " --scale" * wanted.scale
     asked += f" --missing {wanted.missing}" * (wanted.missing != "error")
     units = any("nothing was scaled" in note for note in found.d.notes)
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if units else []
     steps.append(f"eckart fit {file}{asked} -k {min(found.d.k, 2)} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
+
+
+def _quoted(path: str) -> str:
+    """A path to be typed in a shell; characters that steer a terminal are written as escapes, in quotes of Bash."""
+    import shlex
+
+    if path.isprintable():
+        return shlex.quote(path)
+    return "$'" + path.encode("unicode_escape").decode("ascii").replace("'", "\\'") + "'"
 
 
 def _method(found: Fitted) -> str:

@@ -14,6 +14,7 @@ from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
 from eckart.engine.settings import TOLERANCE, Settings
 from eckart.engine.solution import Solution
+from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
@@ -39,15 +40,13 @@ def assemble(
     dtype, moments = opened.matrix.dtype, problem.moments
     kind = "float32" if "float32" in str(dtype) else "float64"
 
-    def restore(numbers: np.ndarray) -> np.ndarray:
-        """Undo the power of two that the data were scaled by."""
-        return np.ldexp(numbers, -opened.exponent) if opened.exponent else numbers
+    def unit(numbers: np.ndarray) -> np.ndarray:
+        """Undo the power of two that B was scaled by."""
+        return np.ldexp(numbers, -moments.unit) if moments.unit else numbers
 
     def device(numbers: np.ndarray | None) -> Array | None:
         return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.like)
 
-    # Scaled columns have no unit, and no power of two either.
-    unit = restore if moments.scale is None else np.asarray
     rows, columns = opened.matrix.shape
     _check_range(unit(values), dtype)
     return Decomposition(
@@ -59,8 +58,8 @@ def assemble(
         norm=float(unit(np.sqrt(np.float64(problem.total)))),
         weight=moments.weight,
         left=None if left is None else astype(left * signs, dtype),
-        mean=device(None if moments.mean is None else restore(moments.mean)),
-        scale=device(None if moments.scale is None else restore(moments.scale)),
+        mean=device(None if moments.mean is None else moments.restored(moments.mean)),
+        scale=device(None if moments.scale is None else _scales(moments)),
         which=settings.which,
         row_names=opened.about.row_names,
         column_names=opened.about.column_names,
@@ -72,6 +71,14 @@ def assemble(
         parts={name: unit(numbers) for name, numbers in norms(problem, rows=keep_left).items()}
         | ({"row_weights": problem.weights} if keep_left and problem.weights is not None else {}),
     )
+
+
+def _scales(moments: Moments) -> np.ndarray:
+    """In the units of the data; 1 for columns that are not scaled."""
+    assert moments.scale is not None
+    scale: np.ndarray = np.ldexp(moments.restored(moments.scale), moments.unit)
+    scale[moments.unscaled] = 1.0
+    return scale
 
 
 def norms(problem: Problem, *, rows: bool) -> dict[str, np.ndarray]:
@@ -136,7 +143,7 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     if problem.turned and solution.long_vectors is None:
         reach = problem.total if smallest else largest
         found = found * np.sqrt(reach / np.maximum(solution.lower[: len(found)], 1e-300))
-    return np.asarray(np.minimum(found + moved + 2.0 * unit, 1.0)) * _ratio(largest, solution)
+    return np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * _ratio(largest, solution)
 
 
 def _ratio(largest: float, solution: Solution) -> float:
@@ -160,7 +167,7 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     turned = unit * np.sqrt(k)
     lost = 2.0 * turned * float(np.linalg.norm(solution.residuals)) + turned**2 * float(solution.upper.max(initial=0.0))
     low = float(min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error))))
-    high = float(np.sum(solution.upper[:k])) / max(total - error, 0.5 * total)
+    high = float(np.sum(solution.upper[:k])) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
 
 
@@ -225,6 +232,9 @@ def word(solution: Solution, low: float, high: float) -> str:
     axes = f"{k} ax{'is' if k == 1 else 'es'}"
     capture = "captures" if k == 1 else "capture"
     if not solution.proved:
+        if solution.undecided:
+            near = "the share asked for is within rounding of what these, or one less, explain"
+            return f"{axes} {capture} {low:.2%} of the total; no {axes} can capture more than {high:.2%} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
             flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"

@@ -151,7 +151,8 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     cost = product + eigen * float(n) ** 3 / (8.0 if shape.device else 1.0)
     reads = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
-    return cost, Choice("gram", reads, 8 * 5 * n * n, why)
+    # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.
+    return cost, Choice("gram", reads, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
 
 def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from eckart.arrays import from_numpy
-from eckart.engine.solution import Request, Solution, count_for, pick
+from eckart.engine.solution import Request, Solution, count_for, is_undecided, pick
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -28,7 +28,10 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
     largest = float(values[0]) if len(values) else 0.0
     slack = lapack_svd_error(max(matrix.shape), largest) + found.entry_error
     rounding = 2.0 * slack * largest + slack**2 + found.mean_error
-    k = count_for(spectrum, problem.total, request, error=problem.total_error())
+    k = count_for(spectrum, problem.total, request)
+    undecided = is_undecided(
+        request.share, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
+    )
     chosen = pick(spectrum, k, smallest=request.smallest)
     like = problem.like
     return Solution(
@@ -40,6 +43,8 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
         upper=(values[chosen] + slack) ** 2,
         residuals=np.full(k, 2.0 * rounding + 2.0 * slack * largest),
         spectrum=spectrum,
+        proved=not undecided,
+        undecided=undecided,
         rounding=rounding,
     )
 

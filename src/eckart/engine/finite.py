@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from eckart.arrays import is_sparse, to_numpy
-from eckart.errors import InputError, MissingValuesError, NotFiniteError
+from eckart.errors import MissingValuesError, NotFiniteError
 
 _ROWS = 65536
 
@@ -31,7 +31,7 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
             f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
             f"{_place(first, column_names)}. Replace them by numbers, or leave those rows out."
         )
-    raise InputError(
+    raise NotFiniteError(
         f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data."
     )
 

@@ -26,7 +26,7 @@ from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets
-from eckart.engine.solution import Request, Solution, count_for, pick, residual_bounds
+from eckart.engine.solution import Request, Solution, count_for, is_undecided, pick, residual_bounds
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -72,7 +72,10 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
-    k = count_for(values, problem.total, request, error=problem.total_error() + error)
+    k = count_for(values, problem.total, request)
+    undecided = is_undecided(
+        request.share, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
+    )
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
     beyond = np.arange(min(k + 1, len(values))) if not request.smallest else chosen
     return Solution(
@@ -83,15 +86,17 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
         upper=values[beyond] + error,
         residuals=np.full(k, 2.0 * error),
         spectrum=values if whole else None,
+        proved=not undecided,
+        undecided=undecided,
         rounding=error,
         precision=problem.precision,
     )
 
 
 def _good(solution: Solution, request: Request) -> bool:
-    """Whether the error of one eigenvalue is small beside the least of the wanted ones."""
+    """Whether the error of one eigenvalue is small beside the least of the wanted ones, and does not decide on k."""
     least = float(solution.values.min(initial=np.inf))
-    return solution.rounding <= max(request.tolerance, 1e-14) * least
+    return solution.proved and solution.rounding <= max(request.tolerance, 1e-14) * least
 
 
 # Products in float32, measured in float64
@@ -131,7 +136,9 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
     with one_blas_thread():
         found = residual_bounds(basis, product[:, :width], outside, error=each)
     if request.k is None:
-        k = min(count_for(found.values, problem.total, request, error=problem.total_error()), width)
+        k = min(count_for(found.values, problem.total, request), width)
+        if is_undecided(request.share, found.lower[:k], found.upper[:k], problem.total, problem.total_error(), size):
+            return None
     if np.max(found.upper[:k] - found.lower[:k], initial=0.0) > max(request.tolerance, 1e-14) * found.values[k - 1]:
         return None
     return Solution(
@@ -171,7 +178,10 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     spectrum = singular**2
     slack = found.absolute + found.relative * singular
     rounding = float(np.max(2.0 * slack * singular + slack**2)) + found.squared
-    k = count_for(spectrum, problem.total, request, error=problem.total_error())
+    k = count_for(spectrum, problem.total, request)
+    undecided = is_undecided(
+        request.share, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
+    )
     chosen = pick(spectrum, k, smallest=request.smallest)
     basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.like)
     near = slack[chosen]
@@ -183,6 +193,8 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
         upper=(singular[chosen] + near) ** 2 + found.squared,
         residuals=np.full(k, 2.0 * rounding + 2.0 * float(slack[0]) * largest),
         spectrum=spectrum,
+        proved=not undecided,
+        undecided=undecided,
         rounding=rounding,
     )
 
@@ -210,8 +222,9 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     _, singular, rotation = singular_triplets(half * roots)
     first_error = problem.gram_error()
     additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # about 4 gamma
-    trace = float(np.trace(middle))
-    spread = additions * trace + lapack_eigenvalue_error(size, float(inner_values[-1])) + UNIT * size
+    # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
+    trace = float(np.sum(np.abs(np.diagonal(middle))))
+    spread = additions * trace + lapack_eigenvalue_error(size, float(np.abs(inner_values).max())) + UNIT * size
     lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(size))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
     return _Refined(

@@ -20,15 +20,13 @@ from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
 from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.environment import free_memory
 from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError
 from eckart.io.open_rows import too_large
-from eckart.io.rows import MemoryRows, edges_for
-
-_SAFE = {"float32": (2.0**-30, 2.0**30), "float64": (2.0**-100, 2.0**100)}
-"""Sizes whose squares, summed, stay in range, and in the range where LAPACK does not rescale by factors of its own."""
+from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,11 @@ def block_bytes(memory: int | None) -> int:
     return int(np.clip((free_memory() if memory is None else memory) // 16, *_BLOCK_BYTES))
 
 
+def bytes_read_at_once(matrix: Any) -> int:
+    """Bytes of the largest block that will be in memory; 0 for a matrix that is there already."""
+    return 0 if matrix.resident else largest_block(matrix.source, matrix.edges)
+
+
 def open_blocks(source: RowSource, memory: int | None = None, *, size: int | None = None) -> Opened:
     """A matrix whose rows are read in blocks of about `size` bytes."""
     _check_shape(source.shape)
@@ -87,7 +90,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     whole_chunks = source.edges if isinstance(source, DaskRows) else None
     edges = whole_chunks or edges_for(source, block_bytes(memory) if size is None else size)
     matrix = StackedBlocks(source, edges, precision)
-    exponent = _exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
+    exponent = safe_exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
     return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
 
 
@@ -180,22 +183,23 @@ def _open_sparse(data: Any, about: About) -> Opened:
     if data.nnz > data.shape[0] * data.shape[1] / 2:
         # More than half full: as a dense array it takes less memory, and an offset costs no digits.
         return _open_dense(data.toarray(), about)
-    largest = float(np.abs(data.data).max(initial=0.0)) if data.nnz else 0.0
-    exponent = _exponent(largest, str(data.dtype))
+    largest = float(np.fmax.reduce(np.abs(data.data), initial=0.0))  # missing values have no size
+    exponent = safe_exponent(largest, str(data.dtype))
+    given = data
     if exponent:
         data = data.copy()
         data.data = np.ldexp(data.data, exponent)
-    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype), given=given), about, exponent)
 
 
 def _open_device_sparse(data: DeviceCsr, about: About) -> Opened:
     _check_shape(data.shape)
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
-    exponent = _exponent(float(abs(data.data).max()) if data.nnz else 0.0, str(data.dtype))
+    exponent, given = safe_exponent(float(abs(data.data).max()) if data.nnz else 0.0, str(data.dtype)), data
     if exponent:
         data = replace(data, data=data.data * data.dtype.type(2.0) ** exponent)
-    return Opened(RowBlocks(data, precision=str(data.dtype)), about, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype), given=given), about, exponent)
 
 
 def _open_dense(data: Any, about: About) -> Opened:
@@ -203,7 +207,7 @@ def _open_dense(data: Any, about: About) -> Opened:
     _check_shape(data.shape)
     precision = "float32" if dtype_name(data) == "float32" else "float64"
     dtype = getattr(namespace(data), precision)
-    exponent = _exponent(_largest(data), precision)
+    exponent = safe_exponent(_largest(data), precision)
     return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), about, exponent)
 
 
@@ -277,13 +281,13 @@ def _largest(data: Any) -> float:
     if not is_host(data):
         xp = namespace(data)
         largest = float(xp.max(xp.abs(data[::stride, :])))
-        low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
+        low, high = SAFE["float32" if dtype_name(data) == "float32" else "float64"]
         return largest if low < largest < high else float(xp.max(xp.abs(data)))
     sample = to_numpy(data[::stride, :])
     sample = sample if sample.dtype == np.float32 else sample.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
         largest = float(np.fmax.reduce(np.abs(sample), axis=None, initial=0.0))
-    low, high = _SAFE["float32" if dtype_name(data) == "float32" else "float64"]
+    low, high = SAFE["float32" if dtype_name(data) == "float32" else "float64"]
     if low < largest < high:
         return largest
     whole = to_numpy(data)
@@ -291,11 +295,3 @@ def _largest(data: Any) -> float:
     return max(
         float(np.fmax.reduce(np.abs(whole[i : i + 65536].astype(np.float64)), axis=None, initial=0.0)) for i in rows
     )
-
-
-def _exponent(largest: float, precision: str) -> int:
-    """e such that 2^e x largest is about 1, or 0 where squares are safe anyway."""
-    low, high = _SAFE[precision]
-    if largest == 0.0 or not np.isfinite(largest) or low < largest < high:
-        return 0
-    return -int(np.frexp(largest)[1])

@@ -7,14 +7,14 @@ that a solver sees, without a second copy of the data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
 from eckart.engine.constancy import differing
-from eckart.engine.exponent import times_power_of_two
+from eckart.engine.exponent import Exponent, times_power_of_two
 
 
 class Step(Protocol):
@@ -32,14 +32,24 @@ class Convert:
     """Each entry in another dtype, multiplied by 2^exponent (exact unless it leaves the range)."""
 
     dtype: Any
-    exponent: int = 0
+    exponent: Exponent = 0
+    """One for all, or one for each column; for each row with `by_row`."""
+    by_row: bool = False
+
+    @property
+    def scales(self) -> bool:
+        return bool(np.any(self.exponent))
 
     def apply(self, start: int, block: Array) -> Array:
         block = astype(block, self.dtype)
-        return times_power_of_two(block, self.exponent) if self.exponent else block
+        if not self.scales:
+            return block
+        if self.by_row and isinstance(self.exponent, np.ndarray):
+            return times_power_of_two(block.T, self.exponent[start : start + block.shape[0]]).T
+        return times_power_of_two(block, self.exponent)
 
     def transposed(self) -> Convert:
-        return self
+        return replace(self, by_row=not self.by_row)
 
 
 @dataclass(frozen=True)
@@ -131,9 +141,8 @@ class StandardizeRows:
     weights: Array | None
     weight: float
     center: bool
-    scale: bool
-    scales: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
-    """Scales from sums of squares, means and the sum of the weights."""
+    scales: Callable[[slice, np.ndarray, np.ndarray], np.ndarray] | None
+    """Scales of some rows from their sums of squares and their means; None where no row is scaled."""
     shift: np.ndarray
     rest: np.ndarray
     """The mean is the sum of both, each as it was subtracted."""
@@ -151,8 +160,8 @@ class StandardizeRows:
             block, self.rest[rows] = self._without_mean(block)
             squares = np.where(same, 0.0, self._squares(block))
         self.squares[rows] = squares
-        if self.scale:
-            factors = 1.0 / self.scales(squares, self.shift[rows] + self.rest[rows], self.weight)
+        if self.scales is not None:
+            factors = 1.0 / self.scales(rows, squares, self.shift[rows] + self.rest[rows])
             block = block * astype(from_numpy(factors, block), block.dtype)[:, None]
         return block
 

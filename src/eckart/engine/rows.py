@@ -22,6 +22,7 @@ from eckart.engine.backends.cuda.device_dense import MOST_COLUMNS, SkinnyProduct
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.memory import Counter, within_memory
 from eckart.engine.constancy import varying_among
+from eckart.engine.exponent import steps_of
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.parallel import each, fold
 from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
@@ -48,6 +49,8 @@ class RowBlocks:
     counter: Counter = field(default_factory=Counter, compare=False)
     stored: Any = None
     """Sparse rows as they were given, where `matrix` holds weighted ones; None where it holds those."""
+    given: Any = None
+    """Sparse rows before they were scaled by a power of two."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -129,6 +132,40 @@ class RowBlocks:
             return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.like))))
         return replace(self, matrix=self.stored_rows.scale_columns(self.matrix, factors))
 
+    @property
+    def _as_given(self) -> Any:
+        """Sparse rows without weights and powers of two."""
+        if self.given is not None:
+            return self.given
+        return self.matrix if self.stored is None else self.stored
+
+    def largest_of_columns(self) -> np.ndarray:
+        """The largest modulus in each column, as it is stored."""
+        if self.sparse:
+            stored = self._as_given.to_host() if isinstance(self.matrix, DeviceCsr) else self._as_given
+            largest = np.zeros(self.shape[1])
+            np.fmax.at(largest, stored.indices, np.abs(stored.data.astype(np.float64)))
+            return largest
+        if not is_numpy(self.matrix):
+            xp = namespace(self.like)
+            return to_numpy(xp.max(xp.abs(self.matrix), axis=0)).astype(np.float64)
+        parts = (self.matrix[start : start + _GRAM_ROWS] for start in range(0, self.shape[0], _GRAM_ROWS))
+        return np.asarray(np.fmax.reduce([np.fmax.reduce(np.abs(part.astype(np.float64)), axis=0) for part in parts]))
+
+    def in_powers(self, exponents: np.ndarray) -> RowBlocks:
+        """The data as they are stored times a power of two for each column, in place of the one for all."""
+        if not self.sparse:
+            steps = [replace(s, exponent=exponents) if isinstance(s, Convert) else s for s in self.steps]
+            return replace(self, steps=tuple(steps))
+        matrix = self._as_given
+        matrix = matrix.astype(self.matrix.dtype) if matrix.dtype != self.matrix.dtype else matrix
+        for factors in steps_of(exponents):
+            matrix = self.stored_rows.scale_columns(matrix, factors)
+        if self.weight_roots is None:
+            return replace(self, matrix=matrix)
+        weighted = self.stored_rows.scale_rows(matrix, to_numpy(self.weight_roots))
+        return replace(self, matrix=weighted, stored=matrix)
+
     def full_columns_shifted(self, shift: np.ndarray) -> RowBlocks:
         """Sparse A - u c^T where c is zero but on full columns."""
         return replace(self, matrix=self.stored_rows.shift_full_columns(self, shift))
@@ -136,7 +173,8 @@ class RowBlocks:
     def transposed(self) -> RowBlocks:
         """A^T. Its rows are the columns of A; the weights of A's rows are already in its entries."""
         matrix = self.stored_rows.transposed(self.matrix) if self.sparse else self.matrix.T
-        return replace(self, matrix=matrix, steps=tuple(s.transposed() for s in self.steps), weight_roots=None)
+        steps = tuple(s.transposed() for s in self.steps)
+        return replace(self, matrix=matrix, steps=steps, weight_roots=None, stored=None, given=None)
 
     def sample(self, count: int = 64) -> Array:
         """Some rows spread over the whole matrix, prepared, in float64."""
@@ -162,7 +200,7 @@ class RowBlocks:
         """Those of the columns in which every entry equals the first, exactly."""
         if not candidates.size:
             return candidates
-        stored = self.matrix if self.stored is None else self.stored
+        stored = self._as_given if self.sparse else self.matrix
         return np.asarray(candidates[~varying_among(stored, candidates)])
 
     def additions(self, *, gram: bool, turned: bool = False) -> int:

@@ -111,7 +111,12 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
-    matrix = replace(opened.matrix, matrix=take_rows(opened.matrix.matrix, np.flatnonzero(kept)))
+    places, given = np.flatnonzero(kept), opened.matrix.given
+    matrix = replace(
+        opened.matrix,
+        matrix=take_rows(opened.matrix.matrix, places),
+        given=None if given is None else take_rows(given, places),
+    )
     names = opened.about.row_names
     about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
     return replace(opened, matrix=matrix, about=about), weights[kept]

@@ -40,6 +40,8 @@ class Solution:
     """All squared singular values of the short side, where they were computed."""
     proved: bool = True
     settled: bool = True
+    undecided: bool = False
+    """Whether k may be off by one, because the share asked for is within rounding of what k or k - 1 values explain."""
     failure_probability: float = 0.0
     rounding: float = 0.0
     """Allowance for rounding in one squared singular value, contained in the bounds."""
@@ -51,30 +53,42 @@ class Solution:
     history: tuple[tuple[int, float, float], ...] = field(default=())
 
 
-SHARE_SLACK = 2.0**-44
-"""A share that is missed by less than this (6e-14) counts as met: sums of squares are rounded by about as much."""
+SHARE_SLACK = 2.0**-45
+"""A share that is missed by less than this (3e-14) counts as met: sums of squares are rounded by about as much."""
 
 
-def count_for(spectrum: np.ndarray, total: float, request: Request, *, error: float = 0.0) -> int:
+def count_for(spectrum: np.ndarray, total: float, request: Request) -> int:
     """k as requested, or the smallest k that explains the requested share of the total (all, where none does)."""
     if request.k is not None:
         return request.k
     if total <= 0.0:
         return 1
-    found = smallest_count(spectrum, total, request.share or 1.0, error)
+    found = smallest_count(spectrum, total, request.share or 1.0)
     return len(spectrum) if found is None else found
 
 
-def smallest_count(spectrum: np.ndarray, total: float, share: float, error: float = 0.0) -> int | None:
-    """The smallest k with l_1 + ... + l_k >= share x total, up to rounding; None where no k has it.
+def smallest_count(spectrum: np.ndarray, total: float, share: float) -> int | None:
+    """The smallest k with l_1 + ... + l_k >= share x total, up to `SHARE_SLACK`; None where no k has it.
 
     Without slack, a share that k values explain exactly would need k + 1 of them whenever the sum is rounded down.
-    The slack is `SHARE_SLACK`, or the known uncertainty `error` of the sums, if that is more; but at most 1e-6.
     """
     held = np.cumsum(np.maximum(spectrum, 0.0)) / total
-    slack = min(max(SHARE_SLACK, error / total), 1e-6)
-    enough = np.flatnonzero(held >= share - slack)
+    enough = np.flatnonzero(held >= share - SHARE_SLACK)
     return int(enough[0]) + 1 if enough.size else None
+
+
+def is_undecided(share: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int) -> bool:
+    """Whether k, the smallest count that reaches the share asked for, may be another: rounding decides.
+
+    `low` are the first k values or lower bounds of them, and `high` upper bounds: the values themselves are rounded by
+    much less than bounds allow for, and a share that they reach exactly is to be called reached. `error` is that of the
+    total, and `most` the number of all values: a share that rounding makes unattainable takes all of them.
+    """
+    k = len(low)
+    if share is None or total <= 0.0:
+        return False
+    short = k < most and float(np.sum(low)) < (share - 1.7 * SHARE_SLACK) * (total + error)
+    return short or float(np.sum(high[: k - 1])) >= share * (total - error)
 
 
 @dataclass(frozen=True)

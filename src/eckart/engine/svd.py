@@ -22,11 +22,11 @@ from eckart.engine.blocks.reading import Watch
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose
 from eckart.engine.direct import solve_direct
-from eckart.engine.exponent import times_power_of_two
+from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram
 from eckart.engine.lanczos.solve import solve_lanczos
-from eckart.engine.matrix import Opened, open_matrix, open_on_device
+from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device
 from eckart.engine.settings import (
     TOLERANCE,
     Settings,
@@ -131,22 +131,28 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
         )
     opened = fill_as_fitted(d, opened)
     right = astype(d.right, namespace(d.right).float64)
+    matrix, exponent, mean = opened.matrix, opened.exponent, d.mean
     if d.scale is not None:
-        right = right / astype(d.scale, right.dtype)[:, None]
+        scale = astype(d.scale, right.dtype)
+        exponents = safe_exponents(to_numpy(scale), matrix.precision)
+        if exponent or exponents.any():  # as when it was fitted: scores have no unit
+            matrix, exponent = matrix.in_powers(exponents), 0
+            scale = times_power_of_two(scale, exponents)
+            mean = None if mean is None else times_power_of_two(astype(mean, scale.dtype), exponents)
+        right = right / scale[:, None]
     if whiten:
         right = right / whitening(d)
-    matrix = opened.matrix
     # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
-    shifted = d.mean is not None and not matrix.sparse and not opened.exponent
+    shifted = mean is not None and not matrix.sparse and not exponent
     if shifted:
-        matrix = matrix.shifted(_beside(d.mean, matrix.like))
+        matrix = matrix.shifted(_beside(mean, matrix.like))
     with np.errstate(over="ignore", invalid="ignore"):
         scores = matrix.matmat(_beside(right, matrix.like))
-        if opened.exponent:
-            exact = times_power_of_two(astype(scores, namespace(scores).float64), -opened.exponent)
+        if exponent:
+            exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
             scores = astype(exact, scores.dtype)
-        if d.mean is not None and not shifted:
-            offset = _beside(d.mean, scores) @ astype(_beside(right, scores), _beside(d.mean, scores).dtype)
+        if mean is not None and not shifted:
+            offset = _beside(mean, scores) @ astype(_beside(right, scores), _beside(mean, scores).dtype)
             scores = scores - astype(offset, scores.dtype)
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
         refuse_not_finite(_stored(opened), opened.about.column_names)
@@ -229,17 +235,10 @@ def _find_workers(opened: Opened, executor: Any) -> None:
         matrix.reading.cluster = find_cluster(executor, wanted=True)
 
 
-def _largest_block(matrix: Any) -> int:
-    """Bytes of the largest block that will be in memory."""
-    rows = int(np.diff(matrix.edges).max())
-    itemsize = matrix.source.dtype.itemsize + (4 if matrix.sparse else 0)
-    return int(rows * max(matrix.entries / max(matrix.shape[0], 1), 1.0) * itemsize) + 1
-
-
 def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
-    size = 0 if matrix.resident else _largest_block(matrix)
+    size = bytes_read_at_once(matrix)
     shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, not is_host(matrix.like))
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
@@ -256,7 +255,7 @@ def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> 
     shift = None
     if settings.center and not matrix.sparse:
         shift = _near_mean(opened, scale=settings.scale)
-    return standardize(matrix, center=settings.center, scale=settings.scale, shift=shift)
+    return standardize(matrix, center=settings.center, scale=settings.scale, shift=shift, exponent=opened.exponent)
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
@@ -314,11 +313,12 @@ def _sum(matrix: Any) -> float:
 def _speak_up(result: Decomposition, solution: Solution) -> None:
     if not solution.proved:
         assert result.certificate is not None
-        remedy = (
-            "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
-            if solution.settled
-            else "Allow more passes with max_reads, raise tol, or use solver='gram'."
-        )
+        if solution.undecided:
+            remedy = "The number of components may be off by one. Give k, or a share that is not on the boundary."
+        elif solution.settled:
+            remedy = "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
+        else:
+            remedy = "Allow more passes with max_reads, raise tol, or use solver='gram'."
         warnings.warn(
             f"The requested accuracy is not proved after {result.certificate.reads} passes over the data: "
             f"{result.certificate.word} {remedy}",

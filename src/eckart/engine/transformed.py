@@ -114,7 +114,7 @@ class Scaled(Wrapped):
     def gram(self, right: Array | None = None) -> Array:
         if right is not None:
             return self.base.gram(right / self.scale[:, None])
-        return self.base.gram() / _outer(self.scale, self.scale)
+        return self.base.gram() / _column(self.scale) / _row(self.scale)
 
     def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
         raise TypeError("A scaled matrix has been surveyed already.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from eckart.environment import check_expansion, check_fits
-from eckart.errors import FileError, ParameterError
+from eckart.errors import FileError, ParameterError, ReadError
 from eckart.io.guard import reading
 
 CHUNK = 1 << 20
@@ -36,7 +36,7 @@ class Opened:
         try:
             return Path(self.path).open("rb")
         except OSError as error:
-            raise FileError(_refusal(self.name, self.path, error)) from error
+            raise ReadError(_refusal(self.name, self.path, error)) from error
 
     @property
     def packed(self) -> bool:
@@ -91,7 +91,7 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
     try:
         status = Path(place).stat()
     except (OSError, ValueError) as error:
-        raise FileError(_refusal(name, place, error)) from error
+        raise ReadError(_refusal(name, place, error)) from error
     if stat.S_ISDIR(status.st_mode):
         raise FileError(f"{name} is a folder, not a file. Name one file in it.")
     if not stat.S_ISREG(status.st_mode):
@@ -118,6 +118,8 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> Opened:
 
 
 def _refusal(name: str, path: str, error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and os.path.islink(path):  # noqa: PTH114
+        return f"{name} is a link to a file that does not exist. Check where it leads."
     if isinstance(error, FileNotFoundError):
         return f"{name} does not exist.{_near(path)}"
     if isinstance(error, PermissionError):

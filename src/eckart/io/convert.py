@@ -13,7 +13,7 @@ import numpy as np
 from eckart.engine.blocks.source import MemorySource, RowSource
 from eckart.environment import say_bytes
 from eckart.errors import ParameterError
-from eckart.files import new_file
+from eckart.files import new_file, own_input
 from eckart.io.bytes import shown
 from eckart.io.entries.triplets import Entries, market_entries, table_entries, write_csr
 from eckart.io.guard import reading
@@ -34,8 +34,8 @@ def convert(
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):
         raise ParameterError(f"{goal.name} should end in .npy (dense) or .npz (sparse).")
-    if overwrite and os.path.exists(goal) and os.path.exists(path) and os.path.samefile(path, goal):  # noqa: PTH110, PTH121
-        raise ParameterError(f"{goal.name} is the file to convert. Name another target.")
+    if overwrite and own_input(goal, [path]):
+        raise ParameterError(f"{goal.name} is the file to convert, or lies in it. Name another target.")
     with reading(shown(path)):
         return _converted(path, goal, single, overwrite)
 

@@ -44,10 +44,12 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 
 
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a decomposition to one file: whole or not at all, and over another one only with overwrite=True.
+    """Write a decomposition to one file: whole or not at all, and over another model only with overwrite=True.
 
     What was computed on a GPU is written from the host, and loaded as NumPy arrays.
     """
+    if overwrite:
+        _refuse_other_file(Path(path))
     decomposition = decomposition.on_host()
     arrays: dict[str, np.ndarray] = {}
     body = encode(decomposition, "", arrays)
@@ -64,6 +66,19 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
         file.write(seal)
 
 
+def _refuse_other_file(path: Path) -> None:
+    """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return  # what cannot be replaced is refused when it is written
+    with path.open("rb") as file:
+        file.seek(-min(_SEAL_LENGTH, path.stat().st_size), os.SEEK_END)
+        if file.read(len(_SEAL)) != _SEAL:
+            raise ModelFileError(
+                f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove "
+                "the file yourself, or name another one."
+            )
+
+
 def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:
     """Refuse to write what `load` would refuse to read."""
     try:
@@ -76,9 +91,13 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
     """Read a decomposition written by `save`. Anything changed, cut, newer or foreign is refused with the reason."""
     name = str(path)
     try:
-        file = Path(path).open("rb")  # noqa: SIM115
-    except OSError as error:
-        raise ModelFileError(f"{name} cannot be opened: {error.strerror or error}. Check the path.") from error
+        other = Path(path).exists() and not Path(path).is_file()
+        file = None if other else Path(path).open("rb")  # noqa: SIM115
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"{name} cannot be opened: {reason}. Check the path.") from error
+    if file is None:  # a pipe would be waited for
+        raise ModelFileError(f"{name} is a pipe, a device or a folder, and a model is a file. Check the path.")
     with file:
         _check_seal(file, name)
         try:

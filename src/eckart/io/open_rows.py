@@ -10,6 +10,7 @@ from typing import Any
 from eckart.engine.blocks.source import About, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
 from eckart.errors import FileError
+from eckart.io.arrays.containers import ZARR_MARKS
 from eckart.io.arrays.npy import check_size, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
 from eckart.io.arrays.probe import check_metadata
@@ -170,7 +171,7 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def _is_zarr(folder: str) -> bool:
-    return any((Path(folder) / mark).exists() for mark in ("zarr.json", ".zarray", ".zgroup"))
+    return any((Path(folder) / mark).exists() for mark in ZARR_MARKS)
 
 
 _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import RawIOBase
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from eckart.io.guard import reads_rows
 def edges_for(source: RowSource, block_bytes: int) -> tuple[int, ...]:
     """Row edges of blocks of about `block_bytes`, at the cuts of the source where it has some."""
     rows = source.shape[0]
+    if source.sparse and isinstance(source, HasPointers):
+        return _edges_by_entries(source, block_bytes)
     size = rows_per_block(source, block_bytes)
     cuts = sorted({0, rows, *(int(cut) for cut in source.cuts() if 0 < cut < rows)})
     if len(cuts) == 2:
@@ -34,6 +36,51 @@ def edges_for(source: RowSource, block_bytes: int) -> tuple[int, ...]:
             edges.append(first)
         edges += range(first + size, last, size)
     return (*edges, rows)
+
+
+@runtime_checkable
+class HasPointers(Protocol):
+    """Sparse rows that know how many entries each of them has."""
+
+    def pointers(self) -> Iterator[np.ndarray]:
+        """indptr in consecutive pieces: the number of entries before each row, and of all at the end."""
+        ...
+
+
+def _edges_by_entries(source: HasPointers, block_bytes: int) -> tuple[int, ...]:
+    """Blocks of at most `block_bytes`, or of one row: rows may be of very different lengths."""
+    edges, limit, rows = [0], block_bytes, 0
+    for first, before in _bytes_before(source):
+        rows = first + len(before) - 1
+        while (fitting := int(np.searchsorted(before, limit, side="right"))) < len(before):
+            edge = max(first + max(fitting, 1) - 1, edges[-1] + 1)
+            edges.append(edge)
+            limit = int(before[edge - first]) + block_bytes
+    return (*(edge for edge in edges if edge < rows), rows)
+
+
+def _bytes_before(source: Any) -> Iterator[tuple[int, np.ndarray]]:
+    """(first row, bytes that all rows before each row take in memory), in pieces that share a row."""
+    size, first, last = np.dtype(source.dtype).itemsize + 4, 0, np.zeros(0, np.int64)
+    for piece in source.pointers():
+        # Clipped: damaged pointers are refused when their rows are read.
+        pointers = np.concatenate([last, np.clip(piece, 0, source.entries).astype(np.int64, copy=False)])
+        yield first, pointers * size + 8 * np.arange(first, first + len(pointers))
+        first, last = first + len(pointers) - 1, pointers[-1:]
+
+
+def largest_block(source: RowSource, edges: Sequence[int]) -> int:
+    """Bytes of the largest block in memory."""
+    if source.sparse and isinstance(source, HasPointers):
+        at = np.asarray(edges)
+        sizes = [np.zeros(1, np.int64)]
+        for first, before in _bytes_before(source):
+            here = at[(at > first) & (at < first + len(before))]
+            sizes.append(before[here - first])
+        return int(np.diff(np.concatenate(sizes)).max(initial=0)) + 1
+    itemsize = np.dtype(source.dtype).itemsize + (4 if source.sparse else 0)
+    row_entries = max(source.entries / max(source.shape[0], 1), 1.0)
+    return int(int(np.diff(edges).max()) * row_entries * itemsize) + 1
 
 
 def rows_per_block(source: RowSource, block_bytes: int) -> int:
@@ -130,6 +177,9 @@ class MemoryRows:
 
     def cuts(self) -> Sequence[int]:
         return ()
+
+    def pointers(self) -> Iterator[np.ndarray]:
+        yield self.matrix.indptr
 
     def read(self, start: int, stop: int) -> Block:
         block = self.matrix[start:stop]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from eckart.errors import FileError, ParameterError, require
-from eckart.files import new_file
+from eckart.errors import ParameterError, require
+from eckart.files import new_file, new_folder
+from eckart.io.arrays.containers import ZARR_MARKS
 
 KINDS = (".npy", ".parquet", ".zarr")
 Write = Callable[[np.ndarray], None]
@@ -69,12 +68,9 @@ def _zarr(
     target: Path, shape: tuple[int, int], dtype: np.dtype[Any], _names: list[str], overwrite: bool
 ) -> Iterator[Write]:
     zarr = require("zarr", extra="zarr", purpose="Zarr stores")
-    if target.exists() and not overwrite:
-        raise FileError(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     rows = max(1, min(shape[0], 2**22 // max(1, shape[1] * dtype.itemsize)))
     done = 0
-    try:
+    with new_folder(target, overwrite=overwrite, known=ZARR_MARKS) as draft:
         array = zarr.create_array(str(draft), shape=shape, chunks=(rows, shape[1]), dtype=dtype)
 
         def write(block: np.ndarray) -> None:
@@ -83,10 +79,3 @@ def _zarr(
             done += len(block)
 
         yield write
-        if target.exists():
-            shutil.rmtree(target)
-        draft.rename(target)
-    except OSError as error:
-        raise FileError(f"{target} cannot be written: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

@@ -17,7 +17,7 @@ from eckart.arrays import Array, from_numpy, is_sparse
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import generator
-from eckart.errors import DataWarning, InputError, ParameterError
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.isomap import geodesic
 from eckart.isomap import neighbors as neighbours
 from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
@@ -170,6 +170,13 @@ def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], l
         )  # fmt: skip
     else:
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
+    if found.certificate is not None and not found.certificate.certificate.proved:
+        warnings.warn(
+            "The requested accuracy is not proved: the bounds of the certificate are wider. Raise tol, or use "
+            "solver='direct'.",
+            AccuracyWarning,
+            stacklevel=4,
+        )
     return _assembled(graph, found, columns, parts, like)
 
 

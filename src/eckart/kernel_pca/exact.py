@@ -173,10 +173,10 @@ def _largest(diagonal: Array) -> float:
 
 
 def _say_unproved(solution: Solution) -> None:
-    if not solution.proved and not solution.settled:
+    if not solution.proved:
+        remedy = "Raise tol: rounding limits the bounds." if solution.settled else "Allow more reads, or raise tol."
         warnings.warn(
-            f"The asked accuracy was not reached in {solution.steps} reads of the kernel. Allow more reads, or ask for "
-            "less with tol.",
+            f"The requested accuracy is not proved after {solution.steps} reads of the kernel. {remedy}",
             AccuracyWarning,
             stacklevel=5,
         )

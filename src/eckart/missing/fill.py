@@ -143,8 +143,14 @@ def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
 
 
 def with_matrix(opened: Opened, matrix: Any) -> Opened:
-    """The same with other numbers of the same shape."""
-    return replace(opened, matrix=replace(opened.matrix, matrix=matrix))
+    """The same with other numbers of the same shape, in the units of the data."""
+    if not opened.matrix.sparse:
+        return replace(opened, matrix=replace(opened.matrix, matrix=matrix))
+    scaled = matrix
+    if opened.exponent:
+        scaled = matrix.copy()
+        scaled.data = np.ldexp(matrix.data, opened.exponent)
+    return replace(opened, matrix=replace(opened.matrix, matrix=scaled, given=matrix))
 
 
 def as_parts(filled: Filled) -> dict[str, Any]:

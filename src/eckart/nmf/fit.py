@@ -116,7 +116,8 @@ _EXTREME = 1e12
 def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
     """Parts whose factors are extreme, one huge and one tiny, with both of about the same size; the product is equal.
 
-    A part that the data do not need shrinks in W and grows in H without changing W H.
+    A part that the data do not need shrinks in W and grows in H without changing W H. Where one factor has vanished,
+    the other has any size, and gets size 1.
     """
     if not is_numpy(left):
         return left, right
@@ -126,12 +127,14 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
         left, right = np.where(lost, 0.0, left), np.where(lost, 0.0, right)
         wide, long = np.where(lost, 0.0, wide), np.where(lost, 0.0, long)
     used = (wide > 0.0) & (long > 0.0)
-    extreme = used & ((np.maximum(wide, long) > _EXTREME) | (np.minimum(wide, long) < 1.0 / _EXTREME))
+    extreme = (np.maximum(wide, long) > _EXTREME) | (used & (np.minimum(wide, long) < 1.0 / _EXTREME))
     if not extreme.any():
         return left, right
-    ratio = np.log2(np.where(extreme, wide, 1.0)) - np.log2(np.where(extreme, long, 1.0))
-    half = np.round(ratio / 2.0).astype(int)
-    return np.ldexp(left, -half), np.ldexp(right, half)
+    sizes = [np.log2(np.where(extreme & (size > 0.0), size, 1.0)) for size in (wide, long)]
+    both = np.where(used, (sizes[0] + sizes[1]) / 2.0, 0.0)
+    up = [np.where(extreme, np.round(both - size), 0.0).astype(int) for size in sizes]
+    up[1] = np.where(used, -up[0], up[1])  # exactly inverse
+    return np.ldexp(left, up[0]), np.ldexp(right, up[1])
 
 
 def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:

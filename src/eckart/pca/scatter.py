@@ -165,7 +165,7 @@ def _pieces(matrix: Any, step: int) -> Iterator[RowBlocks]:
 
 
 def _slice(matrix: RowBlocks, start: int, stop: int) -> RowBlocks:
-    return replace(matrix, matrix=rows_between(matrix.matrix, start, min(stop, matrix.shape[0])))
+    return replace(matrix, matrix=rows_between(matrix.matrix, start, min(stop, matrix.shape[0])), given=None)
 
 
 def _rows(matrix: RowBlocks) -> Array:

@@ -102,10 +102,17 @@ class Evidence:
         assert self.moments is not None
         matrix = self.opened.matrix
         if matrix.sparse:
-            scaled = matrix if self.moments.scale is None else matrix.scaled_columns(1.0 / self.moments.scale)
-            return scaled.matrix
+            return (matrix if self._scale is None else matrix.scaled_columns(1.0 / self._scale)).matrix
         table = np.ldexp(to_numpy(matrix.matrix).astype(matrix.precision, copy=False), self.opened.exponent)
-        return table if self.moments.scale is None else table / self.moments.scale.astype(table.dtype)
+        return table if self._scale is None else table / self._scale.astype(table.dtype)
+
+    @property
+    def _scale(self) -> np.ndarray | None:
+        """The scales of the columns in the units of the opened matrix."""
+        assert self.opened is not None
+        assert self.moments is not None
+        scale = self.moments.scale
+        return None if scale is None else np.ldexp(scale, self.opened.exponent - np.asarray(self.moments.exponent))
 
     @property
     def sparse(self) -> bool:
@@ -120,8 +127,10 @@ class Evidence:
     @cached_property
     def unit(self) -> float:
         """||B||^2 in the units of `table`."""
+        assert self.opened is not None
         assert self.moments is not None
-        return self.moments.total
+        step = 0 if self.moments.scale is not None else self.opened.exponent - self.moments.unit
+        return float(np.ldexp(self.moments.total, 2 * step))
 
 
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
@@ -168,7 +177,7 @@ def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale:
         shares, whole = _all_shares(opened, d, center=center, scale=scale)[:short], True
     elif not whole and opened.matrix.resident:
         shares, whole = _estimated_shares(opened, d, options, short, center=center, scale=scale), True
-    squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
+    squares = moments.in_units(moments.squares)
     return Evidence(
         rows, columns, center, scale, d.norm, shares, whole, to_numpy(d.right).astype(np.float64),
         squares / max(float(squares.sum()), 1e-300), opened, moments, few if short > max(WHOLE, few) else None, options,
@@ -179,7 +188,7 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
     """Rows that are read in blocks: the moments, all singular values and the axes from one read."""
     rows, columns = opened.matrix.shape
     shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
-    problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift)
+    problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)
     gram, moments = to_numpy(problem.first(gram=True)), problem.moments
     if not np.isfinite(gram).all():
         refuse_not_finite(opened.matrix, opened.about.column_names)
@@ -187,8 +196,8 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
     values, right = leading_pairs(gram, columns)
     values = np.maximum(values, 0.0)
     total = max(float(values.sum()), 1e-300)
-    squares = moments.squares if moments.scale is None else moments.squares / moments.scale**2
-    norm = float(np.ldexp(np.sqrt(moments.total), -opened.exponent if not scale else 0))
+    squares = moments.in_units(moments.squares)
+    norm = float(np.ldexp(np.sqrt(moments.total), -moments.unit))
     return Evidence(
         rows, columns, center, scale, norm, values[:short] / total, True, right[:, :short],
         squares / max(float(squares.sum()), 1e-300), opened, moments, None, options,
@@ -199,7 +208,7 @@ def _standardized(opened: Opened, d: Decomposition, *, center: bool, scale: bool
     shift = None
     if d.mean is not None and not opened.matrix.sparse:
         shift = from_numpy(np.ldexp(to_numpy(d.mean).astype(np.float64), opened.exponent), opened.matrix.like)
-    return standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift)
+    return standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)
 
 
 def _moments(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Moments:

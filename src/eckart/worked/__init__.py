@@ -38,6 +38,7 @@ from eckart.worked.rank import rank
 from eckart.worked.select import select
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.svd import svd
+from eckart.worked.theory import lesson
 
 __all__ = [
     "Equation",
@@ -58,6 +59,7 @@ __all__ = [
     "isomap",
     "kernel_pca",
     "language",
+    "lesson",
     "minor_components",
     "missing",
     "nmf",

@@ -17,8 +17,11 @@ import sympy as sp
 
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import is_words, localized_words, split_prose, text_formula
-from eckart.worked.numerals import decimal, is_exact, is_plain, text_number, without_dust
+from eckart.worked.numerals import decimal, is_exact, is_plain, relation, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, Step, Table
+
+_SHORT = 24
+"""Formulas of at most so many signs stay on one line."""
 
 
 def html(solution: Solution) -> str:
@@ -50,7 +53,8 @@ def _controls() -> str:
     )  # fmt: skip
     shown = "".join(f'<button type="button" data-do="{name}">{escape(label)}</button>' for name, label in buttons)
     start = f'<button type="button" data-do="start">{escape(tr("Step by step"))}</button>'
-    bar = f'<nav class="player">{start}{shown}<span class="place"></span></nav>'
+    cover = f'<button type="button" data-do="cover">{escape(tr("Hide results"))}</button>'
+    bar = f'<nav class="player">{start}{cover}{shown}<span class="place" aria-live="polite"></span></nav>'
     return f"{bar}\n<script>\n{_asset('player.js')}</script>\n"
 
 
@@ -87,9 +91,9 @@ def equation_html(equation: Equation) -> str:
     if is_exact(value):
         pieces += ["=", matrix_html(value) if matrix else formula_html(text_number(value))]
         if not is_plain(value) and not value.free_symbols:
-            pieces += ["≈", matrix_html(value, decimals=True) if matrix else decimal(value)]
+            pieces += [relation(value), matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
     else:
-        pieces += ["≈", matrix_html(value, decimals=True) if matrix else decimal(value)]
+        pieces += ["≈", matrix_html(value, decimals=True) if matrix else formula_html(decimal(value))]
     return f'<div class="line">{" ".join(f"<span>{piece}</span>" for piece in pieces)}</div>'
 
 
@@ -98,7 +102,7 @@ def matrix_html(matrix: Any, *, decimals: bool = False) -> str:
     matrix = without_dust(matrix) if decimals else matrix
     rows = []
     for i in range(matrix.rows):
-        shown = [decimal(x) if decimals else formula_html(text_number(x)) for x in matrix[i, :]]
+        shown = [formula_html(decimal(x) if decimals else text_number(x)) for x in matrix[i, :]]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>")
     return f'<table class="matrix"><tbody>{"".join(rows)}</tbody></table>'
 
@@ -113,7 +117,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return prose_html(value)
     shown = text_number(value) if is_exact(value) else ""
-    return formula_html(shown) if shown and len(shown) <= 12 else decimal(value)
+    return formula_html(shown if shown and len(shown) <= 12 else decimal(value))
 
 
 def _name(name: str) -> str:
@@ -122,7 +126,18 @@ def _name(name: str) -> str:
 
 def prose_html(prose: str) -> str:
     """Sentences; what stands between dollar signs is a formula."""
-    return "".join(formula_html(part) if odd else escape(part) for odd, part in split_prose(prose))
+    return "".join(_inline(part) if odd else escape(_sizes(part)) for odd, part in split_prose(prose))
+
+
+def _sizes(words: str) -> str:
+    """3 x 2 with the sign of multiplication."""
+    return re.sub(r"(?<=\d) x (?=\d)", " × ", words)
+
+
+def _inline(formula: str) -> str:
+    """A formula inside a sentence; short ones are not broken across lines."""
+    shown = formula_html(formula)
+    return f'<span class="short">{shown}</span>' if len(formula) <= _SHORT else shown
 
 
 def prose_text(prose: str) -> str:
@@ -145,7 +160,7 @@ def formula_html(formula: str) -> str:
         if match["braced"] is not None or match["index"] is not None:
             tag = "sub" if match[0][0] == "_" else "sup"
             inside = match["braced"] if match["braced"] is not None else match["index"]
-            pieces.append(f"<{tag}>{escape(inside, quote=False)}</{tag}>")
+            pieces.append(f"<{tag}>{_escaped(inside)}</{tag}>")
         elif match["root"] is not None:
             inside, place = _under_root(text, match)
             pieces.append(f'{match["root"]}<span class="root">{inside}</span>')
@@ -153,8 +168,13 @@ def formula_html(formula: str) -> str:
             mark = '<span class="tilde">~</span>' if match["tilde"] else ""
             pieces.append(f"<i>{match['letter']}</i>{mark}")
         else:
-            pieces.append(escape(match[0], quote=False))
+            pieces.append(_escaped(match[0]))
     return "".join(pieces)
+
+
+def _escaped(text: str) -> str:
+    """With a minus instead of a hyphen."""
+    return escape(text, quote=False).replace("-", "−")
 
 
 _TOKEN = re.compile(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sympy as sp
 
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import latex_formula, latex_name, latex_prose
-from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number
+from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number, relation
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 # pdfLaTeX needs font encodings; XeLaTeX and LuaLaTeX need a font that has Cyrillic letters.
 _LATIN = r"\ifPDFTeX\usepackage[T1]{fontenc}\fi"
-_PACKAGES = {
-    "en": _LATIN,
-    "it": _LATIN,
-    "es": _LATIN,
-    "ru": r"\ifPDFTeX\usepackage[T2A]{fontenc}\else\usepackage{fontspec}"
-    r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi",
-}
+_CYRILLIC = (
+    r"\ifPDFTeX\usepackage[ENCODINGS]{fontenc}\else\usepackage{fontspec}"
+    r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi"
+)
 # \fit shrinks a line that is wider than the page; the packages are in every TeX distribution.
 _OPENING = r"""\documentclass[11pt]{article}
 \usepackage{iftex}
@@ -42,9 +40,18 @@ def latex(solution: Solution) -> str:
     return "\n".join([opening(), *body(solution), r"\end{document}", ""])
 
 
-def opening() -> str:
-    """Class, packages of the language, and the start of the document."""
-    return _OPENING.replace("LANGUAGE", _PACKAGES[current()])
+def opening(names: str = "") -> str:
+    """Class, packages of the language, and the start of the document.
+
+    `names` are names of people, which may be in another script: Cyrillic letters get their font in every language, and
+    letters that pdfLaTeX does not know are printed as a question mark there.
+    """
+    cyrillic = current() == "ru" or re.search(r"[\u0400-\u04ff]", names)
+    encodings = "T2A" if current() == "ru" else "T2A,T1"
+    packages = _CYRILLIC.replace("ENCODINGS", encodings) if cyrillic else _LATIN
+    strange = sorted({letter for letter in names if ord(letter) > 0x17F and not "\u0400" <= letter <= "\u04ff"})
+    packages += "".join(rf"\ifPDFTeX\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{?}}\fi" for letter in strange)
+    return _OPENING.replace("LANGUAGE", packages)
 
 
 def body(solution: Solution) -> list[str]:
@@ -89,7 +96,8 @@ def equation_latex(equation: Equation) -> str:
     exact = latex_matrix(value) if matrix else latex_number(value)
     if is_plain(value) or value.free_symbols:
         return f"{name} = {exact}{unit}"
-    return rf"{name} = {exact}{unit} \approx {near}{unit}"
+    sign = "=" if relation(value) == "=" else r"\approx"
+    return rf"{name} = {exact}{unit} {sign} {near}{unit}"
 
 
 def cell(value: Any) -> str:

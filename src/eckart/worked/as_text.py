@@ -11,7 +11,7 @@ import sympy as sp
 
 from eckart.worked.messages import tr
 from eckart.worked.notation import text_formula, text_name, text_prose
-from eckart.worked.numerals import decimal, is_exact, is_plain, separator, text_number, without_dust
+from eckart.worked.numerals import decimal, is_exact, is_plain, relation, separator, text_number, without_dust
 from eckart.worked.solution import Equation, Solution, Step, Table
 
 _INDENT = 4
@@ -58,7 +58,7 @@ def equation_lines(equation: Equation, width: int) -> list[str]:
     if not is_exact(value):
         return [" " * _INDENT + f"{name} ≈ {decimal(value)}{unit}"]
     exact = f"{name} = {text_number(value)}{unit}"
-    beside = "" if is_plain(value) or value.free_symbols else f" ≈ {decimal(value)}{unit}"
+    beside = "" if is_plain(value) or value.free_symbols else f" {relation(value)} {decimal(value)}{unit}"
     if len(exact + beside) <= room:
         return [" " * _INDENT + exact + beside]
     wrapped = textwrap.wrap(exact, room, subsequent_indent="    ") + ([f"  {beside.strip()}"] if beside else [])
@@ -76,15 +76,15 @@ def _matrix_equation(name: str, value: Any, room: int) -> list[str]:
             if fits
             else [f"{name} ="] + (exact if len(exact[0]) <= room else _in_blocks(value, text_number, room))
         )
-    near = _decimals(value, room - 2)
+    near, sign = _decimals(value, room - 2), relation(value)
     if fits and len(name) + 6 + len(exact[0]) + len(near[0]) <= room:
-        return _beside([f"{name} ="], exact, ["≈"], near)
+        return _beside([f"{name} ="], exact, [sign], near)
     if fits:
         return _beside([f"{name} ="], exact) + _beside(
-            [" " * (len(name)) + " ≈"], _decimals(value, room - len(name) - 3)
+            [" " * (len(name)) + f" {sign}"], _decimals(value, room - len(name) - 3)
         )
     if len(exact[0]) <= room:
-        return [f"{name} =", *exact, "≈", *near]
+        return [f"{name} =", *exact, sign, *near]
     return [f"{name} ≈", *near, tr("exactly, entry by entry:"), *_listed(value, room)]
 
 

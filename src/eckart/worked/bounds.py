@@ -6,6 +6,8 @@ for B of rank k, σ_{i+k}(A) ≤ σ_i(A - B), so that ‖A - B‖_F^2 = ∑ σ_i
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -17,7 +19,7 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectral_steps import spectral_steps
-from eckart.worked.svd import factors, settled, truncation_step
+from eckart.worked.svd import details, factors, settled, truncation_step
 
 
 def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
@@ -47,7 +49,7 @@ def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
             "σ_i = sqrt(λ_i)",
             tuple(Equation(f"σ_{i}", value) for i, value in enumerate(parts.values, 1)),
         ),
-        truncation_step(parts, k),
+        replace(truncation_step(parts, k), more=partial(details, a)),
         _levels_step(parts.values, [axis.value for axis in parts.axes]),
         _other_step(a, b, error, other is None, k),
         _weyl_step(parts.values, gaps.values, k, a),

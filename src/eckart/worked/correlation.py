@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
 from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import Prepared, prepared
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectral_steps import spectral_steps
 from eckart.worked.svd import settled
+from eckart.worked.written_out import written
 
 
 def correlation(given: Any) -> Solution:
@@ -45,7 +48,8 @@ def correlation(given: Any) -> Solution:
             (Equation("s", spread), Equation("R", ones)),
             tr("This is the covariance matrix of the scaled columns, so it does not depend on the units."),
         ),
-        Step(tr("Components of the correlation matrix."), "R w = λ w", (Equation("W", scaled.vectors),)),
+        Step(tr("Components of the correlation matrix."), "R w = λ w", (Equation("W", scaled.vectors),),
+             more=partial(_two_columns, ones[0, 1]) if table.cols == 2 and ones[0, 1] != 0 else None),
         Step(
             tr("Side by side: the covariance matrix favours the columns with large variances, the correlation matrix "
                "treats all columns alike."),
@@ -58,6 +62,16 @@ def correlation(given: Any) -> Solution:
     answer = (Equation("C", covariance), Equation("V", plain.vectors), Equation("R", ones),
               Equation("W", scaled.vectors))  # fmt: skip
     return Solution(tr("Covariance against correlation"), steps, answer, parts)
+
+
+def _two_columns(r: Any) -> tuple[Step, ...]:
+    """For two columns the eigenvectors are (1, 1) and (1, -1), whatever r is."""
+    size, sign = abs(r), 1 if sp.N(r) > 0 else -1
+    pairs = (("1 + |r|", 1 + size, sign), ("1 - |r|", 1 - size, -sign))
+    lines = [f"r = {text_number(r)}", "det(R - λ I) = (1 - λ)^2 - r^2 = 0,  λ = 1 ± |r|"]
+    for i, (formula, value, other) in enumerate(pairs, 1):
+        lines.append(f"λ_{i} = {formula} = {text_number(sp.expand(value))},  w_{i} = ±(1, {other}) / sqrt(2)")
+    return written(lines)
 
 
 def _shares(data: Prepared) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from eckart.worked.cur_draw import Drawn, draw_steps, drawn
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
 from eckart.worked.pseudo_inverse import core as unscaled_core
+from eckart.worked.row_reduction import reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.svd import factors
+from eckart.worked.written_out import squares, written
 
 CORES = ("intersection", "best")
 
@@ -51,7 +55,7 @@ def cur(
     error = sp.expand(sum(entry * entry for entry in a - product))
     steps = (
         Step(tr("The matrix and its squared norm."), numbers=(Equation("A", a), Equation("‖A‖_F^2", total))),
-        *_probability_steps(q, p),
+        *_probability_steps(a, q, p),
         *draw_steps(taken, kept, seed),
         _scale_step(c, bottom),
         _core_step(w, taken, kept, middle, core),
@@ -80,17 +84,26 @@ def cur(
     return Solution(tr("CUR of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts)
 
 
-def _probability_steps(q: list[Any], p: list[Any]) -> tuple[Step, Step]:
+def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
+    def lines(name: str, vectors: list[Any], shares: list[Any]) -> tuple[Step, ...]:
+        total = text_number(sum(entry * entry for entry in a))
+        return written(
+            f"{name}_{i} = ({squares(vector)}) / {total} = {text_number(share)}"
+            for i, (vector, share) in enumerate(zip(vectors, shares, strict=True), 1)
+        )
+
     return (
         Step(
             tr("The probability of each column: its squared norm divided by that of the matrix."),
             "q_j = ‖A e_j‖^2 / ‖A‖_F^2",
             (Equation("q", sp.Matrix([q])),),
+            more=partial(lines, "q", [a[:, j] for j in range(a.cols)], q),
         ),
         Step(
             tr("The probability of each row: its squared norm divided by that of the matrix."),
             "p_i = ‖e_i^T A‖^2 / ‖A‖_F^2",
             (Equation("p", sp.Matrix([p])),),
+            more=partial(lines, "p", [a[i, :] for i in range(a.rows)], p),
         ),
     )
 
@@ -128,7 +141,15 @@ def _core_step(w: Any, taken: Drawn, kept: Drawn, middle: Any, kind: str) -> Ste
         "its pseudo-inverse by the SVD, where zero singular values stay zero."
     )
     remark = tr("Some notes square $Σ^+$ here; then $10 A$ would get the same $C U R$ as $A$.")
-    return Step(statement, "W = X Σ Y^T,  U = W^+ = Y Σ^+ X^T", (Equation("W", scaled), Equation("U", middle)), remark)
+    return Step(statement, "W = X Σ Y^T,  U = W^+ = Y Σ^+ X^T", (Equation("W", scaled), Equation("U", middle)), remark,
+                _inverse_details(scaled))  # fmt: skip
+
+
+def _inverse_details(w: Any) -> Callable[[], tuple[Step, ...]] | None:
+    """An invertible W: its pseudo-inverse is the inverse, found by row reduction of (W | I)."""
+    if w.rows != w.cols or w.rows > 3 or w.rank() < w.rows:
+        return None
+    return partial(reduction_steps, sp.Matrix.hstack(w, sp.eye(w.rows)))
 
 
 def _error_steps(a: Any, product: Any, error: Any) -> tuple[Step, ...]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr
-from eckart.worked.numerals import GUARD
+from eckart.worked.numerals import GUARD, is_exact
+from eckart.worked.power_iteration import iterate, iteration_table
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
@@ -41,7 +44,7 @@ def deflation(given: Any, *, method: str = "auto") -> Solution:
         numbers=(Equation("A", a),),
         remark=tr("It is symmetric.") if symmetric else tr("It is not symmetric."),
     )
-    name = "Hotelling" if hotelling else "Wielandt"
+    name = tr("Hotelling") if hotelling else tr("Wielandt")
     answer = (*[Equation(f"λ_{i}", value) for i, value in enumerate(values, 1)], Equation("V", vectors))
     parts = {"eigenvalues": sp.Matrix(values), "eigenvectors": vectors}
     return Solution(tr("All eigenpairs by {name}'s deflation", name=name), (opening, *steps), answer, parts)
@@ -56,6 +59,7 @@ def _by_modulus(found: Spectrum) -> Spectrum:
 def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     steps, rest = [], a
     for i, axis in enumerate(found.axes, 1):
+        before, name = rest, "A" if i == 1 else f"B_{i - 1}"
         rest = (rest - axis.outer(axis.entries, axis.entries) * axis.value).applyfunc(settled)
         last = i == len(found.axes)
         statement = tr(
@@ -67,7 +71,9 @@ def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
             "$v_{i}$ is still an eigenvector, now for the eigenvalue 0; the other pairs are unchanged.", i=i
         )
         steps.append(
-            Step(statement, f"B_{i} = {'A' if i == 1 else f'B_{i - 1}'} - λ_{i} v_{i} v_{i}^T", numbers, remark)
+            Step(
+                statement, f"B_{i} = {name} - λ_{i} v_{i} v_{i}^T", numbers, remark, _iterates(before, axis.value, name)
+            )
         )
     return steps, [axis.value for axis in found.axes], columns([axis.unit for axis in found.axes], a.rows)
 
@@ -94,8 +100,24 @@ def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
             step, work = _round(i, axis.value, vector, work, chain)
             steps.append(step)
         values.append(axis.value)
-        vectors.append(vector)
-    return steps, values, columns(vectors, a.rows)
+        vectors.append(axis.unit)
+    unit = columns(vectors, a.rows)
+    steps.append(Step(tr("Divide each vector by its length."), numbers=(Equation("V", unit),)))
+    return steps, values, unit
+
+
+def _iterates(matrix: Any, value: Any, name: str) -> Callable[[], tuple[Step, ...]] | None:
+    """Where a pair comes from: power iteration from the first start that leads to it."""
+    a = np.array(sp.N(matrix).tolist(), dtype=float)
+    for start in (np.ones(len(a)), np.arange(1.0, len(a) + 1), np.eye(len(a))[0]):
+        run = iterate(a, start, 1e-9, 500)
+        if run.settled and abs(run.quotients[-1] - float(sp.N(value))) < 1e-6 * max(1.0, abs(run.quotients[-1])):
+            statement = tr("The pair by power iteration on ${name}$ from $x_0$.", name=name)
+            first = Equation("x_0", sp.Matrix([sp.Integer(int(x)) for x in start]))
+            formula = f"x_{{t+1}} = {name} x_t / ‖{name} x_t‖,  λ ≈ x^T {name} x"
+            steps = (Step(statement, formula, (first, iteration_table(run, name))),)
+            return lambda: steps
+    return None
 
 
 def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, Any, Any]]) -> tuple[Step, Any]:
@@ -103,7 +125,7 @@ def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, An
     down = [vector]
     for earlier, u, x in chain:
         down.append((down[-1] - (earlier / value) * (x.T * down[-1])[0] * u).applyfunc(sp.expand))
-    u = down[-1]
+    u = down[-1] if is_exact(down[-1]) else down[-1] / sp.sqrt(sum(x * x for x in down[-1]))
     place = max(range(u.rows), key=lambda j: abs(sp.N(u[j])))
     x = (work[place, :].T / (value * u[place])).applyfunc(sp.expand)
     name = "A" if i == 1 else f"B_{i - 1}"
@@ -125,9 +147,10 @@ def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, An
         if any(earlier == value for earlier, _, _ in chain):
             equal = tr("Where the two eigenvalues are equal this vector is 0, and $u$ itself is used.")
             remark = f"{remark} {equal}"
-    work = (work - value * u * x.T).applyfunc(_clean)
+    before, work = work, (work - value * u * x.T).applyfunc(_clean)
     chain.append((value, u, x))
     numbers += [Equation("x", x), Equation(f"B_{i}", work)]
+    more = _iterates(before, value, name)
     return Step(
         tr(
             "Pair {i}: dominant in ${name}$. Choose $x$ with $x · v = 1$ and subtract the term of the pair.",
@@ -137,6 +160,7 @@ def _round(i: int, value: Any, vector: Any, work: Any, chain: list[tuple[Any, An
         formula,
         tuple(numbers),
         remark,
+        more,
     ), work
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.worked.checks import whole
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import square
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import is_exact
+from eckart.worked.row_reduction import reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Root, Spectrum, spectrum
@@ -48,7 +52,7 @@ def diagonalize(given: Any, power: int = 3) -> Solution:
         )
     v, d, inverse = factors_of(a, found, symmetric)
     raised = raised_to(a, found, power, d, v, inverse)
-    last = _power_step(a, raised, power)
+    last = _power_step(a, raised, power, partial(product_steps, v * d**power, inverse, f"(A^{power})"))
     steps += (_factor_step(v, d, inverse, symmetric), last, *_invertible(found))
     answer = (
         Equation("V", v),
@@ -101,18 +105,18 @@ def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:
     statement = tr(
         "Put the eigenvectors in the columns of $V$ (any length will do, the inverse compensates) and invert."
     )
-    return Step(
-        statement, "A V = V D,  A = V D V^{-1}", (Equation("V", v), Equation("D", d), Equation("V^{-1}", inverse))
-    )
+    more = partial(reduction_steps, sp.Matrix.hstack(v, sp.eye(v.rows))) if is_exact(v) and v.rows <= 3 else None
+    numbers = (Equation("V", v), Equation("D", d), Equation("V^{-1}", inverse))
+    return Step(statement, "A V = V D,  A = V D V^{-1}", numbers, more=more)
 
 
-def _power_step(a: Any, raised: Any, power: int) -> Step:
+def _power_step(a: Any, raised: Any, power: int, more: Callable[[], tuple[Step, ...]]) -> Step:
     name = "V^T" if a.is_symmetric() else "V^{-1}"
     statement = tr(
         "Powers are now easy, because inner factors cancel: raise the eigenvalues to the power {power}.",
         power=power,
     )
-    return Step(statement, f"A^{power} = V D^{power} {name}", (Equation(f"A^{power}", raised),))
+    return Step(statement, f"A^{power} = V D^{power} {name}", (Equation(f"A^{power}", raised),), more=more)
 
 
 def _invertible(found: Spectrum) -> tuple[Step, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -11,7 +12,7 @@ from eckart.worked.messages import tr
 from eckart.worked.numerals import figure
 from eckart.worked.pca import enough
 from eckart.worked.solution import Equation, Solution, Step, Table
-from eckart.worked.svd import factors, settled
+from eckart.worked.svd import details, factors, settled
 
 
 def energy(given: Any, share: float = 0.9) -> Solution:
@@ -37,6 +38,7 @@ def energy(given: Any, share: float = 0.9) -> Solution:
             ),
             "‖A‖_F^2 = σ_1^2 + … + σ_r^2",
             (Equation("‖A‖_F^2", norm), table),
+            more=partial(details, a),
         ),
         Step(
             tr(

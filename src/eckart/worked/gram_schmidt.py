@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -13,6 +14,7 @@ from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns
 from eckart.worked.svd import settled
+from eckart.worked.written_out import dot_line, squares, written
 
 
 def gram_schmidt(given: Any) -> Solution:
@@ -80,4 +82,12 @@ def _column_step(a: Any, before: list[Any], rest: Any, j: int) -> Step:
     statement = tr("Column {j}: divide by the length.", j=j + 1)
     if before:
         statement = tr("Column {j}: subtract its projections on the earlier vectors, divide by the length.", j=j + 1)
-    return Step(statement, formula, tuple(numbers))
+    return Step(statement, formula, tuple(numbers), more=partial(_products, column, before, rest, j + 1))
+
+
+def _products(column: Any, before: list[Any], rest: Any, j: int) -> tuple[Step, ...]:
+    """Every inner product of one column written out."""
+    lines = []
+    for i, w in enumerate(before, 1):
+        lines += [dot_line(f"w_{i} · a_{j}", w, column), dot_line(f"w_{i} · w_{i}", w, w)]
+    return written([*lines, f"‖w_{j}‖ = sqrt({squares(rest)})"])

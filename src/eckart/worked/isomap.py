@@ -15,10 +15,13 @@ from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
+from eckart.worked.numerals import text_number
 from eckart.worked.pictures import graph
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
+from eckart.worked.written_out import squares as sum_of_squares
+from eckart.worked.written_out import written
 
 
 def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
@@ -50,7 +53,8 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
     scores = columns([axis.unit * sp.sqrt(axis.value) for axis in axes], n).applyfunc(sp.radsimp)
     steps = (
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
-        Step(tr("Straight distances between all pairs."), "d_{ij} = ‖x_i - x_j‖", (Equation("D_0", straight),)),
+        Step(tr("Straight distances between all pairs."), "d_{ij} = ‖x_i - x_j‖", (Equation("D_0", straight),),
+             more=partial(_distances, table, straight)),
         _neighbour_step(edges, straight, neighbors),
         _path_step(paths, routes),
         Step(
@@ -58,6 +62,7 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
                "multiply by -1/2."),
             "B = -1/2 J D^2 J,  J = I - 1 1^T / n",
             (Equation("D^2", squares), Equation("B", b)),
+            more=partial(_centring, squares, b),
         ),
         *spectral_steps(b, found, "B", zero=False),
         Step(
@@ -110,6 +115,28 @@ def _centred(squares: Any) -> Any:
     n = squares.rows
     j = sp.eye(n) - sp.ones(n, n) / n
     return (-(j * squares * j) / 2).applyfunc(sp.expand)
+
+
+def _distances(table: Any, straight: Any) -> tuple[Step, ...]:
+    return written(
+        f"d_{{{i + 1},{j + 1}}} = sqrt({sum_of_squares(table[i, :] - table[j, :])}) = {text_number(straight[i, j])}"
+        for i in range(table.rows)
+        for j in range(i + 1, table.rows)
+    )
+
+
+def _centring(squares: Any, b: Any) -> tuple[Step, ...]:
+    """b_ij = -1/2 (d_ij^2 - m_i - m_j + m) with the row means m_i and the overall mean m."""
+    n = squares.rows
+    means = [sp.expand(sum(squares[i, :]) / n) for i in range(n)]
+    whole = text_number(sp.expand(sum(means) / n))
+    shown = [text_number(mean) for mean in means]
+    lines = [f"m_{i + 1} = {mean}" for i, mean in enumerate(shown)] + [f"m = {whole}"]
+    for i in range(n):
+        for j in range(i, n):
+            inside = f"{text_number(squares[i, j])} - ({shown[i]}) - ({shown[j]}) + {whole}"
+            lines.append(f"b_{{{i + 1},{j + 1}}} = -1/2 ({inside}) = {text_number(b[i, j])}")
+    return written(lines)
 
 
 def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> Step:

@@ -13,11 +13,12 @@ from eckart.worked.checks import whole
 from eckart.worked.fields import Axis
 from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr
-from eckart.worked.numerals import GUARD, is_exact
+from eckart.worked.numerals import GUARD, is_exact, text_number
 from eckart.worked.pictures import unfolded
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
+from eckart.worked.written_out import dot_line, squares, written
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine")
 FORMULAS = {
@@ -50,9 +51,9 @@ def kernel_pca(
     axes = [axis for axis in found.axes if sp.N(axis.value) > 1e-25][: whole("k", k, 1, table.rows)]
     if not axes:
         raise InputError("All points are the same for this kernel, so no axis is left. Give other points.")
-    squares = [_weight(axis, centred) for axis in axes]
-    weights = columns([axis.scaled(axis.entries, s) for axis, s in zip(axes, squares, strict=True)], 0)
-    scores = columns([axis.scaled(axis.image(centred), s) for axis, s in zip(axes, squares, strict=True)], 0)
+    lengths = [_weight(axis, centred) for axis in axes]
+    weights = columns([axis.scaled(axis.entries, s) for axis, s in zip(axes, lengths, strict=True)], 0)
+    scores = columns([axis.scaled(axis.image(centred), s) for axis, s in zip(axes, lengths, strict=True)], 0)
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
@@ -60,6 +61,7 @@ def kernel_pca(
             FORMULAS[kernel],
             (Equation("K", gram),),
             "" if is_exact(gram) else tr("These values are not fractions, so the rest is computed with 40 digits."),
+            more=partial(_pairs, points, gram, kernel),
         ),
         _centring_step(terms),
         *spectral_steps(centred, found, "K~", zero=False),
@@ -71,8 +73,8 @@ def kernel_pca(
     if new is not None:
         point = vector(new, "The new point", table.cols).T
         axes = [axis.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for axis in axes]
-        squares = [_weight(axis, centred) for axis in axes]
-        step, parts["new_scores"] = _new_step(point, points, gram, axes, squares, settings)
+        lengths = [_weight(axis, centred) for axis in axes]
+        step, parts["new_scores"] = _new_step(point, points, gram, axes, lengths, settings)
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))
     return Solution(
@@ -100,6 +102,22 @@ def between(x: Any, y: Any, kernel: str, gamma: Any, coef0: Any, degree: int) ->
         gap = x - y
         return sp.Integer(1) if gap.is_zero_matrix else sp.N(sp.exp(-gamma * (gap * gap.T)[0]), GUARD)
     return sp.N(sp.tanh(gamma * product + coef0), GUARD)
+
+
+def _pairs(points: list[Any], gram: Any, kernel: str) -> tuple[Step, ...]:
+    """What the kernel is computed from, pair by pair: the inner product, or the squared distance for rbf."""
+    lines = []
+    for i in range(len(points)):
+        for j in range(i, len(points)):
+            value = f"k_{{{i + 1},{j + 1}}} = {text_number(gram[i, j])}"
+            if kernel == "rbf":
+                gap = points[i] - points[j]
+                known = f"‖x_{i + 1} - x_{j + 1}‖^2 = {squares(gap)} = {text_number((gap * gap.T)[0])}"
+                value = value.replace("=", "=" if is_exact(gram[i, j]) else "≈")
+            else:
+                known = dot_line(f"x_{i + 1} · x_{j + 1}", points[i], points[j])
+            lines.append(f"{known},  {value}")
+    return written(lines)
 
 
 def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
@@ -142,13 +160,13 @@ def _scale_step(weights: Any, scores: Any) -> Step:
 
 
 def _new_step(
-    point: Any, points: list[Any], gram: Any, axes: list[Axis], squares: list[Any], settings: Any
+    point: Any, points: list[Any], gram: Any, axes: list[Axis], lengths: list[Any], settings: Any
 ) -> tuple[Step, Any]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     n = gram.rows
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])
     centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)
-    scores = sp.Matrix([[axis.scaled(axis.image(centred), s)[0] for axis, s in zip(axes, squares, strict=True)]])
+    scores = sp.Matrix([[axis.scaled(axis.image(centred), s)[0] for axis, s in zip(axes, lengths, strict=True)]])
     statement = tr(
         "A new point: its kernel with each training point, centred with the training means, times the weights."
     )

@@ -15,6 +15,7 @@ from eckart.errors import InputError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, text_cells
 from eckart.worked.messages import tr, trn
+from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import prepared
 from eckart.worked.solution import Equation, Solution, Step, Table
 from eckart.worked.spectral_steps import spectral_steps
@@ -48,6 +49,7 @@ def missing(given: Any, k: int = 1, *, iterations: int = 100) -> Solution:
             tr("Start: put the mean of the known entries of its column in each hole."),
             numbers=(Equation("μ", sp.Matrix([means])), Equation("X_0", start)),
         ),
+        *data_steps(data, "1")[1:],
         *spectral_steps(data.cross_products, data.found, "S"),
         Step(
             trn(

@@ -6,6 +6,7 @@ KL          H <- H * (W^T (A / WH)) / column sums   W <- W * ((A / WH) H^T) / ro
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,7 @@ def nmf(
             ),
             UPDATES[loss],
             (Equation("W", sp.Matrix(exact_w.tolist())), Equation("H", sp.Matrix(exact_h.tolist()))),
+            more=partial(_round_details, a, first, second, sp.Matrix(exact_w.tolist()), loss),
         ),
         _history_step(history),
         Step(
@@ -92,6 +94,37 @@ def nmf(
     return Solution(
         tr("Non-negative factors of a {rows} x {cols} matrix", rows=a.rows, cols=a.cols), steps, answer, parts
     )
+
+
+def _round_details(a: Any, w: Any, h: Any, new: Any, loss: str) -> tuple[Step, ...]:
+    """Numerator and denominator of both updates, each multiplied out."""
+    ones = sp.ones(*a.shape)
+    if loss == "euclidean":
+        for_w: tuple[Equation, ...] = (Equation("A H^T", a * h.T), Equation("W H H^T", w * h * h.T))
+        for_h: tuple[Equation, ...] = (Equation("W^T A", new.T * a), Equation("W^T W H", new.T * new * h))
+    else:
+        before, after = _shares(a, w * h), _shares(a, new * h)
+        for_w = (
+            Equation("A / (W H)", before),
+            Equation("(A / (W H)) H^T", before * h.T),
+            Equation("1 H^T", ones * h.T),
+        )
+        for_h = (
+            Equation("A / (W H)", after),
+            Equation("W^T (A / (W H))", new.T * after),
+            Equation("W^T 1", new.T * ones),
+        )
+    statement = tr(
+        "Numerator and denominator for ${name}$; divide entry by entry and multiply by the old entry.", name="W"
+    )
+    second = tr(
+        "Numerator and denominator for ${name}$; divide entry by entry and multiply by the old entry.", name="H"
+    )
+    return Step(statement, numbers=for_w), Step(second, numbers=for_h)
+
+
+def _shares(a: Any, near: Any) -> Any:
+    return sp.Matrix(*a.shape, lambda i, j: a[i, j] / near[i, j] if near[i, j] else 0)
 
 
 def _history_step(history: list[float]) -> Step:

@@ -19,8 +19,8 @@ _SIGNS = {
     "×": r"\times ", "→": r"\to ", "±": r"\pm ", "‖": r"\| ", "…": r"\dots ", "∈": r"\in ",
     "⟂": r"\perp ", "⊙": r"\odot ", "%": r"\%", "#": r"\#", "&": r"\&",
 }  # fmt: skip
-_WORDS = ("det", "cos", "max", "min", "log", "exp")
-_OPERATORS = ("tr", "diag", "rank", "rg", "Var", "Cov", "PVE", "KL", "mean", "sign")
+_WORDS = ("det", "cos", "max", "min", "log", "exp", "tanh")
+_OPERATORS = ("tr", "diag", "rank", "rg", "th", "Var", "Cov", "PVE", "KL", "mean", "sign")
 _PROSE = {"\\": r"\textbackslash{}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
           "^": r"\^{}", "~": r"\textasciitilde{}", "$": r"\$", "<": r"$<$", ">": r"$>$", "|": r"$|$"}  # fmt: skip
 
@@ -53,8 +53,9 @@ def _word(found: re.Match[str]) -> str:
 
 
 def localized_words(formula: str) -> str:
-    """The names of functions in the notation of the language: the rank is rg in Italian, Spanish and Russian."""
-    return re.sub(r"(?<![\\\w])rank(?![\w])", "rg", formula) if current() != "en" else formula
+    """The names of functions as the language writes them: rg for the rank outside English, th for tanh in Russian."""
+    formula = re.sub(r"(?<![\\\w])rank(?![\w])", "rg", formula) if current() != "en" else formula
+    return re.sub(r"(?<![\\\w])tanh(?![\w])", "th", formula) if current() == "ru" else formula
 
 
 def is_words(name: str) -> bool:
@@ -103,7 +104,9 @@ def latex_prose(prose: str) -> str:
     '50 \\% of $\\lambda_{1}$'
     """
     return "".join(
-        f"${latex_formula(part)}$" if odd else "".join(_PROSE.get(sign, sign) for sign in part)
+        f"${latex_formula(part)}$"
+        if odd
+        else re.sub(r"(?<=\d) x (?=\d)", r" $\\times$ ", "".join(_PROSE.get(sign, sign) for sign in part))
         for odd, part in split_prose(prose)
     )
 

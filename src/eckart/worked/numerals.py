@@ -46,16 +46,34 @@ def separator() -> str:
 
 
 def figure(value: float, digits: int = DIGITS) -> str:
-    """A number inside a sentence, with the decimal sign of the language."""
+    """A number inside a sentence, with the decimal sign of the language.
+
+    >>> figure(0.25), figure(1e-8), figure(1.5e7)
+    ('0.25', '10^-8', '1.5·10^7')
+    """
     return _localised(f"{value:.{digits}g}")
+
+
+def relation(value: Any) -> str:
+    """ "=" if the decimals shown are the value itself, as for 3/2 = 1.5, else "≈"."""
+    entries = list(value) if isinstance(value, sp.MatrixBase) else [sp.sympify(value)]
+    return "=" if all(_is_short_decimal(entry) for entry in entries) else "≈"
+
+
+def _is_short_decimal(value: Any) -> bool:
+    return bool(value.is_Rational) and sp.Rational(f"{float(value):.{DIGITS}g}") == value
 
 
 def latex_decimal(value: Any) -> str:
     """A decimal in LaTeX, where a decimal comma needs braces to be set without a space."""
-    return decimal(value).replace(",", "{,}")
+    text = decimal(value).replace(",", "{,}")
+    return re.sub(r"10\^(-?\d+)", r"10^{\1}", text).replace("·", r" \cdot ")
 
 
 def _localised(text: str) -> str:
+    """With the decimal sign of the language, and powers of ten as people write them."""
+    text = re.sub(r"e([+-])0*(\d+)", lambda m: f"·10^{'-' if m[1] == '-' else ''}{m[2]}", text)
+    text = re.sub(r"(?<![\d.])1·10\^", "10^", text)
     return text.replace(".", ",") if comma() else text
 
 

@@ -165,7 +165,8 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     numbers = [Equation(f"X_{k}", near)]
     if data.centered or data.variances is not None:
         numbers.append(Equation(tr("in the units of $M$"), data.reconstruction(k)))
-    first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers))
+    more = partial(product_steps, data.scores[:, :k], data.vectors[:, :k].T, "x") if table_is_small(data) else None
+    first = Step(statement, "X_k = X V_k V_k^T", tuple(numbers), more=more)
     statement = tr("The error computed twice: entry by entry, and as the sum of the dropped eigenvalues.")
     both = (Equation(f"‖X - X_{k}‖_F^2", direct), Equation(tr("dropped $λ$"), dropped))
     return first, Step(statement, "‖X - X_k‖_F^2 = λ_{k+1} + … + λ_p", both, check=True)

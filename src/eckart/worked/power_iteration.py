@@ -91,7 +91,8 @@ def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
     return run
 
 
-def _iteration_step(run: Run, eps: float) -> Step:
+def iteration_table(run: Run, name: str = "A") -> Table:
+    """The first iterates and the last two: entries, Rayleigh quotient, change."""
     size, last = len(run.iterates[0]), len(run.iterates) - 1
     places = [*range(min(_SHOWN, last) + 1), *[i for i in (last - 1, last) if i > _SHOWN]]
     rows: list[tuple[Any, ...]] = []
@@ -101,16 +102,19 @@ def _iteration_step(run: Run, eps: float) -> Step:
         entries = [sp.Float(x, 17) for x in run.iterates[i]]
         change = sp.Float(run.plain[i], 17) if i else ""
         rows.append((sp.Integer(i), *entries, sp.Float(run.quotients[i], 17), change))
-    headings = ("t", *[f"[{j}]" for j in range(1, size + 1)], "x^T A x", "δ")
+    return Table(("t", *[f"[{j}]" for j in range(1, size + 1)], f"x^T {name} x", "δ"), tuple(rows))
+
+
+def _iteration_step(run: Run, eps: float) -> Step:
     statement = tr(
         "Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps}.",
-        eps=figure(eps),
+        eps=f"${figure(eps)}$",
     )
     formula = "x_{t+1} = A x_t / ‖A x_t‖,  δ = ‖x_{t+1} - x_t‖,  λ ≈ x^T A x"
     remark = tr(
         "Columns [1], [2], ... are the entries of $x_t$; $x^T A x$ is the Rayleigh quotient, which estimates $λ$."
     )
-    return Step(statement, formula, (Table(headings, tuple(rows)),), remark)
+    return Step(statement, formula, (iteration_table(run),), remark)
 
 
 def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:

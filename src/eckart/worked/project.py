@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.errors import InputError
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
+from eckart.worked.numerals import text_number
 from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import prepared
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.svd import check_k, settled
+from eckart.worked.written_out import squares, written
 
 
 def project(given: Any, new: Any, k: int = 1) -> Solution:
@@ -51,11 +55,15 @@ def project(given: Any, new: Any, k: int = 1) -> Solution:
             "Z' = (X' - μ) V_k",
             (Equation("V_k", vectors), Equation("Z'", scores)),
             tr("Centring the new rows with their own means would move them all to the centre of the old ones."),
+            more=partial(product_steps, centred, vectors, "z"),
         ),
         Step(
             tr("Back to the columns, and what the components do not see: the squared distance of each new row."),
             "X'_k = Z' V_k^T + μ,  d_i = ‖x'_i - x'_{k,i}‖^2",
             (Equation("X'_k", back), Equation("d", distances)),
+            more=lambda: written(
+                f"d_{i + 1} = {squares(rest[i, :])} = {text_number(distances[i])}" for i in range(rows.rows)
+            ),
         ),
     )
     parts = {"scores": scores, "reconstruction": back, "distances": distances, "components": vectors}

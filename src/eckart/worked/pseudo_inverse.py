@@ -9,14 +9,16 @@ so that only the squares of L and R are needed, which are fractions where L and 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step
-from eckart.worked.svd import factors
+from eckart.worked.svd import details, factors
 
 
 def pseudo_inverse(given: Any) -> Solution:
@@ -34,12 +36,20 @@ def pseudo_inverse(given: Any) -> Solution:
     inverse = core(a)
     values = [Equation(f"σ_{i}", value) for i, value in enumerate(found.values, 1)]
     turned = [Equation(f"1/σ_{i}", sp.radsimp(1 / value)) for i, value in enumerate(found.values, 1)]
+    scaled = (found.right * sp.diag(*[1 / value for value in found.values])).applyfunc(sp.radsimp)
     steps = (
-        Step(tr("The matrix, and its singular values that are not zero."), "A = X Σ Y^T", (Equation("A", a), *values)),
+        Step(tr("The matrix."), numbers=(Equation("A", a),)),
+        Step(
+            tr("Its singular value decomposition, with the singular values that are not zero."),
+            "A = X Σ Y^T",
+            (*values, Equation("X", found.left), Equation("Y", found.right)),
+            more=partial(details, a),
+        ),
         Step(
             tr("Take their reciprocals; zeros stay zeros, and the shape is transposed."),
             "A^+ = Y Σ^+ X^T",
             (*turned, Equation("A^+", inverse)),
+            more=partial(product_steps, scaled, found.left.T, "(A^+)"),
         ),
         Step(
             tr("Check the defining property."),

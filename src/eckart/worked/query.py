@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from eckart.errors import InputError
+from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr
 from eckart.worked.solution import Equation, Solution, Step, Table
-from eckart.worked.svd import check_k, factors, settled
+from eckart.worked.svd import check_k, details, factors, settled
 
 
 def query(given: Any, q: Any, k: int | None = None) -> Solution:
@@ -42,13 +44,15 @@ def query(given: Any, q: Any, k: int | None = None) -> Solution:
             tr("The right singular vectors connect columns with concepts; the singular values are their strength."),
             "A = U Σ V^T",
             (*[Equation(f"σ_{i}", value) for i, value in enumerate(parts.values[: len(axes)], 1)], Equation("V", v)),
+            more=partial(details, a),
         ),
-        Step(tr("Into concept space."), "q V", (Equation("q V", concepts),)),
+        Step(tr("Into concept space."), "q V", (Equation("q V", concepts),), more=partial(product_steps, row, v, "c")),
         Step(
             tr("Back to the columns: what a row with these concepts looks like."),
             "q V V^T",
             (Equation("q V V^T", back),),
             _suggestion(row, back),
+            more=partial(product_steps, concepts, v.T, "b"),
         ),
         Step(
             tr(

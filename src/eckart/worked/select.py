@@ -12,6 +12,7 @@ from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.written_out import dot_line, written
 
 
 def select(given: Any, target: Any, *, count: int | None = None, threshold: float | None = None) -> Solution:
@@ -52,6 +53,11 @@ def select(given: Any, target: Any, *, count: int | None = None, threshold: floa
             "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
             (Equation("y^T y", own), Table((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
             remark,
+            more=lambda: written(
+                line
+                for j, x in enumerate(centred, 1)
+                for line in (dot_line(f"x_{j}^T x_{j}", x, x), dot_line(f"x_{j}^T y", x, goal))
+            ),
         ),
         Step(
             tr(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import sympy as sp
@@ -15,6 +17,10 @@ from eckart.worked.numerals import decimal, is_exact, text_number
 from eckart.worked.row_reduction import null_space_steps
 from eckart.worked.solution import Equation, Step
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum
+from eckart.worked.written_out import squares, trace_steps
+
+_WIDEST = 6
+"""Systems of at most so many unknowns are written out."""
 
 
 def spectral_steps(
@@ -44,7 +50,7 @@ def spectral_steps(
 def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:
     shifted = m - LAMBDA * sp.eye(m.rows)
     expanded = found.polynomial.as_expr()
-    numbers = [Equation(f"{name} - λ I", shifted)] if m.rows <= 4 else []
+    numbers = [Equation(f"{name} - λ I", shifted)] if m.rows <= _WIDEST else []
     numbers.append(Equation("p(λ)", expanded))
     product = sp.Mul(*[factor.as_expr() ** times for factor, times in found.factors], evaluate=False)
     if len(found.factors) > 1 or found.factors[0][1] > 1:
@@ -55,7 +61,7 @@ def _polynomial_step(m: Any, found: Spectrum, name: str) -> Step:
         "characteristic polynomial.",
         name=name,
     )
-    more = partial(expansion_steps, shifted, f"det({name} - λ I)") if m.rows <= 4 else None
+    more = partial(expansion_steps, shifted, f"det({name} - λ I)") if m.rows <= 4 else partial(trace_steps, m, name)
     return Step(statement, f"p(λ) = det(λ I - {name}) = 0", tuple(numbers), more=more)
 
 
@@ -92,12 +98,18 @@ def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
 def _more_about_vectors(shifted: Any, axes: tuple[Axis, ...]) -> tuple[Step, ...]:
     """The system, its reduction, the length of each solution, and the sign that was chosen."""
     steps = list(null_space_steps(shifted))
+    if len(axes) > 1 and all((a.direction.T * b.direction)[0] == 0 for a, b in combinations(axes, 2)):
+        steps.append(
+            Step(
+                tr("Make the solutions orthogonal by Gram-Schmidt, then take the simplest numbers."),
+                "x_j - ∑ ((x_i · x_j) / (x_i · x_i)) x_i",
+            )
+        )
     for axis in axes:
-        terms = " + ".join(f"({text_number(x)})^2" for x in axis.direction)
         numbers = (Equation("x", axis.direction), Equation("‖x‖", axis.length), Equation("e", axis.unit))
         statement = tr("A solution in the simplest numbers, its length, and the unit vector.")
         remark = tr("The opposite vector would do as well; here the largest entry is made positive.")
-        steps.append(Step(statement, f"‖x‖ = sqrt({terms})", numbers, remark))
+        steps.append(Step(statement, f"‖x‖ = sqrt({squares(axis.direction)})", numbers, remark))
     return tuple(steps)
 
 
@@ -106,10 +118,13 @@ def _unsolvable(factor: Any) -> str:
     if factor.degree() > 4:
         return tr(
             "The factor {factor} is irreducible, and no formula exists above degree 4: its roots are "
-            "given to 40 digits.",
+            "computed to 40 digits, of which six are shown.",
             factor=shown,
         )
-    return tr("The factor {factor} is irreducible, so its roots are given to 40 digits.", factor=shown)
+    return tr(
+        "The factor {factor} is irreducible, so its roots are computed to 40 digits, of which six are shown.",
+        factor=shown,
+    )
 
 
 def _root_formula(found: Spectrum) -> str:
@@ -129,7 +144,9 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
             numbers += [Equation(f"x_{number}", axis.direction), Equation(f"‖x_{number}‖", axis.length)]
         numbers.append(Equation(f"e_{number}", axis.unit))
     statement = tr(
-        "For $λ = {value}$ solve $({name} - λ I) x = 0$ and divide by the length.", value=_short(root.value), name=name
+        "For ${root}$ solve $({name} - λ I) x = 0$ and divide by the length.",
+        root=f"λ {'=' if root.exact else '≈'} {_short(root.value)}",
+        name=name,
     )
     remark = ""
     if len(root.axes) < root.multiplicity:
@@ -151,17 +168,35 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
                 "The solutions form a space of dimension {dimension}; this basis of it is orthogonal.",
                 dimension=dimension,
             )
-    more = None
-    if (
-        exact
-        and root.real
-        and m.rows <= 4
-        and root.factor.degree() <= 2
-        and not any(axis.weights for axis in root.axes)
-    ):
+    return Step(statement, numbers=tuple(numbers), remark=remark, more=_vector_details(m, root, name))
+
+
+def _vector_details(m: Any, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
+    """The system, by row reduction where roots can be written, else with λ as a letter."""
+    if not root.real or m.rows > _WIDEST or not is_exact(m) or any(axis.weights for axis in root.axes):
+        return None
+    if root.exact and root.factor.degree() <= 2:
         shifted = (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)
-        more = partial(_more_about_vectors, shifted, root.axes)
-    return Step(statement, numbers=tuple(numbers), remark=remark, more=more)
+        return partial(_more_about_vectors, shifted, root.axes)
+    if root.factor.domain.is_QQ and all(hasattr(x, "to_list") for axis in root.axes for x in axis.entries):
+        return partial(_by_letter, root, name)
+    return None
+
+
+def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
+    """The eigenvector as a polynomial in λ, the same for all roots of one factor."""
+    statement = tr(
+        "Solve with $λ$ as a letter and use $p(λ) = 0$ to lower its powers. The same vector serves all roots of this "
+        "factor; put the root in and divide by the length."
+    )
+    steps = []
+    for axis in root.axes:
+        letters = sp.Matrix([sp.Poly([sp.QQ.to_sympy(c) for c in x.to_list()] or [0], LAMBDA).as_expr()
+                             for x in axis.entries])  # fmt: skip
+        factor = Equation("p(λ)", root.factor.as_expr())
+        numbers = (factor, Equation("x(λ)", letters), Equation("x", axis.direction), Equation("‖x‖", axis.length))
+        steps.append(Step(statement, f"({name} - λ I) x(λ) = 0", numbers))
+    return tuple(steps)
 
 
 def _short(value: Any) -> str:

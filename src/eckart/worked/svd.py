@@ -18,6 +18,7 @@ from eckart.worked.pictures import unit_circle
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Spectrum, spectrum
+from eckart.worked.written_out import inner_steps
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
             tr("Left singular vectors: send each right one through $A$ and divide by its singular value."),
             "u_i = A v_i / σ_i",
             vectors,
+            more=partial(product_steps, parts.a, parts.right, "(A V)") if parts.a.rows <= 8 else None,
         ),
         Step(
             tr("Check: the product gives the matrix back."),
@@ -149,6 +151,11 @@ def _factor_steps(parts: Factors, values: list[Any], left: Any) -> list[Step]:
             check=True,
         ),
     ]
+
+
+def details(a: Any) -> tuple[Step, ...]:
+    """The SVD of a matrix with every step, for solutions that only use it."""
+    return inner_steps(svd(a))
 
 
 def _image(axis: Axis, a: Any) -> tuple[list[Any], Any]:

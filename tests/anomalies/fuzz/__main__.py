@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from eckart.spool import Spool
+
 SECONDS, MEMORY = 10, 6 * 2**30
 _CLI_EVERY = 10
 
@@ -49,8 +51,8 @@ def main() -> None:
 
 def run(count: int, seed: int, *, only: str = "", keep: str = "") -> list[dict[str, Any]]:
     """The faults of `count` mutations; a process that dies is one, and the next goes on after it."""
-    with tempfile.TemporaryDirectory(prefix="eckart-fuzz-") as folder:  # also for what a killed process leaves behind
-        return list(_faults(count, seed, only, keep, folder))
+    with Spool() as folder:  # also for what a killed process leaves behind
+        return list(_faults(count, seed, only, keep, str(folder)))
 
 
 def _faults(count: int, seed: int, only: str, keep: str, folder: str) -> Iterator[dict[str, Any]]:
@@ -80,12 +82,15 @@ def _work(given: argparse.Namespace) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     names = [name for name in FILES if given.only in name]
-    with tempfile.TemporaryDirectory(prefix="eckart-fuzz-") as folder:
+    parent = os.getppid()
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         valid = Path(folder) / "valid"
         valid.mkdir()
         for name in names:
             FILES[name](valid / name)
         for index in range(given.first, given.count):
+            if os.getppid() != parent:  # it was ended, and nobody reads the results
+                return
             rng = np.random.default_rng((given.seed, index))
             name = names[index % len(names)]
             place = Path(folder) / "now"

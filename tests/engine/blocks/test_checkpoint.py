@@ -354,6 +354,28 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
         ek.decompose(table(), k=2, checkpoint=tmp_path / "mine.txt")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes are POSIX")
+def test_checkpoints_made_to_hurt(tmp_path):
+    """Somebody else's folder: nothing outside it is written, and no pipe is waited for."""
+    (tmp_path / "precious").write_text("mine")
+    for name in ("linked", "own", "pipe"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "linked" / "lock").symlink_to(tmp_path / "precious")
+    (tmp_path / "own" / "lock").write_text("[package]\n")
+    os.mkfifo(tmp_path / "pipe" / "run.json")
+    for name in ("linked", "own", "pipe"):
+        with pytest.raises(CheckpointError):
+            ek.decompose(table(), k=2, checkpoint=tmp_path / name)
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert (tmp_path / "own" / "lock").read_text() == "[package]\n"
+    data = table()
+    interrupt(data, tmp_path / "c", 2, 3)
+    (tmp_path / "c" / "read-000001").unlink()
+    os.mkfifo(tmp_path / "c" / "read-000001")
+    with pytest.raises(CheckpointError, match="it is not a file"):
+        resume(data, tmp_path / "c")
+
+
 def test_two_runs_on_one_folder(tmp_path):
     data = table()
     interrupt(data, tmp_path / "c", 1, 3)

@@ -42,10 +42,10 @@ def multiply_transposed(
     result += _rows(indptr, indices, data, start, stop, result.shape[0]).T @ left[start:stop]
 
 
-def gram(indptr: Any, indices: Any, data: Any, start: int, stop: int, result: np.ndarray) -> None:
-    """result += A[start:stop]^T A[start:stop], the upper triangle."""
-    rows = _rows(indptr, indices, data, start, stop, result.shape[0]).astype(np.float64)
-    result += np.triu((rows.T @ rows).toarray())
+def gram(indptr: Any, indices: Any, data: Any, first: int, last: int, result: np.ndarray) -> None:
+    """Rows first..last of the upper triangle of A^T A, added to `result`."""
+    rows = _rows(indptr, indices, data, 0, indptr.shape[0] - 1, result.shape[0]).astype(np.float64)
+    result[first:last] += np.triu((rows[:, first:last].T @ rows).toarray(), first)
 
 
 def column_sums(

@@ -7,6 +7,7 @@ mean^2 <= p E[x^2], hence variance >= (1 - p) E[x^2]; at p <= 1/2 at most one bi
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.operator import Survey, of_powers
 from eckart.engine.parallel import each, fold
+from eckart.engine.threads import threads
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
+_IMAGE_BYTES = 2**24
+"""Size of the rows of A Q that are in memory at a time."""
+_MIRRORED = 256
+"""Rows of a triangle that are mirrored at a time."""
 
 
 def as_csr(matrix: Any) -> Any:
@@ -92,20 +98,54 @@ def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
 def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     """A^T A (dense, columns x columns), or (A Q)^T (A Q)."""
     if right is not None:
-        image = matmat(op.precise(), right)
-        return np.asarray(image.T @ image)
+        return _gram_of_image(op.precise(), right)
     matrix = op.matrix
     csr = loops(matrix.nnz)
     columns = matrix.shape[1]
-    cuts = segments(matrix, max(1, min(_SEGMENTS, 2**28 // (8 * columns * columns))))
+    result = np.zeros((columns, columns))
 
-    def step(segment: tuple[int, int]) -> np.ndarray:
-        result = np.zeros((columns, columns))
-        csr.gram(matrix.indptr, matrix.indices, matrix.data, *segment, result)
-        return result
+    def step(part: tuple[int, int]) -> None:
+        csr.gram(matrix.indptr, matrix.indices, matrix.data, *part, result)
 
-    upper = fold(step, cuts, np.add, workers=op.workers)
-    return np.asarray(upper + np.triu(upper, 1).T)
+    # Each worker owns some rows of the one result: no sums of their own, and the same bits for any number of workers.
+    each(step, _gram_rows(matrix, op.workers or threads()), workers=op.workers)
+    return _mirrored(result)
+
+
+def _gram_of_image(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+    """(A Q)^T (A Q), some rows of A Q at a time: all of them may take far more memory than A."""
+    rows, width = op.matrix.shape[0], right.shape[1]
+    size = max(_IMAGE_BYTES // (8 * max(width, 1)), 64)
+    total = np.zeros((width, width))
+    for start in range(0, rows, size):
+        whole = size >= rows
+        image = matmat(op if whole else replace(op, matrix=op.matrix[start : start + size]), right)
+        total += image.T @ image
+    return total
+
+
+def _gram_rows(matrix: Any, count: int) -> list[tuple[int, int]]:
+    """Ranges of rows of the upper triangle of A^T A with about equal work."""
+    columns, csr = matrix.shape[1], loops(matrix.nnz)
+    if count <= 1 or not hasattr(csr, "gram_work"):  # small: one range
+        return [(0, columns)]
+    work = np.zeros(columns, np.int64)
+    csr.gram_work(matrix.indptr, matrix.indices, work)
+    done = np.cumsum(work)
+    inner = np.searchsorted(done, np.linspace(0, done[-1], count + 1)[1:-1])
+    edges = np.unique(np.concatenate(([0], inner, [columns]))).astype(int).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def _mirrored(upper: np.ndarray) -> np.ndarray:
+    """A symmetric matrix from its upper triangle, in place."""
+    size = upper.shape[0]
+    for start in range(0, size, _MIRRORED):
+        rows = slice(start, min(start + _MIRRORED, size))
+        upper[rows.stop :, rows] = upper[rows, rows.stop :].T
+        corner = upper[rows, rows]
+        corner += np.triu(corner, 1).T
+    return upper
 
 
 _gram_of = gram  # `survey` has an argument of that name
@@ -134,10 +174,10 @@ def longest_sums(matrix: Any) -> tuple[int, int]:
     return int(np.diff(matrix.indptr).max(initial=0)), int(counts.max(initial=0))
 
 
-def full_columns(op: RowBlocks) -> np.ndarray:
-    """Columns of which every entry is stored."""
-    counts = np.bincount(op.matrix.indices, minlength=op.matrix.shape[1])
-    return np.flatnonzero(counts == op.matrix.shape[0])
+def stored_counts(matrix: Any, counted: np.ndarray | None = None) -> np.ndarray:
+    """Stored entries of each column, in all rows or in those `counted`."""
+    weights = None if counted is None else np.repeat(counted, np.diff(matrix.indptr))
+    return np.bincount(matrix.indices, weights=weights, minlength=matrix.shape[1])
 
 
 def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +23,7 @@ from eckart.files import new_file
 VERSION = 2
 _MAGIC = "eckart checkpoint "
 _HEAD_BYTES = 4096
+_RECORD_BYTES = 1 << 24
 _CHUNK = 1 << 22
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -62,7 +64,7 @@ def write_arrays(path: Path, identity: str, key: str, arrays: list[np.ndarray]) 
 def read_arrays(path: Path, identity: str) -> Part | None:
     """What `write_arrays` wrote; None if there is no such file, an error if a bit of it is not as it was written."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             _check_magic(path, file.read(_HEAD_BYTES))
             _check_digest(path, file)
             file.seek(0)
@@ -72,6 +74,15 @@ def read_arrays(path: Path, identity: str) -> Part | None:
         return None
     except OSError as error:
         raise cannot(path, error) from error
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The file, open; a pipe would be waited for, and a folder cannot be read."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise damaged(path, "it is not a file")
+    return file
 
 
 def _check_magic(path: Path, start: bytes) -> None:
@@ -113,7 +124,7 @@ def _read_part(path: Path, file: IO[bytes], identity: str) -> Part:
             raise damaged(path, "it belongs to another checkpoint")
         arrays = [np.lib.format.read_array(file, allow_pickle=False) for _ in range(int(head["arrays"]))]
         return Part(str(head["key"]), arrays)
-    except (ValueError, KeyError, TypeError, EOFError) as error:
+    except (ValueError, KeyError, TypeError, EOFError, OverflowError, MemoryError, RecursionError) as error:
         if isinstance(error, CheckpointError):
             raise
         raise damaged(path, "its content is not what Eckart writes") from error
@@ -133,7 +144,8 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 def read_record(path: Path) -> dict[str, Any] | None:
     """The content of `run.json`; None if there is none."""
     try:
-        document = json.loads(path.read_bytes())
+        with _opened(path) as file:
+            document = json.loads(file.read(_RECORD_BYTES))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -57,6 +57,8 @@ class Reading:
     """Digest sums of all numbers (`eckart.engine.digest`), once the first pass is complete."""
     varying: np.ndarray | None = None
     """Columns in which some entry differs from the first, known at the same time."""
+    stored: np.ndarray | None = None
+    """Stored entries of each column of weighted sparse rows, known at the same time; rows of weight 0 do not count."""
     _began: float = field(default_factory=time.monotonic)
     _blocks_done: int = 0
 

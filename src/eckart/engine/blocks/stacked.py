@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.engine.backends import host_csr
+from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
@@ -23,6 +25,7 @@ from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.constancy import varying_columns
 from eckart.engine.digest import from_limbs, limbs
+from eckart.engine.exponent import Exponent
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import Survey, of_powers, to_power
 from eckart.engine.prepare import Convert
@@ -104,7 +107,7 @@ class StackedBlocks:
     source: RowSource
     edges: tuple[int, ...]
     precision: str
-    exponent: int = 0
+    exponent: Exponent = 0
     views: tuple[View, ...] = ()
     weights: np.ndarray | None = None
     workers: int | None = None
@@ -161,6 +164,21 @@ class StackedBlocks:
 
     def scaled_columns(self, factors: np.ndarray) -> StackedBlocks:
         return self._seen("scaled_columns", factors)
+
+    def largest_of_columns(self) -> np.ndarray:
+        """The largest modulus in each column of the rows that count, as it is stored, in one read."""
+        largest: list[np.ndarray] = []
+
+        def take(_total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
+            largest.append(to_numpy(part[0]))
+            return _total
+
+        self._each(self._begin(), Task("largest"), take)
+        return np.asarray(np.fmax.reduce(largest))
+
+    def in_powers(self, exponents: np.ndarray) -> StackedBlocks:
+        """The data as they are stored times a power of two for each column, in place of the one for all."""
+        return replace(self, exponent=exponents)
 
     def full_columns_shifted(self, shift: np.ndarray) -> StackedBlocks:
         return self._seen("full_columns_shifted", shift)
@@ -260,6 +278,8 @@ class StackedBlocks:
         sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
         self.reading.digest = from_limbs(to_numpy(rest.pop()))
         self.reading.varying = to_numpy(rest.pop()) > 0.0
+        if self._counts_stored:
+            self.reading.stored = to_numpy(rest.pop())
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
         return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
@@ -322,7 +342,7 @@ class StackedBlocks:
         """What a pass computes: the task and the views, which depend on samples of the data."""
         methods = " ".join(view.method for view in self.views)
         arguments = [view.argument for view in self.views if not view.by_row]  # weights are part of the run
-        return key_of(f"{task.key} {self.exponent} {methods}", *arguments)
+        return key_of(f"{task.key} {methods}", np.asarray(self.exponent), *arguments)
 
     def _on_cluster(
         self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
@@ -339,21 +359,37 @@ class StackedBlocks:
 
     def part(self, task: BlockTask, start: int, stop: int, matrix: Any) -> list[np.ndarray]:
         """What the rows start..stop, which were just read, have to say."""
+        if isinstance(task, Task) and task.kind == "largest":
+            counted = self._counted(matrix, start, stop)
+            return [np.zeros(self.shape[1]) if counted is None else RowBlocks(counted).largest_of_columns()]
         parts = task(self._block(matrix, start, stop), start, stop)
         if not isinstance(task, Task) or task.kind != "survey":
             return parts
         # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
+        if self._counts_stored:
+            assert self.weights is not None
+            backend = device_rows if isinstance(matrix, DeviceCsr) else host_csr
+            parts.append(backend.stored_counts(matrix, self.weights[start:stop] > 0.0))
         return [*parts, self._varying(task, matrix, start, stop), limbs(matrix, start)]
+
+    @property
+    def _counts_stored(self) -> bool:
+        return self.sparse and self.weights is not None
 
     def _varying(self, task: Task, matrix: Any, start: int, stop: int) -> np.ndarray:
         """1 for the columns in which some entry differs from that of the first row; rows of weight 0 do not count."""
         assert task.reference is not None
-        counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
-        if counted is not None and counted.size < stop - start:
-            matrix = matrix[counted] if counted.size else None
-        if matrix is None:
+        counted = self._counted(matrix, start, stop)
+        if counted is None:
             return np.zeros(self.shape[1])
-        return np.asarray(varying_columns(matrix, task.reference), np.float64)
+        return np.asarray(varying_columns(counted, task.reference), np.float64)
+
+    def _counted(self, matrix: Any, start: int, stop: int) -> Any:
+        """Those of the rows start..stop that have a weight; None where none has."""
+        counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
+        if counted is None or counted.size == stop - start:
+            return matrix
+        return matrix[counted] if counted.size else None
 
     def _first_row(self) -> np.ndarray:
         """The first row that counts, as it is stored."""
@@ -404,11 +440,14 @@ class StackedBlocks:
         precision = str(self.source.dtype)
         if isinstance(matrix, DeviceCsr):
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
+            if np.any(self.exponent):
+                block = block.in_powers(np.broadcast_to(self.exponent, self.shape[1]))
         elif self.source.sparse:
             check_sparse(matrix)  # compiled loops follow its indices
             matrix = as_csr(matrix)
-            if self.exponent:
-                matrix.data = np.ldexp(matrix.data, self.exponent)
+            if np.any(self.exponent):
+                each = self.exponent if isinstance(self.exponent, int) else self.exponent[matrix.indices]
+                matrix.data = np.ldexp(matrix.data, each)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             dtype = getattr(namespace(matrix), precision)

@@ -65,14 +65,36 @@ def multiply_transposed(indptr, indices, data, left, start, stop, result):  # ty
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def gram(indptr, indices, data, start, stop, result):  # type: ignore[no-untyped-def]
-    """result += A[start:stop]^T A[start:stop], the upper triangle, for sorted column indices."""
-    for i in range(start, stop):
-        for p in range(indptr[i], indptr[i + 1]):
+def gram(indptr, indices, data, first, last, result):  # type: ignore[no-untyped-def]
+    """result += A^T A, rows first..last of its upper triangle, for sorted column indices.
+
+    Rows of A are taken in their order, so each entry of the result has the same bits whatever first and last are.
+    """
+    for i in range(indptr.shape[0] - 1):
+        stop = indptr[i + 1]
+        low, high = indptr[i], stop
+        while low < high:  # the first entry in columns first..last
+            middle = (low + high) // 2
+            if indices[middle] < first:
+                low = middle + 1
+            else:
+                high = middle
+        for p in range(low, stop):
+            if indices[p] >= last:
+                break
             entry = data[p]
             target = result[indices[p]]
-            for q in range(p, indptr[i + 1]):
+            for q in range(p, stop):
                 target[indices[q]] += entry * data[q]
+
+
+@njit(nogil=True, cache=True)
+def gram_work(indptr, indices, work):  # type: ignore[no-untyped-def]
+    """work[j] += the number of products in row j of the upper triangle of A^T A."""
+    for i in range(indptr.shape[0] - 1):
+        stop = indptr[i + 1]
+        for p in range(indptr[i], stop):
+            work[indices[p]] += stop - p
 
 
 @njit(nogil=True, cache=True)

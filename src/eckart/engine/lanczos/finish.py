@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eckart.arrays import Array, namespace
+from eckart.engine.backends.base import Backend
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, upper_bounds
 from eckart.engine.lanczos.basis import Basis
@@ -65,7 +66,15 @@ class Refined:
     values: np.ndarray
     rotation: np.ndarray
     residual_gram: np.ndarray
+    residuals: np.ndarray
+    """||R w_i||."""
     error: float
+
+
+def lengths(backend: Backend, columns: Array) -> np.ndarray:
+    """Of each column."""
+    squares = np.diagonal(backend.to_host(backend.inner(columns, columns)))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
 def measure(
@@ -119,7 +128,8 @@ def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
     skew = float(np.linalg.norm(inner - inner.T)) / 2.0
     loss = float(np.linalg.norm(backend.to_host(backend.inner(vectors, vectors)) - np.eye(count), 2))
     error = count**0.5 * matrix.product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
-    return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, error)
+    residuals = lengths(backend, backend.times(rest, rotation))
+    return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, residuals, error)
 
 
 @dataclass(frozen=True)

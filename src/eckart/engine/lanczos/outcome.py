@@ -10,8 +10,9 @@ import numpy as np
 from eckart.arrays import Array
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.lanczos.convergence import ATTAINABLE
-from eckart.engine.lanczos.finish import bounds_from_basis, bounds_from_refined, measure, refine
+from eckart.engine.lanczos.finish import bounds_from_basis, bounds_from_refined, lengths, measure, refine
 from eckart.engine.lanczos.terms import Assessment, Pairs
+from eckart.engine.solution import is_undecided
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -67,7 +68,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     values, coefficients = state.values[:k], state.coefficients[:, :k]
     upper = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), run.matrix.like)
     lower, error = values - errors.below(largest), errors.allowance(largest)
-    residuals = state.residuals[:k] + error
+    residuals = _residuals(run, coefficients) + error
     if refined is not None and wanted is not None:
         lower_refined, upper_refined = bounds_from_refined(evidence, errors, refined, run.matrix.like, k + 1)
         values, coefficients = refined.values[:k], wanted @ refined.rotation[:, :k]
@@ -75,16 +76,20 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         error = refined.error
         shared = min(len(upper), len(upper_refined))
         upper = np.append(np.minimum(upper[:shared], upper_refined[:shared]), upper[shared:])
-        residuals = np.sqrt(np.maximum(np.diagonal(refined.residual_gram)[:k], 0.0)) + refined.error
+        residuals = refined.residuals[:k] + refined.error
     upper[:k] = np.maximum(upper[:k], values)
+    undecided = is_undecided(
+        run.target.share, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
+    )
     pairs = Pairs(
         values=values,
         vectors=run.backend.times(run.basis.vectors, coefficients),
         lower=lower,
         upper=upper,
         residuals=residuals,
-        proved=_proved(run, state, lower, upper),
+        proved=_proved(run, state, lower, upper) and not undecided,
         converged=state.done or (state.converged and run.may_continue),
+        undecided=undecided,
         failure_probability=run.budget.spent,
         error=error,
         steps=run.steps,
@@ -96,6 +101,14 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     )
     width = float(np.max(upper[:k] - lower[:k]))
     return Outcome(pairs, _start_again(run, k), rounding_limited=state.done and width <= 4.0 * error + 2.0 * state.goal)
+
+
+def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:
+    """||R x_i|| from R itself: in R^T R, small ones are lost in the rounding of large ones."""
+    newest = run.basis.residual_gram.shape[0]
+    if newest == 0:
+        return np.zeros(coefficients.shape[1])
+    return lengths(run.backend, run.backend.times(run.basis.rest, coefficients[run.basis.count - newest :]))
 
 
 def _proved(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) -> bool:

@@ -119,6 +119,8 @@ class Pairs:
     proved: bool
     converged: bool
     """Whether more passes would not have changed the values."""
+    undecided: bool
+    """Whether rounding decides which k is the smallest that reaches the share."""
     failure_probability: float
     error: float
     """Rounding allowed for in each bound."""

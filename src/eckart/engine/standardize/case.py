@@ -10,16 +10,19 @@ import numpy as np
 
 from eckart.arrays import Array, astype, fetch_later, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.blocks.stacked import StackedBlocks
+from eckart.engine.exponent import safe_exponent, safe_exponents
 from eckart.engine.measured import image_and_squares, pack
 from eckart.engine.operator import Operator, Survey
 from eckart.engine.prepare import TOGETHER
 from eckart.engine.rows import RowBlocks
-from eckart.engine.standardize.moments import Moments, describe
+from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
 from eckart.engine.transformed import Centered, Scaled, Wrapped
 
 Given = RowBlocks | StackedBlocks
+RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
+"""Sums of squares of columns whose products neither overflow nor lose digits."""
 _AMPLIFIED = 4e4
 """Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
 
@@ -29,8 +32,11 @@ class Case:
 
     turned = False
 
-    def __init__(self, given: Given, *, center: bool, scale: bool, shift: Array | None = None) -> None:
+    def __init__(
+        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+    ) -> None:
         self.center, self.scale = center, scale
+        self._units = Units(exponent, 0 if scale else exponent)
         self._given = given
         # Every precision that meets c must subtract the same number.
         self._shift = None if shift is None else astype(shift, getattr(namespace(given.like), given.precision))
@@ -97,8 +103,10 @@ class Case:
     # The first pass
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
-        """The first pass; once more about the means found, where c was so far off that digits were lost."""
+        """The first pass; once more where columns were out of range, or c so far off that digits were lost."""
         product = self._first(right, gram=gram)
+        while self._arriving is None and self._change_units():
+            product = self._first(right, gram=gram)
         again = self._better_shift()
         if again is not None:
             self._shift = again
@@ -107,6 +115,47 @@ class Case:
 
     def _first(self, right: Array | None, *, gram: bool) -> Array | None:
         raise NotImplementedError
+
+    def _change_units(self) -> bool:
+        """Other powers of two, where squares may have left the range; whether anything changed.
+
+        The data are opened with one that suits a sample of them. Columns that are divided by their deviations need one
+        each, and B one of its own where columns are left in their units.
+        """
+        moments = self.moments
+        if isinstance(self._units.exponent, int) and self._out_of_range(moments) and self._take_exponents():
+            return True
+        unit = -int(moments.size) if self.scale and not -100.0 < moments.size < 100.0 else 0
+        if not self.scale or unit == self._units.unit or abs(unit - self._units.unit) <= 2:
+            return False
+        self._units = replace(self._units, unit=unit)
+        return True
+
+    def _out_of_range(self, moments: Moments) -> bool:
+        """Whether sums of squares that are not zero are not well within the range of the products."""
+        low, high = RANGE[self.precision]
+        outside = ~((low < moments.raw) & (moments.raw < high))
+        if not self.scale and low < moments.raw.max(initial=0.0) < high:
+            return False
+        found = np.setdiff1d(np.flatnonzero(outside), moments.constant)
+        return bool(found.size and (self._given.constant_columns(found).size < found.size or not self.center))
+
+    def _take_exponents(self) -> bool:
+        """The power of two for all columns, or for each that is scaled, from the largest entry; whether it is new."""
+        largest, precision = self._given.largest_of_columns(), str(self._given.precision)
+        if self.scale:
+            exponents = safe_exponents(largest, precision)
+        else:
+            unit = safe_exponent(float(largest.max(initial=0.0)), precision)
+            exponents = np.full(len(largest), unit)
+        if np.all(exponents == self._units.exponent):
+            return False
+        self._given = self._given.in_powers(exponents)
+        self._units = Units(exponents, self._units.unit if self.scale else unit)
+        if self._shift is not None:
+            sample = self._given.sample()  # in the units of before, small columns may have lost all digits
+            self._shift = astype(namespace(sample).mean(sample, axis=0), self._shift.dtype)
+        return True
 
     def _better_shift(self) -> Array | None:
         """c + r, where the amplification of some column is too large; None where c will do, as it nearly always does.
@@ -168,7 +217,7 @@ class Case:
             self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=survey.weight,
-            constant=constant, shift=self._host_shift, additions=additions,
+            constant=constant, shift=self._host_shift, additions=additions, units=self._units,
         )  # fmt: skip
 
     def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
@@ -266,8 +315,11 @@ class Case:
 
     def materialize(self) -> Materialized:
         """B itself."""
-        found = materialize(self._given, center=self.center, scale=self.scale)
-        self._moments = found.moments
+        while True:
+            found = materialize(self._given, center=self.center, scale=self.scale, units=self._units)
+            self._moments = found.moments
+            if not self._change_units():
+                break
         self.row_squares = np.einsum("ij,ij->i", found.matrix, found.matrix)
         return replace(found, matrix=np.ascontiguousarray(found.matrix.T)) if self.turned else found
 

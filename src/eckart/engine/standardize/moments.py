@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eckart.engine.exponent import Exponent
 from eckart.engine.standardize.rounding import ENTRY, gamma
 
 
@@ -38,6 +39,14 @@ class Moments:
     """r = mean - c."""
     additions: int = 0
     """Roundings that a term of `squares` has passed through."""
+    exponent: Exponent = 0
+    """All of these are in units of 2^-exponent: one for all columns, or one for each."""
+    unit: int = 0
+    """B is in units of 2^-unit: 0 where columns are scaled."""
+
+    def restored(self, numbers: np.ndarray) -> np.ndarray:
+        """A number for each column, in the units of the data."""
+        return np.ldexp(numbers, -self.exponent) if np.any(self.exponent) else numbers
 
     @property
     def total(self) -> float:
@@ -51,7 +60,7 @@ class Moments:
 
     def in_units(self, squares: np.ndarray) -> np.ndarray:
         """Sums of squares of columns of A as sums of squares of columns of B."""
-        return squares if self.scale is None else squares / self.scale**2
+        return squares if self.scale is None else squares / self.scale / self.scale
 
     @property
     def amplification(self) -> np.ndarray:
@@ -65,6 +74,15 @@ class Moments:
         """Indices of the columns with nothing to scale."""
         deviation = np.sqrt(self.squares / max(self.weight - 1.0, 1.0))
         return np.flatnonzero(_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
+
+    @property
+    def size(self) -> float:
+        """Logarithm of the length of the longest column of B, if B were in the units of the data."""
+        if self.scale is None or not np.any(self.squares > 0.0):
+            return 0.0
+        varying = self.squares > 0.0
+        lengths = 0.5 * np.log2(self.squares[varying]) - np.log2(self.scale[varying])
+        return float(np.max(lengths)) - self.unit
 
     @property
     def scale_error(self) -> float:
@@ -85,6 +103,7 @@ def describe(
     constant: np.ndarray,
     shift: np.ndarray | None,
     additions: int,
+    units: Units,
 ) -> Moments:
     """Moments from sums about c. Constant columns have variance 0 and scale 1, whatever the sums were rounded to."""
     if center:
@@ -94,23 +113,46 @@ def describe(
     return Moments(
         mean=mean,
         squares=squares,
-        scale=scales(squares, 0.0 if mean is None else mean, weight) if scale else None,
+        scale=scales(squares, 0.0 if mean is None else mean, weight, units) if scale else None,
         weight=weight,
         constant=constant,
         raw=raw,
         shift=shift,
         rest=rest if center else None,
         additions=additions,
+        exponent=units.exponent,
+        unit=units.unit,
     )
 
 
-def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float) -> np.ndarray:
-    """Standard deviations; 1 for columns that do not vary, or vary by no more than the last bit of their mean.
+@dataclass(frozen=True)
+class Units:
+    """Powers of two that keep squares in range: the columns of A are multiplied by 2^exponent, and B by 2^unit.
 
-    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned.
+    The two differ where columns are scaled. Scaled columns have no unit, and those that are not keep their own.
+    """
+
+    exponent: Exponent = 0
+    unit: int = 0
+
+    def of(self, columns: slice) -> Units:
+        """Those of some columns."""
+        return self if isinstance(self.exponent, int) else Units(self.exponent[columns], self.unit)
+
+
+def scales(squares: np.ndarray, mean: np.ndarray | float, weight: float, units: Units) -> np.ndarray:
+    """Standard deviations; the unit for columns that vary by no more than the last bit of their mean.
+
+    Such noise keeps its variance, and is not scaled up: B is defined by the scales that are returned. Columns that do
+    not vary are zero in B, whatever they are divided by: a large number, so that rounding leaves nothing of them.
     """
     deviation = np.sqrt(squares / max(weight - 1.0, 1.0))
-    return np.asarray(np.where(_in_last_bit(deviation, mean), 1.0, deviation))
+    unscaled = np.ldexp(1.0, np.clip(np.asarray(units.exponent) - units.unit, -1022, 1022))
+    kept = np.where(squares > 0.0, unscaled, np.maximum(np.abs(mean), 1.0) * _VANISHING)
+    return np.asarray(np.where(_in_last_bit(deviation, mean), kept, np.ldexp(deviation, -units.unit)))
+
+
+_VANISHING = 2.0**40
 
 
 def _in_last_bit(deviation: np.ndarray, mean: np.ndarray | float) -> np.ndarray:

@@ -143,8 +143,14 @@ class Problem(Protocol):
         ...
 
 
-def standardize(base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None) -> Problem:
-    """The problem of a matrix; `shift` is a row near the column means, where those are large beside the spread."""
+def standardize(
+    base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+) -> Problem:
+    """The problem of a matrix, which is 2^exponent times the data.
+
+    `shift` is a row near the column means, where those are large beside the spread.
+    """
+    from eckart.engine.standardize.case import Case
     from eckart.engine.standardize.sparse import SparseTall, SparseWide
     from eckart.engine.standardize.streamed import StreamedTall, StreamedWide
     from eckart.engine.standardize.tall import Tall
@@ -152,7 +158,7 @@ def standardize(base: RowBlocks | StackedBlocks, *, center: bool, scale: bool, s
 
     rows, columns = base.shape
     if base.sparse:
-        return (SparseWide if columns > rows else SparseTall)(base, center=center, scale=scale)
-    if not base.resident:
-        return (StreamedWide if columns > rows else StreamedTall)(base, center=center, scale=scale, shift=shift)
-    return (Wide if columns > rows else Tall)(base, center=center, scale=scale, shift=shift)
+        return (SparseWide if columns > rows else SparseTall)(base, center=center, scale=scale, exponent=exponent)
+    wide: type[Case] = Wide if base.resident else StreamedWide
+    tall: type[Case] = Tall if base.resident else StreamedTall
+    return (wide if columns > rows else tall)(base, center=center, scale=scale, shift=shift, exponent=exponent)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import to_numpy
-from eckart.engine.standardize.moments import Moments, column_sum_additions, column_sums, describe
+from eckart.engine.standardize.moments import Moments, Units, column_sum_additions, column_sums, describe
 from eckart.engine.standardize.rounding import UNIT, euclidean, gamma
 
 
@@ -27,7 +27,7 @@ class Materialized:
     """Bound for W ||delta||^2."""
 
 
-def materialize(given: Any, *, center: bool, scale: bool) -> Materialized:
+def materialize(given: Any, *, center: bool, scale: bool, units: Units) -> Materialized:
     """diag(u) (A - 1 c^T - 1 r^T) diag(1/scale), the mean subtracted in two parts.
 
     Each subtraction rounds an entry by u times itself, at most; weighting and scaling by 3 u together.
@@ -37,7 +37,8 @@ def materialize(given: Any, *, center: bool, scale: bool) -> Materialized:
     weights = np.ones(len(matrix)) if roots is None else roots**2
     weight = float(len(matrix)) if roots is None else float(np.sum(weights))
     additions = column_sum_additions(len(matrix))
-    constant = np.flatnonzero((matrix == matrix[0]).all(axis=0)) if center else np.zeros(0, int)
+    # Entries as they are stored: a power of two that suits other columns may have made them zero.
+    constant = given.constant_columns(np.flatnonzero((matrix == matrix[0]).all(axis=0))) if center else np.zeros(0, int)
     shift, rest = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
     if center:
         shift = column_sums(matrix if roots is None else matrix * weights[:, None]) / weight
@@ -51,7 +52,7 @@ def materialize(given: Any, *, center: bool, scale: bool) -> Materialized:
     squares = column_sums(matrix * matrix)
     moments = describe(
         center=center, scale=scale, rest=rest, raw=squares + weight * rest**2, squares=squares, weight=weight,
-        constant=constant, shift=shift, additions=additions,
+        constant=constant, shift=shift, additions=additions, units=units,
     )  # fmt: skip
     if moments.scale is not None:
         matrix /= moments.scale

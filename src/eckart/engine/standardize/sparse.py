@@ -32,6 +32,8 @@ class Stored(Case):
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         product = self._first(right, gram=gram)
+        while self._offset is None and self._arriving is None and self._change_units():
+            product = self._first(right, gram=gram)
         if self.center and self._offset is None and self._shift_full_columns():
             product = self._first(right, gram=gram)
         return product
@@ -65,10 +67,13 @@ class Stored(Case):
 
     def _full_columns(self, survey: Survey) -> np.ndarray:
         """Columns of which every entry is stored."""
-        if isinstance(self._given, RowBlocks):
-            found: np.ndarray = self._given.stored_rows.full_columns(self._given)
-            return found
-        return np.flatnonzero(survey.stored == survey.weight) if self._given.weights is None else np.zeros(0, int)
+        given = self._given
+        if isinstance(given, RowBlocks):
+            return np.flatnonzero(given.stored_rows.stored_counts(given.matrix) == given.shape[0])
+        if given.weights is None:
+            return np.flatnonzero(survey.stored == survey.weight)
+        # Sums of weights are rounded; rows of weight 0 do not count.
+        return np.flatnonzero(given.reading.stored == np.count_nonzero(given.weights))
 
     def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
         """In memory by a second sweep, without a difference of large numbers."""

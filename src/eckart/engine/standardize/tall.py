@@ -71,7 +71,7 @@ class Tall(Case):
             gram = gram - weight * (mean[:, None] * mean[None, :])
         if self.scale:
             scale = from_numpy(self._scales, gram)
-            gram = gram / (scale[:, None] * scale[None, :])
+            gram = gram / scale[:, None] / scale[None, :]
         return gram
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:

@@ -24,8 +24,10 @@ class Wide(Case):
 
     turned = True
 
-    def __init__(self, given: Given, *, center: bool, scale: bool, shift: Array | None = None) -> None:
-        super().__init__(given, center=center, scale=scale, shift=shift)
+    def __init__(
+        self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
+    ) -> None:
+        super().__init__(given, center=center, scale=scale, shift=shift, exponent=exponent)
         self._gram_after = shift is None and center and not scale and given.weight_roots is None
 
     @property
@@ -47,7 +49,9 @@ class Wide(Case):
         count = self._given.shape[1]
         shift, rest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
         weights = None if self.weights is None else from_numpy(self.weights, self.like)
-        step = StandardizeRows(weights, self._weight, self.center, self.scale, scales, shift, rest, squares)
+        step = StandardizeRows(
+            weights, self._weight, self.center, self._scales if self.scale else None, shift, rest, squares
+        )
         standardized = self._in_memory.transposed().prepared(step)
         if gram:
             product = standardized.gram()
@@ -56,6 +60,9 @@ class Wide(Case):
         self._moments = self._describe(shift, rest, squares, squares + self._weight * rest**2)
         self._operator = self._with_known_means()
         return product if gram or right is not None else None
+
+    def _scales(self, columns: slice, squares: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        return scales(squares, mean, self._weight, self._units.of(columns))
 
     def _first_gram(self) -> Array:
         """A A^T of data whose means are not far beyond their spread, centred afterwards: H A A^T H, H = I - 1 1^T/m."""
@@ -77,7 +84,7 @@ class Wide(Case):
             near = np.flatnonzero(squares <= 1e-4 * raw)
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=self._weight,
-            constant=self._given.constant_columns(near), shift=shift, additions=additions,
+            constant=self._given.constant_columns(near), shift=shift, additions=additions, units=self._units,
         )  # fmt: skip
 
     def _better_shift(self) -> Array | None:

@@ -20,6 +20,8 @@ from eckart.errors import FileError, require
 from eckart.io.rows import FileState
 
 _MOST_LINKS = 16
+ZARR_MARKS = ("zarr.json", ".zarray", ".zgroup")
+"""One of these files makes a folder a Zarr store."""
 
 
 class Container(Protocol):
@@ -186,11 +188,11 @@ def _codecs(array: Any) -> list[str]:
 
 
 def _is_node(folder: Path) -> bool:
-    return any((folder / mark).is_file() for mark in ("zarr.json", ".zarray", ".zgroup"))
+    return any((folder / mark).is_file() for mark in ZARR_MARKS)
 
 
 def _is_metadata(file: Path) -> bool:
-    return file.name in ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
+    return file.name in (*ZARR_MARKS, ".zattrs", ".zmetadata")
 
 
 def _chunk_count(shape: tuple[int, ...], chunks: tuple[int, ...]) -> int:

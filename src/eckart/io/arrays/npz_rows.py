@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -23,7 +23,9 @@ from eckart.io.bytes import Opened
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState
 
-_SKIP = 1 << 22
+_CHUNK = 1 << 20
+_SKIP = 1 << 20
+"""Numbers that are passed over or looked at in one go."""
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Unpacking:
             self._begin()
         while self.place < first:
             self._take(min(_SKIP, first - self.place))
-        return np.frombuffer(self._take(last - first), self.dtype)
+        return self._take(last - first)
 
     def _begin(self) -> None:
         self.close()
@@ -57,13 +59,16 @@ class Unpacking:
         self.stream.read(self.start)
         self.place = 0
 
-    def _take(self, count: int) -> bytes:
-        size = count * self.dtype.itemsize
-        content: bytes = self.stream.read(size)
-        if len(content) != size:
-            raise ValueError("a member ends early")
+    def _take(self, count: int) -> np.ndarray:
+        numbers = np.empty(count, self.dtype)  # writable, as arrays of every other reader are
+        view = memoryview(numbers.view(np.uint8).data)
+        while len(view):
+            got = self.stream.readinto(view[:_CHUNK])
+            if not got:
+                raise ValueError("a member ends early")
+            view = view[got:]
         self.place += count
-        return content
+        return numbers
 
     def close(self) -> None:
         if self.archive is not None:
@@ -98,6 +103,10 @@ class NpzRows:
 
     def cuts(self) -> Sequence[int]:
         return ()
+
+    def pointers(self) -> Iterator[np.ndarray]:
+        for start in range(0, len(self.indptr), _SKIP):
+            yield self.indptr[start : start + _SKIP]
 
     @reads_rows
     def read(self, start: int, stop: int) -> Block:

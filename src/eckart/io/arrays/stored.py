@@ -7,7 +7,7 @@ the same code serves both; only opening differs (`containers`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,13 @@ from eckart.environment import check_piece
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, open_container
-from eckart.io.guard import reads_rows
+from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
+_PIECE = 1 << 20
+"""Row pointers that are looked at in one go."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,14 @@ class StoredRows:
 
     def cuts(self) -> Sequence[int]:
         return range(0, self.shape[0], self.chunk) if self.chunk else ()
+
+    def pointers(self) -> Iterator[np.ndarray]:
+        """Row pointers of a CSR matrix, piece by piece."""
+        with reading(self.about.name, "the list of row pointers"):
+            container = open_container(self.state, self.kind)
+            indptr = container.get(container.get(container.root, self.place), "indptr")
+            for start in range(0, self.shape[0] + 1, _PIECE):
+                yield np.asarray(indptr[start : start + _PIECE])
 
     @reads_rows
     def read(self, start: int, stop: int) -> Block:
@@ -91,7 +101,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
     if found is None:
         raise ParameterError(f"{name} holds no {place!r}. It holds {', '.join(container.names(container.root)[:20])}.")
     if _is_group(found):
-        rows = _sparse(state, kind, place, container, found)
+        rows = _sparse(state, kind, place, container, found, memory)
     else:
         rows = _dense(state, kind, place, container, found, memory)
     if place != "X":
@@ -117,15 +127,22 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
         )
     container.check(array, place)
     shape = (int(array.shape[0]), int(array.shape[1]))
-    if array.chunks:
-        size = math.prod(array.chunks) * np.dtype(array.dtype).itemsize
-        check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
+    _check_chunk(array, name, memory)
     chunk = int(array.chunks[0]) if array.chunks else 0
     about = About(name)
     return StoredRows(state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, about)
 
 
-def _sparse(state: FileState, kind: str, place: str, container: Container, group: Any) -> StoredRows:
+def _check_chunk(array: Any, name: str, memory: int | None) -> None:
+    """A chunk is unpacked whole, however few of its numbers are wanted."""
+    if array.chunks:
+        size = math.prod(array.chunks) * np.dtype(array.dtype).itemsize
+        check_piece(size, name, f"one chunk of {' x '.join(map(str, array.chunks))} values", memory)
+
+
+def _sparse(
+    state: FileState, kind: str, place: str, container: Container, group: Any, memory: int | None
+) -> StoredRows:
     name = Path(state.path).name
     attributes = dict(group.attrs)
     encoding = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
@@ -143,6 +160,7 @@ def _sparse(state: FileState, kind: str, place: str, container: Container, group
         if len(found.shape) != 1 or np.dtype(found.dtype).kind not in allowed:
             raise FileError(f"{name}, {place!r}: {part!r} is not a list of numbers. Write it again as CSR.")
         container.check(found, f"{place}/{part}")
+        _check_chunk(found, name, memory)
     shape = _shape(attributes.get("shape", attributes.get("h5sparse_shape", ())))
     data, indices, indptr = (parts[part] for part in ("data", "indices", "indptr"))
     if shape is None or shape[0] + 1 != int(indptr.shape[0]):

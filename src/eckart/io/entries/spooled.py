@@ -51,6 +51,9 @@ class SpooledRows:
     def cuts(self) -> Sequence[int]:
         return self.rows.cuts()
 
+    def pointers(self) -> Iterator[np.ndarray]:
+        return self.rows.pointers()
+
     def read(self, start: int, stop: int) -> Block:
         return self.rows.read(start, stop)
 

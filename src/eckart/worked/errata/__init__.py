@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-from eckart.worked.errata.erratum import Erratum, Evidence, erratum
+from eckart.worked.errata.erratum import Erratum, Evidence, erratum, markdown
 from eckart.worked.errata.listed import ERRATA
 
-__all__ = ["ERRATA", "Erratum", "Evidence", "erratum"]
+__all__ = ["ERRATA", "Erratum", "Evidence", "erratum", "markdown"]

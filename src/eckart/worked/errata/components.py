@@ -9,6 +9,7 @@ import sympy as sp
 
 from eckart.worked.cur import cur
 from eckart.worked.errata.erratum import Evidence
+from eckart.worked.messages import tr
 from eckart.worked.nmf import objective, step
 from eckart.worked.pca import pca
 from eckart.worked.svd import svd
@@ -21,8 +22,10 @@ def features() -> list[Evidence]:
     found = pca(TABLE)
     u, x = found["axes"][:, :1], found["centred"][3, :].T
     return [
-        Evidence("U_k^T x and the score", ((u.T * x)[0], found["scores"][3, 0]), (u.T * x)[0] == found["scores"][3, 0]),
-        Evidence("shapes of U_k and x: U_k x is not defined", (u.shape, x.shape), u.cols != x.rows),
+        Evidence(
+            tr("U_k^T x and the score"), ((u.T * x)[0], found["scores"][3, 0]), (u.T * x)[0] == found["scores"][3, 0]
+        ),
+        Evidence(tr("shapes of U_k and x: U_k x is not defined"), (u.shape, x.shape), u.cols != x.rows),
     ]
 
 
@@ -30,7 +33,9 @@ def projection() -> list[Evidence]:
     u = pca(TABLE)["axes"][:, :1].T
     return [
         Evidence(
-            "U with components as rows: U U^T, U^T U", ((u * u.T).tolist(), (u.T * u).tolist()), u.T * u != sp.eye(2)
+            tr("U with components as rows: U U^T, U^T U"),
+            ((u * u.T).tolist(), (u.T * u).tolist()),
+            u.T * u != sp.eye(2),
         )
     ]
 
@@ -39,7 +44,7 @@ def scores() -> list[Evidence]:
     found = pca(TABLE)
     x, v, t = found["centred"], found["axes"], found["scores"]
     plain = sum(x[3, j] * v[j, 0] for j in range(2))
-    return [Evidence("sum, its square, score of row 4", (plain, plain**2, t[3, 0]), plain == t[3, 0] != plain**2)]
+    return [Evidence(tr("sum, its square, score of row 4"), (plain, plain**2, t[3, 0]), plain == t[3, 0] != plain**2)]
 
 
 def score_covariance() -> list[Evidence]:
@@ -56,7 +61,7 @@ def variance_divisor() -> list[Evidence]:
     squared, variance = (t[:, 0].T * t[:, 0])[0], np.var(np.array(t[:, 0], float), ddof=1)
     return [
         Evidence(
-            "‖z_1‖^2 and its variance with 1/(l-1)",
+            tr("‖z_1‖^2 and its variance with 1/(l-1)"),
             (squared, round(float(variance), 4)),
             float(squared) != float(variance),
         )
@@ -79,7 +84,7 @@ def cross_validation() -> list[Evidence]:
         return total
 
     best = min(range(1, 7), key=held_out)
-    return [Evidence("components chosen by bi-cross-validation for a noisy table of two", best, best == 2)]
+    return [Evidence(tr("components chosen by bi-cross-validation for a noisy table of two"), best, best == 2)]
 
 
 def distances() -> list[Evidence]:
@@ -88,7 +93,9 @@ def distances() -> list[Evidence]:
     normals = np.column_stack([-np.sin(angles), np.cos(angles)])
     mean = float(abs((points - points.mean(axis=0)) @ normals.T).sum(axis=0).min())
     axis = float(abs(points[:, 1]).sum())
-    return [Evidence("sum of distances: the axis, the best line through the mean", (axis, round(mean, 3)), axis < mean)]
+    return [
+        Evidence(tr("sum of distances: the axis, the best line through the mean"), (axis, round(mean, 3)), axis < mean)
+    ]
 
 
 def proof_of_theorem_1() -> list[Evidence]:
@@ -96,9 +103,9 @@ def proof_of_theorem_1() -> list[Evidence]:
     d = sp.diag(*z.diagonal())
     x = sp.diag(2, 1)
     return [
-        Evidence("Σ = diag(2, 1), U = V = I, Z all ones: rank of Z, rank of diag(U^T Z V)", (z.rank(), d.rank()),
+        Evidence(tr("Σ = diag(2, 1), U = V = I, Z all ones: rank of Z, rank of diag(U^T Z V)"), (z.rank(), d.rank()),
                  z.rank() == 1 and d.rank() == 2),
-        Evidence("so Z' = U D V^T is nearer but not allowed: squared errors of Z and Z'",
+        Evidence(tr("so Z' = U D V^T is nearer but not allowed: squared errors of Z and Z'"),
                  ((x - z).norm() ** 2, (x - d).norm() ** 2), (x - d).norm() < (x - z).norm()),
     ]  # fmt: skip
 
@@ -112,9 +119,9 @@ def swapped_vectors() -> list[Evidence]:
         for i in range(2)
     ]
     return [
-        Evidence("columns of U are eigenvectors of A A^T", left, all(left)),
+        Evidence(tr("columns of U are eigenvectors of A A^T"), left, all(left)),
         Evidence(
-            "shapes of U and V: V^T acts on rows of the domain first, U last",
+            tr("shapes of U and V: V^T acts on rows of the domain first, U last"),
             (u.shape, v.shape),
             u.rows == a.rows and v.rows == a.cols,
         ),
@@ -125,7 +132,7 @@ def circle() -> list[Evidence]:
     angles = np.linspace(0, 2 * np.pi, 8, endpoint=False)
     radius = np.hypot(np.cos(angles), np.sin(angles))
     counts = len(set(radius.round(9))), len(set(angles.round(9)))
-    return [Evidence("points of a circle: different radii, different angles", counts, counts == (1, 8))]
+    return [Evidence(tr("points of a circle: different radii, different angles"), counts, counts == (1, 8))]
 
 
 def kernel_of_what() -> list[Evidence]:
@@ -142,7 +149,7 @@ def centring() -> list[Evidence]:
     one = sp.ones(3, 3) / 3
     wrong, right = k - one * k + one * k * one, k - one * k - k * one + one * k * one
     sums = [[sum(m[:, j]) for j in range(3)] for m in (wrong, right)]
-    return [Evidence("column sums without and with the term K1", sums, sums[1] == [0, 0, 0] != sums[0])]
+    return [Evidence(tr("column sums without and with the term K1"), sums, sums[1] == [0, 0, 0] != sums[0])]
 
 
 def pseudo_code() -> list[Evidence]:
@@ -150,7 +157,7 @@ def pseudo_code() -> list[Evidence]:
     centred = x - x.mean(axis=0)
     return [
         Evidence(
-            "shape of the centred data, whose eigenpairs the pseudo-code asks for",
+            tr("shape of the centred data, whose eigenpairs the pseudo-code asks for"),
             centred.shape,
             centred.shape[0] != centred.shape[1],
         )
@@ -159,7 +166,7 @@ def pseudo_code() -> list[Evidence]:
 
 def dependent() -> list[Evidence]:
     changed = sp.Matrix([[0, 2, 0, 4, 4], [0, 0, 0, 5, 5], [0, 1, 0, 2, 2]])
-    return [Evidence("the last three rows after the change: rank", changed.rank(), changed.rank() == 2)]
+    return [Evidence(tr("the last three rows after the change: rank"), changed.rank(), changed.rank() == 2)]
 
 
 def core_of_cur() -> list[Evidence]:
@@ -173,7 +180,7 @@ def core_of_cur() -> list[Evidence]:
     plain = bool(np.allclose(product(10 * a, 1), 10 * product(a, 1)))
     return [
         Evidence(
-            "CUR of 10 A: equal to that of A with (Σ^+)^2, ten times it with Σ^+",
+            tr("CUR of 10 A: equal to that of A with (Σ^+)^2, ten times it with Σ^+"),
             (squared, plain),
             squared and plain,
         )
@@ -190,12 +197,14 @@ def norm_sampling() -> list[Evidence]:
     error = float(sp.sqrt(exact["error_squared"]))
     return [
         Evidence(
-            "‖A - A_2‖_F, error of CUR without the small row",
+            tr("‖A - A_2‖_F, error of CUR without the small row"),
             (round(best, 9), round(error, 6)),
             error > 2.5 * best + 0.5,
         ),
         Evidence(
-            "chance to draw that row in one draw by squared norms, by leverage", (f"{chance:.1e}", 0.5), chance < 1e-4
+            tr("chance to draw that row in one draw by squared norms, by leverage"),
+            (f"{chance:.1e}", 0.5),
+            chance < 1e-4,
         ),
     ]
 
@@ -204,13 +213,13 @@ def strict_inequality() -> list[Evidence]:
     a = sp.diag(2, 2, 1)
     x = sp.Matrix([1, 1, 0]) / sp.sqrt(2)
     return [Evidence("A = diag(2, 2, 1), x = (1, 1, 0)/√2: x^T A x", (x.T * a * x)[0], (x.T * a * x)[0] == 2),
-            Evidence("and v_3^T A v_3, which is not above it", 1, (x.T * a * x)[0] > 1)]  # fmt: skip
+            Evidence(tr("and v_3^T A v_3, which is not above it"), 1, (x.T * a * x)[0] > 1)]  # fmt: skip
 
 
 def full_rank() -> list[Evidence]:
     a = sp.Matrix([[1, 0, 0], [0, 2, 0]])
     values = list(svd(a)["singular_values"])
-    return [Evidence("a 2 x 3 matrix of rank 2: its singular values", values, 0 not in values and a.rank() == 2)]
+    return [Evidence(tr("a 2 x 3 matrix of rank 2: its singular values"), values, 0 not in values and a.rank() == 2)]
 
 
 def unique() -> list[Evidence]:
@@ -219,9 +228,9 @@ def unique() -> list[Evidence]:
     u, v = sp.Matrix([1, 0]), sp.Matrix([0, 1])
     same, opposite = (2 * u * v.T).tolist(), (2 * -u * (-v).T).tolist()
     return [
-        Evidence("σ u v^T and σ (-u) (-v)^T for u = (1, 0), v = (0, 1), σ = 2", (same, opposite), same == opposite),
+        Evidence(tr("σ u v^T and σ (-u) (-v)^T for u = (1, 0), v = (0, 1), σ = 2"), (same, opposite), same == opposite),
         Evidence(
-            "3 I = U Σ V^T with U = V = I, and with both turned by 45°",
+            tr("3 I = U Σ V^T with U = V = I, and with both turned by 45°"),
             (turned * a * turned.T).tolist(),
             turned * a * turned.T == a,
         ),
@@ -235,7 +244,9 @@ def local_optimum() -> list[Evidence]:
     near = objective(a, np.array([[1.0, 0], [0, 0.1]]), np.array([[1.0, 0], [0, 0.1]]), "euclidean")
     return [
         Evidence(
-            "A = I, zeros at the start: objective where it stops, and close by", (stuck, round(near, 4)), near < stuck
+            tr("A = I, zeros at the start: objective where it stops, and close by"),
+            (stuck, round(near, 4)),
+            near < stuck,
         ),
     ]
 
@@ -244,5 +255,5 @@ def symmetric_singular() -> list[Evidence]:
     a = sp.Matrix([[0, 1], [0, 0]])
     values = (list(a.eigenvals(multiple=True)), list(svd(a)["singular_values"]))
     return [
-        Evidence("[[0, 1], [0, 0]]: eigenvalues, singular values", values, values[0] == [0, 0] and values[1] == [1])
+        Evidence(tr("[[0, 1], [0, 0]]: eigenvalues, singular values"), values, values[0] == [0, 0] and values[1] == [1])
     ]

@@ -9,6 +9,7 @@ from eckart.worked.determinant import determinant
 from eckart.worked.eigen import eigen
 from eckart.worked.energy import energy
 from eckart.worked.errata.erratum import Evidence
+from eckart.worked.messages import tr
 from eckart.worked.power_iteration import iterate, power_iteration
 from eckart.worked.rank import rank
 from eckart.worked.svd import svd
@@ -22,8 +23,8 @@ def characteristic() -> list[Evidence]:
     at_roots = [sp.expand((m - value * sp.eye(2)).det()) for value in eigen(m)["eigenvalues"]]
     elsewhere = (m - sp.eye(2)).nullspace()
     return [
-        Evidence("det(M - λ I) at the eigenvalues 2 ± √3 of [[2, 1], [3, 2]]", at_roots, at_roots == [0, 0]),
-        Evidence("solutions e of (M - I) e = 0, where the determinant is -2", elsewhere, elsewhere == []),
+        Evidence(tr("det(M - λ I) at the eigenvalues 2 ± √3 of [[2, 1], [3, 2]]"), at_roots, at_roots == [0, 0]),
+        Evidence(tr("solutions e of (M - I) e = 0, where the determinant is -2"), elsewhere, elsewhere == []),
     ]
 
 
@@ -32,7 +33,7 @@ def chio() -> list[Evidence]:
     value = determinant(a)["determinant"]
     return [
         Evidence(
-            "zero diagonal: Chio with row swaps, determinant",
+            tr("zero diagonal: Chio with row swaps, determinant"),
             (value, a.det()),
             value == a.det(),
         )
@@ -44,10 +45,10 @@ def stopping() -> list[Evidence]:
     swings = power_iteration("0 1; 1 0", "1 0")["settled"]
     blind = round(float(power_iteration("2 0; 0 1", "0 1")["eigenvalue"]), 6)
     return [
-        Evidence("dominant eigenvalue -3.618: last distance ‖x - x'‖ and Rayleigh quotient",
+        Evidence(tr("dominant eigenvalue -3.618: last distance ‖x - x'‖ and Rayleigh quotient"),
                  (round(run.plain[-1], 3), round(run.quotients[-1], 5)), run.settled and run.plain[-1] > 1.9),
-        Evidence("[[0, 1], [1, 0]] from (1, 0) converges", swings, not swings),
-        Evidence("diag(2, 1) from (0, 1) finds the eigenvalue", blind, blind == 1.0),
+        Evidence(tr("[[0, 1], [1, 0]] from (1, 0) converges"), swings, not swings),
+        Evidence(tr("diag(2, 1) from (0, 1) finds the eigenvalue"), blind, blind == 1.0),
     ]  # fmt: skip
 
 
@@ -58,7 +59,9 @@ def deflating() -> list[Evidence]:
     u = iterate(a - first.quotients[-1] * np.outer(v, v), np.ones(3), 1e-12, 1000).iterates[-1]
     residual = float(np.linalg.norm(a @ u - (u @ a @ u) * u))
     return [
-        Evidence("residual ‖A u - λ u‖ of the second vector that the program prints", round(residual, 2), residual > 1)
+        Evidence(
+            tr("residual ‖A u - λ u‖ of the second vector that the program prints"), round(residual, 2), residual > 1
+        )
     ]
 
 
@@ -68,8 +71,8 @@ def wielandt() -> list[Evidence]:
     u = (a - 5 * v1 * x.T - sp.eye(2)).nullspace()[0]
     right, wrong = (1 - 5) * u + 5 * x.dot(u) * v1, (5 - 1) * u + 5 * x.dot(u) * v1
     return [
-        Evidence("(λ_i - λ_1) u + λ_1 (x · u) v_1 is an eigenvector", a * right == right, a * right == right),
-        Evidence("(λ_1 - λ_i) u + λ_1 (x · u) v_1 is an eigenvector", a * wrong == wrong, a * wrong != wrong),
+        Evidence(tr("(λ_i - λ_1) u + λ_1 (x · u) v_1 is an eigenvector"), a * right == right, a * right == right),
+        Evidence(tr("(λ_1 - λ_i) u + λ_1 (x · u) v_1 is an eigenvector"), a * wrong == wrong, a * wrong != wrong),
     ]
 
 
@@ -77,7 +80,7 @@ def trace() -> list[Evidence]:
     a = sp.Matrix([[-2, 0], [0, 1]])
     values, singular = list(eigen(a)["eigenvalues"]), list(svd(a)["singular_values"])
     return [
-        Evidence("diag(-2, 1): trace, eigenvalues, singular values", (a.trace(), values, singular),
+        Evidence(tr("diag(-2, 1): trace, eigenvalues, singular values"), (a.trace(), values, singular),
                  sum(values) == a.trace() != sum(singular)),
     ]  # fmt: skip
 
@@ -87,7 +90,7 @@ def ratings_rank() -> list[Evidence]:
     last = rank("0 0 0 4 4; 0 0 0 5 5; 0 0 0 2 2")["rank"]
     return [
         Evidence(
-            "ranks: first four rows, last three, all",
+            tr("ranks: first four rows, last three, all"),
             (few, last, all_rows),
             (few, last, all_rows) == (1, 1, 2),
         )
@@ -96,7 +99,7 @@ def ratings_rank() -> list[Evidence]:
 
 def mixed_first() -> list[Evidence]:
     found = [round(float(value), 4) for value in svd(MIXED)["V"][:, 0]]
-    return [Evidence("first row of V^T", found, found[0] == 0.5623)]
+    return [Evidence(tr("first row of V^T"), found, found[0] == 0.5623)]
 
 
 def mixed_second() -> list[Evidence]:
@@ -106,8 +109,8 @@ def mixed_second() -> list[Evidence]:
     vt[1] *= -1
     corrected = round(float((u[5] * [12.4, 9.5] * vt[:, 3]).sum()), 2)
     return [
-        Evidence("entry (6, 4) of the printed product, where M has 5", printed, abs(printed + 4.71) < 0.01),
-        Evidence("the same with the sign of the second row of V^T changed", corrected, abs(corrected - 5) < 0.2),
+        Evidence(tr("entry (6, 4) of the printed product, where M has 5"), printed, abs(printed + 4.71) < 0.01),
+        Evidence(tr("the same with the sign of the second row of V^T changed"), corrected, abs(corrected - 5) < 0.2),
     ]  # fmt: skip
 
 
@@ -132,9 +135,11 @@ def frobenius() -> list[Evidence]:
 def energy_rule() -> list[Evidence]:
     found = energy(RATINGS, 0.6)
     return [
-        Evidence("∑ a_ij^2 and ∑ σ^2 of the ratings", (found["energy"], sum(v**2 for v in found["singular_values"])),
+        Evidence(tr("∑ a_ij^2 and ∑ σ^2 of the ratings"),
+                 (found["energy"], sum(v**2 for v in found["singular_values"])),
                  found["energy"] == 243),
-        Evidence("k for 60 %: squares, plain sum", (found["k"], found["k_by_sum"]), found["k"] != found["k_by_sum"]),
+        Evidence(tr("k for 60 %: squares, plain sum"), (found["k"], found["k_by_sum"]),
+                 found["k"] != found["k_by_sum"]),
     ]  # fmt: skip
 
 
@@ -142,7 +147,7 @@ def rmse() -> list[Evidence]:
     error = sp.sqrt(svd(RATINGS, 1)["error_squared"])
     return [
         Evidence(
-            "rank 1: Frobenius norm of the error, RMSE",
+            tr("rank 1: Frobenius norm of the error, RMSE"),
             (error, error / sp.sqrt(35)),
             error != error / sp.sqrt(35),
         )

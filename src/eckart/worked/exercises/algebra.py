@@ -76,9 +76,15 @@ def _diagonalize(rng: Random, difficulty: int, side: int, _: int) -> Problem:
     return Problem(matrix, {"power": power}, values={"power": power})
 
 
+def _is_good_power_of(problem: Problem) -> bool:
+    """Entries of the power with four digits at most."""
+    raised = np.linalg.matrix_power(floats(problem.matrix), problem.arguments["power"])
+    return _is_good_eigen(problem) and bool(np.abs(raised).max() < 10_000)
+
+
 def _is_good_eigen(problem: Problem) -> bool:
     a = problem.matrix
-    if is_triangular(a) or largest(a) > 25 or sum(entry == 0 for entry in a) > a.rows - 2:
+    if is_triangular(a) or largest(a) > 30 or sum(entry == 0 for entry in a) > a.rows - 2:
         return False
     values = np.linalg.eigvals(floats(a))
     gaps = np.abs(values[:, None] - values[None, :])[~np.eye(len(values), dtype=bool)]
@@ -107,14 +113,17 @@ def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...
     found = spectrum(problem.matrix)
     vectors = sp.Matrix.hstack(*[axis.unit for axis in found.axes])
     return (
-        Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values)),
-        Target(("e", "v", "x", "eigenvectors"), "directions", vectors),
+        Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values), "eigenpairs"),
+        Target(("e", "v", "x", "eigenvectors"), "directions", vectors, "eigenpairs"),
     )
 
 
 def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     root = spectrum(problem.matrix, symmetric=False).roots[0]
-    return (Target(("lambda", "l"), "number", root.value), Target(("x", "v", "e"), "directions", root.axes[0].unit))
+    return (
+        Target(("lambda", "l"), "number", root.value, label="λ"),
+        Target(("x", "v", "e"), "directions", root.axes[0].unit, label="x"),
+    )
 
 
 def _diagonal_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
@@ -212,7 +221,7 @@ KINDS = {
         _diagonalize,
         _diagonal_targets,
         (_REAL,),
-        _is_good_eigen,
+        _is_good_power_of,
         square=True,
     ),
     "gram_schmidt": Kind(
@@ -223,7 +232,7 @@ KINDS = {
         (2, 2),
         (5, 3),
         _gram_schmidt,
-        lambda p, s: (Target(("Q", "q"), "directions", s["Q"]), Target(("R",), "matrix", s["R"])),
+        lambda p, s: (Target(("Q", "q"), "matrix", s["Q"]), Target(("R",), "matrix", s["R"])),
         ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
         _is_good_basis,
     ),

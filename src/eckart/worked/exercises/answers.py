@@ -1,27 +1,28 @@
-"""Answers as people type them: `3, 1`, `(1, -1)/sqrt(2)`, `V = [1 2; 3 4]; k = 2`, `0,71; 0,29`.
+"""Answers as people type them: `3, 1`, `(1, -1)/sqrt(2)`, `V = [1 2; 3 4]; k = 2`, `λ₁ = 2 + √3, λ₂ = 2 - √3`.
 
-Parts are separated by ';' outside brackets (or by line breaks), each with an optional `name =`. Inside brackets ';'
-separates rows. A bracket may be multiplied or divided by a number. A comma between digits may separate entries or be a
-decimal comma; both readings are tried.
+An answer is a list of rows, separated by ';' or line breaks, each with an optional name. A row has entries,
+separated by commas or spaces; an entry is a number or a bracket with numbers, perhaps times a number. What can be
+read in two ways (a decimal comma, `2 √3` as one number or two) is read in both, and the kinder verdict counts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import sympy as sp
-
 from eckart.errors import InputError
-from eckart.worked.grammar import number
+from eckart.worked.exercises.arithmetic import Entry, Grid, Reader
+from eckart.worked.exercises.typed import plain
+from eckart.worked.messages import tr
 
 _LONGEST = 4000
-_FORMS = (
-    "Write numbers (3, 1), vectors ((1, 2)/sqrt(2)) and matrices ([1 2; 3 4]), separated by ';', "
-    "with names if you like (lambda = 3, 1)."
-)
 _OPEN, _CLOSE = "([{", ")]}"
+_WORD = r"[^\W\d_][\w^'+~]*"
+_NAMED = re.compile(rf"(?<![\w.)])({_WORD}(?:\s+{_WORD})*(?:\s*\(\s*[^\W\d_]\w*\s*\))?)\s*(?:=|:|≈)")
+_LABEL = re.compile(r"\s*((?:(?!sqrt|cbrt)[^\W\d_]{2,}\s+)+)(?=[-+(\[{\d.]|sqrt|cbrt)")
+_INDEXED = re.compile(r"\s*[^\W\d_]_?\d+(?:\s*[,\s]\s*[^\W\d_]_?\d+)*\s*")
 
 
 @dataclass(frozen=True)
@@ -30,126 +31,112 @@ class Target:
 
     `form` is "number", "numbers" (in any order), "list" (in this order), "matrix", "directions" (columns up to sign,
     of unit length), "scores" (columns up to sign) or "set" (whole numbers). `names` are what it may be called.
+    Targets with the same `pairing` must be in the same order, such as eigenvectors in the order of the eigenvalues;
+    where `signed`, their signs belong together too, such as those of u and v. `label` is how the key prints it, for
+    questions that ask for something else than what the solution ends with.
     """
 
     names: tuple[str, ...]
     form: str
     value: Any
+    pairing: str = ""
+    signed: bool = False
+    label: str = ""
 
 
 @dataclass(frozen=True)
-class Part:
-    """One part of an answer: its name, if any, its numbers as rows, and the digits after the decimal sign of each."""
+class Row:
+    """One row of an answer and, where one stands before it, its name."""
 
-    name: str
-    rows: tuple[tuple[Any, ...], ...]
-    decimals: tuple[tuple[int | None, ...], ...]
-    bracketed: bool
-
-    @property
-    def matrix(self) -> Any:
-        return sp.Matrix([list(row) for row in self.rows])
-
-    @property
-    def flat(self) -> list[Any]:
-        return [entry for row in self.rows for entry in row]
-
-    @property
-    def flat_decimals(self) -> list[int | None]:
-        return [entry for row in self.decimals for entry in row]
+    entries: tuple[Entry, ...]
+    name: str = ""
 
 
-def readings(text: str) -> list[list[Part]]:
-    """Every way to read an answer; the first is with points as decimal signs.
+def readings(text: str) -> list[list[Row]]:
+    """Every way to read an answer; the first is with points as decimal signs and spaces between entries.
 
-    >>> [part.flat for part in readings("lambda = 3, 1; v = (1, 1)/sqrt(2)")[0]]
-    [[3, 1], [sqrt(2)/2, sqrt(2)/2]]
-    >>> readings("0,5; 0,25")[1][0].flat
-    [1/2]
+    >>> [row.name for row in readings("lambda = 3, 1; v = (1, 1)/sqrt(2)")[0]]
+    ['lambda', 'v']
+    >>> [str(entry) for row in readings("0,5; 0,25")[1] for entry in row.entries]
+    ['0.5', '0.25']
     """
     if len(text) > _LONGEST:
-        raise InputError(f"The answer has {len(text)} characters; at most {_LONGEST} are read. Shorten it.")
-    found: list[list[Part]] = []
-    errors = []
-    texts = [text]
-    if re.search(r"\d,\d", text):
-        texts.append(re.sub(r"(?<=\d),(?=\d)", ".", text))
-    for candidate in texts:
-        try:
-            found.append([_part(piece) for piece in _cut(candidate, ";\n") if piece.strip()])
-        except InputError as error:
-            errors.append(error)
-    found = [parts for parts in found if parts]
+        raise InputError(
+            tr("The answer has {count} characters; at most {most} are read.", count=len(text), most=_LONGEST)
+        )
+    found: list[list[Row]] = []
+    errors: list[str] = []
+    try:
+        for candidate in _spellings(plain(text)):
+            for product in (False, True):
+                try:
+                    rows = list(_rows(candidate, product))
+                except InputError as error:
+                    errors.append(str(error))
+                else:
+                    found += [rows] if rows and rows not in found else []
+    except InputError as error:
+        errors.append(str(error))
     if not found:
-        seen = f"The answer could not be read: {errors[0]}" if errors else "The answer is empty."
-        raise InputError(f"{seen.split(' Entries may be')[0]} {_FORMS}")
+        seen = tr("The answer could not be read: {why}", why=errors[0]) if errors else tr("The answer is empty.")
+        forms = tr("Write numbers (3, 1), vectors ((1, 2)/sqrt(2)) and matrices ([1 2; 3 4]), separated by ';', with "
+                   "names if you like (lambda = 3, 1).")  # fmt: skip
+        raise InputError(f"{seen} {forms}")
     return found
 
 
-def _part(piece: str) -> Part:
-    match = re.match(r"\s*([^\W\d][\w^'~+]*)\s*(?:=|:|≈)\s*(.*)", piece, re.DOTALL)
-    name, body = (match[1], match[2]) if match else ("", piece)
-    body = body.replace("≈", " ").replace("−", "-").replace("–", "-").strip().rstrip(".")
-    for start, end in _groups(body):
-        if _is_list(body[start:end]):
-            before, after = body[:start].strip().rstrip("*·").strip(), re.sub(r"^(\^?T\b|ᵀ|')", "", body[end:]).strip()
-            factor = {"": sp.Integer(1), "-": sp.Integer(-1), "+": sp.Integer(1)}.get(before)
-            factor = read_number(before) if factor is None else factor
-            factor = factor * read_number(f"1{after}") if after else factor
-            rows = _rows(body[start:end])
-            exact = [[_scaled(cell, factor) for cell in row] for row in rows]
-            digits = [[None if factor != 1 else _decimals(cell) for cell in row] for row in rows]
-            return _made(name, exact, digits, True)
-    cells = _cells(body)
-    return _made(name, [[read_number(cell) for cell in cells]], [[_decimals(cell) for cell in cells]], False)
+def _spellings(text: str) -> Iterator[str]:
+    """The text, the text with decimal commas, and the text with digits in groups of three."""
+    yield text
+    if re.search(r"\d,\d", text):
+        yield re.sub(r"(?<=\d),(?=\d)", ".", text)
+    grouped = r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])"
+    if re.search(grouped, text):
+        yield re.sub(grouped, lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
 
 
-def _groups(text: str) -> list[tuple[int, int]]:
-    """Where the outermost brackets of a text begin and end."""
-    found, depth, start = [], 0, 0
-    for place, sign in enumerate(text):
-        if sign in _OPEN:
-            start = place if depth == 0 else start
-            depth += 1
-        elif sign in _CLOSE:
-            depth -= 1
-            if depth == 0:
-                found.append((start, place + 1))
-    return found
+def _rows(text: str, product: bool) -> Iterator[Row]:
+    for name, body in _statements(text):
+        for place, piece in enumerate(_cut(body, ";\n")):
+            label, content = (name if place == 0 else ""), piece.strip().rstrip(",").strip()
+            if not content:
+                continue
+            match = _LABEL.match(content)
+            if match and not label:
+                label, content = match[1].strip(), content[match.end() :]
+            entries = tuple(entry for cell in _alternatives(content) for entry in Reader(cell, product).row())
+            yield Row(entries, label)
 
 
-def _scaled(cell: str, factor: Any) -> Any:
-    return sp.expand(sp.radsimp(read_number(cell) * factor))
+def _statements(text: str) -> Iterator[tuple[str, str]]:
+    """`name = body`, as often as it occurs outside brackets; what stands before the first name has none."""
+    starts = [match for match in _NAMED.finditer(text) if _depth(text[: match.start()]) == 0]
+    ends = [*[match.start() for match in starts[1:]], len(text)][: len(starts)]
+    yield "", _first_side(text[: starts[0].start()] if starts else text)
+    for match, end in zip(starts, ends, strict=True):
+        yield match[1], _first_side(text[match.end() : end])
 
 
-def _made(name: str, rows: list[list[Any]], digits: list[list[int | None]], bracketed: bool) -> Part:
-    if len({len(row) for row in rows}) != 1 or not rows[0]:
-        raise InputError("The rows of the matrix in the answer are not equally long. Separate rows with ';'.")
-    return Part(name, tuple(map(tuple, rows)), tuple(map(tuple, digits)), bracketed)
+def _first_side(body: str) -> str:
+    """Of `1/√2 ≈ 0.71` the first side; a leading sign of equality is dropped, and a full stop at the end."""
+    body = re.sub(r"^[\s=≈]+", "", body)
+    body = re.split(r"[=≈]", body)[0] if re.search(r"[=≈]", body) else body
+    return re.sub(r"(?<=[\d)\]}])\.\s*$", "", body)
 
 
-def _is_list(text: str) -> bool:
-    """Whether a bracket holds entries, and not a sum as in (1 + sqrt(5))/2."""
-    inside = text[1:-1]
-    return text[0] != "(" or bool(re.search(r"[,;]", inside)) or len(_cells(inside)) > 1
+def _alternatives(content: str) -> list[str]:
+    """`2 ± √3` is two entries; `x1, x3` names columns 1 and 3."""
+    if _INDEXED.fullmatch(content):
+        return [", ".join(re.findall(r"\d+", content))]
+    if "±" not in content:
+        return [content]
+    if content.count("±") > 1:
+        raise InputError(tr("Only one ± can be read in a row."))
+    return [content.replace("±", "+"), content.replace("±", "-")]
 
 
-def _rows(text: str) -> list[list[str]]:
-    """The entries of a bracket: a list of lists, or rows that end at ';'."""
-    inside = text.strip()[1:-1].strip()
-    lists = [piece.strip() for piece in _cut(inside, ",;\n") if piece.strip()]
-    if lists and all(piece[0] in _OPEN and piece[-1] in _CLOSE and _is_list(piece) for piece in lists):
-        return [_cells(piece[1:-1]) for piece in lists]
-    return [_cells(row) for row in _cut(inside, ";\n") if row.strip()]
-
-
-def _cells(text: str) -> list[str]:
-    """Entries at commas; without commas at spaces, except around signs of operation."""
-    pieces = _cut(text, ",")
-    if len(pieces) == 1:
-        joined = re.sub(r"\s*([*/^])\s*|(?<=[\d)])\s+([+-])\s+", lambda m: m[1] or m[2], text.strip())
-        pieces = _cut(re.sub(r"\s(?:и|and|e|y)\s", " ", joined), " \t")
-    return [piece.strip() for piece in pieces if piece.strip()]
+def _depth(text: str) -> int:
+    return sum(text.count(sign) for sign in _OPEN) - sum(text.count(sign) for sign in _CLOSE)
 
 
 def _cut(text: str, signs: str) -> list[str]:
@@ -163,20 +150,9 @@ def _cut(text: str, signs: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def read_number(cell: str) -> Any:
-    """A number as people write it: 2√3, sqrt2, 90%, 1/√2.
-
-    >>> read_number("2√3"), read_number("sqrt2/2"), read_number("90 %")
-    (2*sqrt(3), sqrt(2)/2, 9/10)
-    """
-    text = re.sub(r"(sqrt|√)\s*(\d+)", r"sqrt(\2)", cell.strip())
-    text = re.sub(r"(?<=[\d)])\s*(?=√|sqrt|\()", "*", text)
-    if text.endswith("%"):
-        return number(text[:-1]) / 100
-    return number(text)
-
-
-def _decimals(cell: str) -> int | None:
-    """Digits after the decimal sign; None for an exact number."""
-    match = re.fullmatch(r"[+-]?\d*\.(\d+)(?:[eE]([+-]?\d+))?", cell.strip())
-    return len(match[1]) - int(match[2] or 0) if match else None
+def flat(entries: tuple[Entry, ...]) -> list[Any]:
+    """All numbers of some entries, row after row."""
+    return [
+        number for entry in entries for number in ([x for row in entry.rows for x in row] if isinstance(entry, Grid)
+                                                   else [entry])
+    ]  # fmt: skip

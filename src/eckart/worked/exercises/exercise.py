@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from eckart.errors import ParameterError
 from eckart.options import check_choice
@@ -76,11 +77,12 @@ def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
     whole("difficulty", difficulty, 1, 3)
     rows, cols = _checked(kind, size or KINDS[kind].sizes[difficulty - 1])
     problem, solution = _found(kind, difficulty, rows, cols, seed)
+    targets = KINDS[kind].targets(problem, solution)
     question = Step(tr(KINDS[kind].question, **problem.values), numbers=_shown(kind, problem, solution))
     return Exercise(
         tr("Exercise {seed}. {title}", seed=seed, title=solution.title),
         (question, *solution.steps[1:]),
-        solution.answer,
+        _asked(targets) or solution.answer,
         {**solution.parts, "matrix": problem.matrix},
         figures=solution.figures,
         kind=kind,
@@ -89,8 +91,28 @@ def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, d
         given=problem.matrix,
         arguments=problem.arguments,
         solution=solution,
-        targets=KINDS[kind].targets(problem, solution),
+        targets=targets,
     )
+
+
+def _asked(targets: tuple[Target, ...]) -> tuple[Equation, ...]:
+    """The answer in the terms of the question, where the targets say how to print them."""
+    shown: list[Equation] = []
+    for target in targets:
+        if not target.label:
+            return ()
+        if target.form == "set":
+            shown.append(Equation("", f"{tr(target.label)}: {', '.join(map(str, target.value))}"))
+        elif target.form in {"numbers", "list"}:
+            names = (
+                [target.label]
+                if len(target.value) == 1
+                else [f"{target.label}_{i + 1}" for i in range(len(target.value))]
+            )
+            shown += [Equation(name, sp.sympify(value)) for name, value in zip(names, target.value, strict=True)]
+        else:
+            shown.append(Equation(target.label, target.value))
+    return tuple(shown)
 
 
 def solve(kind: str, problem: Problem) -> Solution:

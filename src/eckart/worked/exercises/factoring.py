@@ -36,7 +36,7 @@ def _is_good_table(problem: Problem) -> bool:
     a = problem.matrix
     values = np.linalg.svd(floats(a), compute_uv=False)
     return (
-        largest(a) <= 20
+        largest(a) <= (15 if a.shape == (2, 2) else 25)
         and no_equal_rows(a)
         and off_diagonal(a.T * a)
         and bool(values[-1] > 0.5 and np.all(np.diff(values**2) < -0.5))
@@ -145,7 +145,7 @@ def _has_clean_core(problem: Problem, solution: Solution) -> bool:
 
 def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     k = 1 if difficulty == 1 else 2
-    matrix = sp.Matrix(rng.integers(0, 5, (rows, cols)).tolist())
+    matrix = sp.Matrix(rng.integers(0, 10 if difficulty == 1 else 5, (rows, cols)).tolist())
     w, h = sp.Matrix(rng.integers(1, 3, (rows, k)).tolist()), sp.Matrix(rng.integers(1, 3, (k, cols)).tolist())
     loss = "kl" if difficulty == 3 else "euclidean"
     arguments = {"k": k, "w": w, "h": h, "loss": loss, "iterations": 20}
@@ -175,9 +175,9 @@ def _moves(problem: Problem, solution: Solution) -> bool:
 
 def _factor_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     return (
-        Target(("sigma", "s", "Σ"), "numbers", list(solution["singular_values"])),
-        Target(("v", "V"), "directions", solution["V"]),
-        Target(("u", "U"), "directions", solution["U"]),
+        Target(("sigma", "s"), "numbers", list(solution["singular_values"]), "triplets"),
+        Target(("v", "V"), "directions", solution["V"], "triplets", signed=True),
+        Target(("u", "U"), "directions", solution["U"], "triplets", signed=True),
     )
 
 
@@ -217,7 +217,10 @@ KINDS = {
         (2, 2),
         (6, 3),
         _energy,
-        lambda p, s: (Target(("k",), "number", s["k"]), Target(("sigma", "s"), "numbers", list(s["singular_values"]))),
+        lambda p, s: (
+            Target(("k",), "number", s["k"], label="k"),
+            Target(("sigma", "s"), "numbers", list(s["singular_values"]), label="σ"),
+        ),
         ((mark("fewer singular values suffice than there are"), _needs_fewer), _TABLE),
         _is_good_table,
     ),
@@ -261,7 +264,10 @@ KINDS = {
         (3, 3),
         (5, 5),
         _cur,
-        lambda p, s: (Target(("CUR",), "matrix", s["product"]), Target(("error", "e"), "number", s["error_squared"])),
+        lambda p, s: (
+            Target(("CUR",), "matrix", s["product"], label="C U R"),
+            Target(("error", "e"), "number", s["error_squared"], label="‖A - C U R‖_F^2"),
+        ),
         (
             (
                 mark("two different columns and rows are drawn, their crossing is invertible, the error is not zero"),
@@ -277,7 +283,10 @@ KINDS = {
         (2, 2),
         (4, 4),
         _nmf,
-        lambda p, s: (Target(("W",), "matrix", s["first_W"]), Target(("H",), "matrix", s["first_H"])),
+        lambda p, s: (
+            Target(("W",), "matrix", s["first_W"], label="W"),
+            Target(("H",), "matrix", s["first_H"], label="H"),
+        ),
         ((mark("the first round lowers the objective by a tenth at least"), _moves),),
         _is_good_nmf,
     ),

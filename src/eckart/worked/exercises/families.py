@@ -6,6 +6,7 @@ m_j ‖t_j‖ ‖v_j‖, and c I + ∑ m_j v_j v_j^T the eigenvalues c + m_j ‖
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,25 @@ import sympy as sp
 
 from eckart.worked.exercises.problem import Random
 
+_COPRIME = tuple((a, b) for a in range(1, 6) for b in range(1, 6) if gcd(a, b) == 1)
+_SMALL = tuple(pair for pair in _COPRIME if max(pair) <= 4)
 FRAMES: dict[int, tuple[tuple[tuple[int, ...], ...], ...]] = {
-    2: tuple(((a, b), (-b, a)) for a, b in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3), (3, 2), (2, 3))),
+    2: tuple(((a, b), (-b, a)) for a, b in _COPRIME),
     3: (
         ((1, 1, 1), (1, -1, 0), (1, 1, -2)), ((1, 2, 2), (2, 1, -2), (2, -2, 1)), ((1, 0, 1), (0, 1, 0), (-1, 0, 1)),
         ((1, 1, 0), (1, -1, 0), (0, 0, 1)), ((2, 1, 0), (-1, 2, 0), (0, 0, 1)), ((1, -1, 1), (1, 1, 0), (1, -1, -2)),
         ((0, 2, 1), (1, 0, 0), (0, -1, 2)),
     ),
 }  # fmt: skip
-"""Orthogonal whole vectors; no two frames hold the same lines."""
+"""Orthogonal whole vectors; no two frames hold the same lines. `frame` turns them by signs and orders of entries."""
+
+
+def frame(rng: Random, side: int, most: int = 5) -> list[tuple[int, ...]]:
+    """Orthogonal whole vectors: one of the frames with its coordinates in another order and with other signs."""
+    choices = [vectors for vectors in FRAMES[side] if max(map(max, vectors)) <= most]
+    vectors = choices[int(rng.integers(len(choices)))]
+    order, signs = rng.permutation(side), rng.choice([-1, 1], side)
+    return [tuple(int(signs[i]) * vector[int(order[i])] for i in range(side)) for vector in vectors]
 
 
 def contrasts(n: int, *, constant: bool) -> list[list[int]]:
@@ -67,33 +78,46 @@ def apart(rng: Random, count: int, most: int, *, moduli: bool = False) -> list[i
 
 def real_roots(rng: Random, side: int, *, moduli: bool = False) -> Any:
     """P D P^-1: whole entries, whole eigenvalues, not symmetric as a rule."""
+    if side == 2:
+        return _two_roots(rng, moduli=moduli)
     p = unimodular(rng, side)
     return p * sp.diag(*apart(rng, side, 8 if side == 2 else 5, moduli=moduli)) * p.inv()
 
 
+def _two_roots(rng: Random, *, moduli: bool) -> Any:
+    """b I + (a - b) v w^T / (w · v), with w orthogonal to the other eigenvector: eigenvalues a and b, all whole."""
+    while True:
+        a, b = apart(rng, 2, 9, moduli=moduli)
+        (v1, v2), (u1, u2) = (_SMALL[int(i)] for i in rng.integers(len(_SMALL), size=2))
+        v2, u2 = int(rng.choice([-1, 1])) * v2, int(rng.choice([-1, 1])) * u2
+        below = v1 * u2 - v2 * u1
+        numerators = [(a - b) * x for x in (v1 * u2, -v1 * u1, v2 * u2, -v2 * u1)]
+        if below and all(x % below == 0 for x in numerators):
+            return sp.eye(2) * b + sp.Matrix(2, 2, [x // below for x in numerators])
+
+
 def symmetric(rng: Random, side: int) -> Any:
     """c I + ∑ m v v^T over orthogonal whole vectors v: whole eigenvalues c + m ‖v‖^2."""
-    frame = FRAMES[side][int(rng.integers(len(FRAMES[side])))]
-    signs = rng.choice([-1, 1], side)
-    multiples = rng.choice([-3, -2, -1, 1, 2, 3], side, replace=False)
-    matrix = sp.eye(side) * int(rng.integers(-9, 12))
-    for vector, multiple in zip(frame[: side - 1], multiples, strict=False):
-        v = sp.Matrix([int(sign) * entry for sign, entry in zip(signs, vector, strict=True)])
+    multiples = rng.choice([-4, -3, -2, -1, 1, 2, 3, 4], side, replace=False)
+    matrix = sp.eye(side) * int(rng.integers(-20, 21))
+    for vector, multiple in zip(frame(rng, side)[: side - 1], multiples, strict=False):
+        v = sp.Matrix(vector)
         matrix += int(multiple) * v * v.T
     return matrix
 
 
 def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> Any:
     """∑ m_j t_j v_j^T over orthogonal t and v, rows shuffled, plus whole means if centred."""
-    frame = list(FRAMES[cols][int(rng.integers(len(FRAMES[cols])))])
-    rng.shuffle(frame)
-    patterns = contrasts(rows, constant=not centred)
+    axes = frame(rng, cols, 3 if centred else 5)
+    rng.shuffle(axes)
+    # Polynomials are orthogonal to the constant, which centring needs; otherwise any orthogonal vectors serve.
+    patterns = frame(rng, rows) if rows in FRAMES and not centred else contrasts(rows, constant=not centred)
     order = rng.permutation(len(patterns))
     matrix = sp.zeros(rows, cols)
     for j in range(min(rank or cols, cols, len(patterns))):
         sign = 1 if rng.random() < 0.5 else -1
-        size = sign * int(rng.integers(1, 4))
-        matrix += size * sp.Matrix(patterns[order[j]]) * sp.Matrix([list(map(int, frame[j]))])
+        size = sign * int(rng.integers(1, 4 if centred else 5))
+        matrix += size * sp.Matrix(patterns[order[j]]) * sp.Matrix([list(axes[j])])
     matrix = matrix.extract([int(i) for i in rng.permutation(rows)], list(range(cols)))
     if centred:
         matrix += sp.ones(rows, 1) * sp.Matrix([rng.integers(0, 10, cols).tolist()])

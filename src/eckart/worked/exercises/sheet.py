@@ -13,27 +13,36 @@ from eckart.worked.solution import Solution, Step
 
 FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".txt": "text"}
 _MOST = 200
+_TRIES = 2000
 _STRIDE = 1_000_003
 """Seeds of different students lie this far apart."""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Exercises for one reader: `questions` to hand out, `key` to keep."""
+    """Exercises for one reader: `questions` to hand out, `key` to keep.
+
+    Without `seeds` the questions do not say which seed makes them again; the key always does.
+    """
 
     exercises: tuple[Exercise, ...]
     student: str = ""
     language: str = "en"
+    seeds: bool = True
+    detail: str = "normal"
 
     def questions(self, form: str) -> str:
         """The sheet without solutions: "markdown", "latex", "html" or "text"."""
         with language(self.language):
-            return self._written([made.question() for made in self.exercises], form, self._title(tr("Exercises")))
+            parts = [made.question() for made in self.exercises]
+            if not self.seeds:
+                parts = [replace(part, steps=(replace(part.steps[0], remark=""),)) for part in parts]
+            return self._written(parts, form, self._title(tr("Exercises")))
 
     def key(self, form: str) -> str:
         """The solutions."""
         with language(self.language):
-            return self._written(list(self.exercises), form, self._title(tr("Key")))
+            return self._written([one.at(self.detail) for one in self.exercises], form, self._title(tr("Key")))
 
     def files(self, form: str) -> tuple[bytes, bytes]:
         """Questions and key as the contents of files; "pdf" needs a LaTeX engine."""
@@ -52,7 +61,7 @@ class Sheet:
 
             lines = [line for part in parts for line in body(part)]
             heading = rf"\begin{{center}}\Large {latex_prose(title)}\end{{center}}"
-            return "\n".join([opening(), heading, *lines, r"\end{document}", ""])
+            return "\n".join([opening(title), heading, *lines, r"\end{document}", ""])
         if form == "html":
             from eckart.worked.as_html import page
 
@@ -64,7 +73,7 @@ class Sheet:
 
 def sheet(
     kinds: Sequence[str], count: int = 1, *, seed: int = 0, difficulty: int = 1, size: tuple[int, int] | None = None,
-    student: str = "",
+    student: str = "", seeds: bool = True,
 ) -> Sheet:  # fmt: skip
     """`count` different exercises of each kind.
 
@@ -72,31 +81,44 @@ def sheet(
     >>> [part.kind for part in made.exercises]
     ['rank', 'rank', 'eigen', 'eigen']
     """
+    return _sheet(kinds, count, seed, difficulty, size, student, seeds, {kind: set() for kind in kinds})
+
+
+def _sheet(
+    kinds: Sequence[str], count: int, seed: int, difficulty: int, size: tuple[int, int] | None, student: str,
+    seeds: bool, taken: dict[str, set[object]],
+) -> Sheet:  # fmt: skip
+    """A sheet whose exercises are not among those `taken` already, which it adds its own to."""
     if not 1 <= count * len(kinds) <= _MOST:
         raise ParameterError(f"A sheet of {count * len(kinds)} exercises is not possible: give 1 to {_MOST}.")
     made: list[Exercise] = []
     for kind in kinds:
-        seen: set[tuple[object, ...]] = set()
-        place = seed
-        while len(seen) < count:
+        place, needed = seed, len(made) + count
+        while len(made) < needed:
+            if place - seed > _TRIES:
+                raise ParameterError(
+                    f"No further {kind} exercise was found that nobody on the list has yet. Take another --size or "
+                    "--difficulty, or fewer exercises."
+                )
             one = exercise(kind, seed=place, difficulty=difficulty, size=size)
-            if tuple(one.given) not in seen:
-                seen.add(tuple(one.given))
-                made.append(one)
             place += 1
-    return Sheet(tuple(_numbered(made)), student, current())
+            if (content := str(one.steps[0].numbers)) not in taken[kind]:
+                taken[kind].add(content)
+                made.append(one)
+    return Sheet(tuple(_numbered(made)), student, current(), seeds)
 
 
 def series(
     students: Sequence[str], kinds: Sequence[str], count: int = 1, *, seed: int = 0, difficulty: int = 1,
-    size: tuple[int, int] | None = None,
+    size: tuple[int, int] | None = None, seeds: bool = True,
 ) -> list[Sheet]:  # fmt: skip
-    """A sheet of its own for every name of a class list."""
+    """A sheet of its own for every name of a class list; no two students get the same exercise."""
     names = [name.strip() for name in students if name.strip()]
     if not names:
         raise ParameterError("The class list has no names. Write one name per line.")
+    taken: dict[str, set[object]] = {kind: set() for kind in kinds}
     return [
-        sheet(kinds, count, seed=seed + _STRIDE * place, difficulty=difficulty, size=size, student=name)
+        _sheet(kinds, count, seed + _STRIDE * place, difficulty, size, name, seeds, taken)
         for place, name in enumerate(names, 1)
     ]
 

@@ -102,6 +102,15 @@ def _missing(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     return Problem(matrix, {"given": text, "k": 1, "iterations": 50}, shown, {"holes": [(i, j)]})
 
 
+def _hole(problem: Problem) -> tuple[int, int]:
+    i, j = problem.values["holes"][0]
+    return i + 1, j + 1
+
+
+_WHOLE = 12
+"""Eigenvalues of exercises are whole multiples of 1 / 12."""
+
+
 def _kernel(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     points = sp.Matrix(rng.integers(-2, 3, (rows, cols)).tolist())
     if difficulty == 3:
@@ -115,15 +124,34 @@ def _kernel(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
 
 
 def _is_good_cloud(problem: Problem) -> bool:
+    """Different points, two eigenvalues apart from the next; fractions for a polynomial kernel, so no nested roots."""
     x = floats(problem.matrix)
-    return no_equal_rows(problem.matrix) and np.linalg.matrix_rank(x - x.mean(axis=0)) == min(
-        x.shape[0] - 1, x.shape[1]
-    )
+    spread = np.linalg.matrix_rank(x - x.mean(axis=0)) == min(x.shape[0] - 1, x.shape[1])
+    if not spread or not no_equal_rows(problem.matrix):
+        return False
+    centring = np.eye(len(x)) - 1 / len(x)
+    values = np.linalg.eigvalsh(centring @ _gram(problem, x) @ centring)[::-1]
+    if values[0] < 1.001 * values[1] or values[1] < 1.001 * values[2] + 1e-9:
+        return False
+    whole = values[:2] * _WHOLE
+    return problem.arguments["kernel"] == "rbf" or bool(np.abs(whole - whole.round()).max() < 1e-9)
+
+
+def _clean_scores(problem: Problem, solution: Solution) -> bool:
+    """Squares of the scores with small denominators: roots of small numbers."""
+    return problem.arguments["kernel"] == "rbf" or all(sp.expand(x * x).q <= 300 for x in solution["scores"])
+
+
+def _gram(problem: Problem, x: Any) -> Any:
+    own = problem.arguments
+    if own["kernel"] != "rbf":
+        return (x @ x.T + own["coef0"]) ** 2
+    return np.exp(-float(sp.Rational(own["gamma"])) * ((x[:, None] - x[None]) ** 2).sum(axis=2))
 
 
 def _two_components(problem: Problem, solution: Solution) -> bool:
     values = [float(sp.N(value)) for value in solution["eigenvalues"]]
-    exact = problem.arguments["kernel"] == "rbf" or not solution["eigenvalues"].has(sp.Float)
+    exact = problem.arguments["kernel"] == "rbf" or all(value.is_Rational for value in solution["eigenvalues"])
     return exact and len(values) == 2 and values[1] > 1e-3 * values[0] and values[0] > 1.001 * values[1]
 
 
@@ -135,7 +163,8 @@ def _isomap(rng: Random, difficulty: int, rows: int, _: int) -> Problem:
         lengths[place] = lengths[place - 1] + int(rng.integers(1, 3))
     for place in range(valley - 1, -1, -1):
         lengths[place] = lengths[place + 1] + int(rng.integers(1, 3))
-    position, heading, points = np.zeros(2, dtype=int), np.array([1, 0]), [[0, 0]]
+    position, heading = rng.integers(-4, 5, 2), np.array([(1, 0), (0, 1), (-1, 0), (0, -1)][int(rng.integers(4))])
+    points = [[int(v) for v in position]]
     for length in lengths:
         position = position + heading * length
         points.append([int(v) for v in position])
@@ -166,6 +195,8 @@ def _is_connected_chain(problem: Problem) -> bool:
     for _ in range(len(x)):
         reach = reach @ reach
     links = near | near.T
+    if links.sum(axis=1).max() > 2:
+        return False
     whole = bool(np.all(gaps[links] == np.round(gaps[links])))
     return whole and no_equal_rows(problem.matrix) and bool(reach.all()) and int(links.sum()) == 2 * (len(x) - 1)
 
@@ -182,9 +213,9 @@ KINDS = {
         *_LIMITS,
         _pca,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
-            Target(("v", "V", "w"), "directions", s["axes"]),
-            Target(("t", "T", "z"), "scores", s["scores"]),
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
+            Target(("v", "V", "w"), "directions", s["axes"], "components", signed=True),
+            Target(("t", "T", "z"), "scores", s["scores"], "components", signed=True),
             Target(("k",), "number", s["k"]),
         ),
         ((mark("the share is reached before all components are used"), _drops_some), _COVARIANCE),
@@ -240,8 +271,8 @@ KINDS = {
         (8, 5),
         _select,
         lambda p, s: (
-            Target(("columns", "choice"), "set", s["chosen"]),
-            Target(("r",), "list", list(s["correlations"])),
+            Target(("columns", "choice"), "set", s["chosen"], label=mark("Columns")),
+            Target(("r",), "list", list(s["correlations"]), label="r"),
         ),
         (
             (
@@ -260,7 +291,7 @@ KINDS = {
         (4, 2),
         (6, 3),
         _missing,
-        lambda p, s: (Target(("x",), "list", list(s["first"])),),
+        lambda p, s: (Target(("x",), "list", list(s["first"]), label="x_{{{},{}}}".format(*_hole(p))),),
         (
             (
                 mark("the first round moves the entry, and the error of the known entries falls"),
@@ -279,10 +310,13 @@ KINDS = {
         (5, 3),
         _kernel,
         lambda p, s: (
-            Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
-            Target(("t", "T"), "scores", s["scores"]),
+            Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
+            Target(("t", "T"), "scores", s["scores"], "components"),
         ),
-        ((mark("a kernel that is not linear, and two components of different size"), _two_components),),
+        (
+            (mark("a kernel that is not linear, and two components of different size"), _two_components),
+            (mark("eigenvalues that are fractions, and scores that are roots of small numbers"), _clean_scores),
+        ),
         _is_good_cloud,
     ),
     "isomap": Kind(

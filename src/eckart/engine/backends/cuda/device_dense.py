@@ -112,7 +112,7 @@ def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
 
 def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
     """(the one shift among the steps, whether there is nothing else)."""
-    rest = [s for s in op.steps if not (isinstance(s, Convert) and not s.exponent)]
+    rest = [s for s in op.steps if not (isinstance(s, Convert) and not s.scales)]
     if str(op.matrix.dtype).rpartition(".")[2] != "float32" or len(rest) > 1:
         return None, False
     if not rest:

@@ -208,10 +208,12 @@ def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
         return int(rows.max()), int(counts.max())
 
 
-@_there
-def full_columns(op: RowBlocks) -> np.ndarray:
-    counts = _cupy().bincount(op.matrix.indices, minlength=op.matrix.shape[1])
-    return np.flatnonzero(_cupy().asnumpy(counts) == op.matrix.shape[0])
+def stored_counts(matrix: DeviceCsr, counted: np.ndarray | None = None) -> np.ndarray:
+    """Stored entries of each column, in all rows or in those `counted`."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        weights = None if counted is None else cupy.asarray(counted, np.float64)[matrix.row_of_entry()]
+        return np.asarray(cupy.asnumpy(cupy.bincount(matrix.indices, weights=weights, minlength=matrix.shape[1])))
 
 
 @_there

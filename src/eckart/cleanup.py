@@ -1,0 +1,61 @@
+"""Temporary files are removed when a signal ends the process: SIGTERM and SIGHUP do not run any `finally` on their own.
+
+The handler is installed while something has to be removed, on the main thread, and only where nobody else handles the
+signal; afterwards the signal ends the process as it would have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+_numbers = itertools.count()
+_removers: dict[int, tuple[int, Callable[[], object]]] = {}
+"""(process, what removes its files): a forked child inherits the list, and the files are not its own."""
+
+
+def add(remove: Callable[[], object]) -> int:
+    """Call `remove` if a signal ends this process before `discard` is called with the number returned."""
+    number = next(_numbers)
+    _removers[number] = (os.getpid(), remove)
+    if threading.current_thread() is threading.main_thread():
+        for each in _SIGNALS:
+            if signal.getsignal(each) is signal.SIG_DFL:
+                signal.signal(each, _remove_and_end)
+    return number
+
+
+def discard(number: int) -> None:
+    """Nothing is to be removed any more."""
+    _removers.pop(number, None)
+    if _removers or threading.current_thread() is not threading.main_thread():
+        return
+    for each in _SIGNALS:
+        if signal.getsignal(each) is _remove_and_end:
+            signal.signal(each, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def removed_on_signal(remove: Callable[[], object]) -> Iterator[None]:
+    """`add` and `discard` around a block."""
+    number = add(remove)
+    try:
+        yield
+    finally:
+        discard(number)
+
+
+def _remove_and_end(number: int, _frame: FrameType | None) -> None:
+    for process, remove in list(_removers.values()):
+        if process == os.getpid():
+            with contextlib.suppress(Exception):
+                remove()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

@@ -1,0 +1,39 @@
+"""eckart course: the theory of the twelve lessons."""
+
+from __future__ import annotations
+
+import click
+
+from eckart.cli.options import Output, output, talking
+from eckart.cli.talk import Talk
+from eckart.cli.worked import WRITE, check, form, give, lang
+
+
+@click.command(short_help="Show the theory of a lesson of the course.")
+@click.argument("number", type=int, required=False)
+@form
+@lang
+@output(WRITE)
+@talking
+def course(talk: Talk, number: int | None, style: str | None, lang: str | None, output: Output) -> None:
+    """List the twelve lessons of the course; with NUMBER, show the theory of one of them.
+
+    \b
+    Examples:
+      eckart course
+      eckart course 6 --lang it
+      eckart course 9 --lang ru -o lesson.html
+    """
+    from eckart.worked import language
+    from eckart.worked.messages import preferred, tr
+    from eckart.worked.theory import LESSONS, lesson
+
+    with language(lang or preferred()):
+        if number is not None:
+            check(output)
+            give(talk, lesson(number), style, output)
+        elif talk.json:
+            talk.document(lessons=[tr(one.title) for one in LESSONS])
+        else:
+            for place, one in enumerate(LESSONS, 1):
+                click.echo(f"{place:2}. {tr(one.title)}")

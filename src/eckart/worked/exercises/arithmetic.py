@@ -1,0 +1,311 @@
+"""Numbers and brackets from text by a small grammar; nothing is ever evaluated as a program.
+
+row     = entry (("," | space) entry)*
+entry   = term (("+" | "-") term)*
+term    = power (("*" | "/" | nothing) power)*
+power   = sign ("^" power)?
+atom    = number "%"? | ("sqrt" | "cbrt") atom | "(" rows ")" | "[" rows "]" | "{" rows "}"
+
+Numbers are decimals of 40 digits, so that huge powers and deep roots cost nothing and are refused where they overflow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow, localcontext
+
+from eckart.errors import InputError
+from eckart.worked.messages import tr
+
+DIGITS = 40
+_CONTEXT = Context(prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, InvalidOperation, Overflow, Underflow])
+_TOKEN = re.compile(
+    r"(\s*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
+)
+_DEEPEST = 12
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_FEW = 3
+"""A decimal of fewer significant digits, such as 0.5, counts as exact inside an expression."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A number as typed: its value, and how far off it may be because it was rounded (0 if it is exact)."""
+
+    value: Decimal
+    error: Decimal = Decimal(0)
+    digits: int = 0
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    @property
+    def inexactness(self) -> Decimal:
+        """The rounding error that enters a computation with this number."""
+        return Decimal(0) if 0 < self.digits < _FEW else self.error
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The numbers of a bracket, in rows of equal length."""
+
+    rows: tuple[tuple[Typed, ...], ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.rows[0])
+
+
+Entry = Typed | Grid
+
+
+@dataclass
+class Reader:
+    """One row of an answer, read from left to right.
+
+    With `product`, a space before a root or a bracket multiplies, as in `1/2 sqrt(2)`; without, it separates entries.
+    """
+
+    text: str
+    product: bool = False
+    place: int = 0
+    depth: int = 0
+    tokens: list[tuple[str, bool]] = field(default_factory=list)
+
+    def row(self) -> list[Entry]:
+        """All entries."""
+        position = 0
+        while position < len(self.text.rstrip()):
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                raise InputError(tr("{sign} was not expected.", sign=repr(self.text[position:].strip()[0])))
+            self.tokens.append((match[2], bool(match[1])))
+            position = match.end()
+        with localcontext(_CONTEXT):
+            try:
+                entries = self.entries()
+            except (Overflow, Underflow):
+                raise InputError(tr("A number is too large or too small to be read.")) from None
+            except DivisionByZero:
+                raise InputError(tr("A number is divided by zero.")) from None
+            except InvalidOperation:
+                raise InputError(tr("A root or power of a negative number, or 0/0, is not a real number.")) from None
+        if self.place < len(self.tokens):
+            raise self.unexpected()
+        return entries
+
+    def unexpected(self) -> InputError:
+        sign = self.token()
+        return InputError(tr("{sign} was not expected.", sign=repr(sign)) if sign else
+                          tr("Something is missing at the end."))  # fmt: skip
+
+    def token(self, ahead: int = 0) -> str:
+        place = self.place + ahead
+        return self.tokens[place][0] if place < len(self.tokens) else ""
+
+    def spaced(self, ahead: int = 0) -> bool:
+        """Whether a space stands before the token."""
+        place = self.place + ahead
+        return place < len(self.tokens) and self.tokens[place][1]
+
+    def entries(self) -> list[Entry]:
+        found = []
+        while self.token() and self.token() not in ")]};\n":
+            if self.token() == ",":
+                self.place += 1
+                continue
+            found.append(self.entry())
+        return found
+
+    def entry(self) -> Entry:
+        value = self.term()
+        while self.token() in {"+", "-"} and not self.starts_entry():
+            sign = self.token()
+            self.place += 1
+            value = _sum(value, self.term(), -1 if sign == "-" else 1)
+        return value
+
+    def starts_entry(self) -> bool:
+        """In `[1 -2]`, with a space before the sign and none after it, the sign belongs to the next entry."""
+        return not self.product and self.spaced() and not self.spaced(1)
+
+    def term(self) -> Entry:
+        value = self.power()
+        while True:
+            token = self.token()
+            if token in {"*", "/"}:
+                self.place += 1
+                value = (_product if token == "*" else _quotient)(value, self.power())
+            elif self.multiplies(value):
+                value = _product(value, self.power())
+            else:
+                return value
+
+    def multiplies(self, left: Entry) -> bool:
+        """Whether the next token is a factor without a sign of operation, as in `2 sqrt(3)` and `1/√2 (1, 1)`."""
+        token = self.token()
+        if not token or not (token[0].isdigit() or token in {"sqrt", "cbrt", "(", "[", "{"} or token[0] == "."):
+            return False
+        if not self.spaced() or (self.product and not token[0].isdigit() and token[0] != "."):
+            return not isinstance(left, Grid) or token not in {"(", "[", "{"}
+        return isinstance(left, Typed) and token in {"(", "[", "{"} and self.is_list()
+
+    def is_list(self) -> bool:
+        """Whether the bracket that opens here has more than one entry."""
+        depth = 0
+        for place in range(self.place, len(self.tokens)):
+            token, spaced = self.tokens[place]
+            depth += (token in "([{") - (token in ")]}")
+            if depth == 0:
+                return False
+            if depth == 1 and token in ",;\n":
+                return True
+            if depth == 1 and spaced and self.tokens[place - 1][0] not in "([{+-*/^" and token not in "+-*/^)]}":
+                return True
+        return False
+
+    def power(self) -> Entry:
+        sign = 1
+        while self.token() in {"-", "+"}:
+            sign = -sign if self.token() == "-" else sign
+            self.place += 1
+        value = self.atom()
+        if self.token() == "^":
+            self.place += 1
+            self.deepen()
+            value = _power(value, self.power())
+            self.depth -= 1
+        return _scaled(value, sign)
+
+    def deepen(self) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise InputError(tr("Brackets are more than {most} deep.", most=_DEEPEST))
+
+    def atom(self) -> Entry:
+        token = self.token()
+        if token in _CLOSING:
+            return self.bracket()
+        if token in {"sqrt", "cbrt"}:
+            self.place += 1
+            self.deepen()
+            value = _function(_square_root if token == "sqrt" else _cube_root, self.atom())
+            self.depth -= 1
+            return value
+        if not token or not (token[0].isdigit() or token[0] == "."):
+            raise self.unexpected()
+        self.place += 1
+        value = _literal(token)
+        while self.token() == "%":
+            self.place += 1
+            value = Typed(value.value / 100, value.error / 100, value.digits)
+        return value
+
+    def bracket(self) -> Entry:
+        closing = _CLOSING[self.token()]
+        self.place += 1
+        self.deepen()
+        rows = []
+        while True:
+            if entries := self.entries():
+                rows.append(entries)
+            if self.token() not in {";", "\n"}:
+                break
+            self.place += 1
+        if self.token() != closing:
+            raise InputError(tr("A bracket is not closed."))
+        self.place += 1
+        self.depth -= 1
+        return _gathered(rows)
+
+
+def _gathered(rows: list[list[Entry]]) -> Entry:
+    """What stands in a bracket: one number or bracket as it is, vectors as rows, else the numbers in their rows."""
+    if not rows:
+        raise InputError(tr("A bracket is empty."))
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return rows[0][0]
+    entries = [entry for row in rows for entry in row]
+    if all(isinstance(entry, Grid) and 1 in entry.shape for entry in entries):
+        lines = [tuple(x for row in entry.rows for x in row) for entry in entries if isinstance(entry, Grid)]
+        return _grid(lines)
+    if not all(isinstance(entry, Typed) for entry in entries):
+        raise InputError(tr("A bracket has numbers and brackets side by side."))
+    return _grid([tuple(entry for entry in row if isinstance(entry, Typed)) for row in rows])
+
+
+def _grid(rows: list[tuple[Typed, ...]]) -> Grid:
+    if len({len(row) for row in rows}) != 1:
+        raise InputError(tr("The rows of a matrix are not equally long."))
+    return Grid(tuple(rows))
+
+
+def _literal(token: str) -> Typed:
+    digits, _, exponent = token.lower().partition("e")
+    _, point, fraction = digits.partition(".")
+    shift = int(exponent or 0)
+    if abs(shift) > DIGITS:
+        raise InputError(tr("A number is too large or too small to be read."))
+    value = _CONTEXT.create_decimal(token)
+    if not point or not fraction:
+        return Typed(value)
+    return Typed(value, Decimal(1).scaleb(shift - len(fraction)), max(1, len(digits.replace(".", "").lstrip("0"))))
+
+
+def _function(apply: Callable[[Typed], Typed], value: Entry) -> Entry:
+    if isinstance(value, Grid):
+        raise InputError(tr("A root needs one number."))
+    return apply(value)
+
+
+def _square_root(x: Typed) -> Typed:
+    root = x.value.sqrt()
+    return Typed(root, x.inexactness / (2 * root) if root else x.inexactness)
+
+
+def _cube_root(x: Typed) -> Typed:
+    root = abs(x.value) ** (Decimal(1) / 3) if x.value else Decimal(0)
+    return Typed(root.copy_sign(x.value), x.inexactness / (3 * root * root) if root else x.inexactness)
+
+
+def _sum(a: Entry, b: Entry, sign: int) -> Entry:
+    if isinstance(a, Grid) or isinstance(b, Grid):
+        raise InputError(tr("Brackets with several numbers cannot be added here: write the result."))
+    return Typed(a.value + sign * b.value, a.inexactness + b.inexactness)
+
+
+def _product(a: Entry, b: Entry) -> Entry:
+    if isinstance(a, Grid):
+        if isinstance(b, Grid):
+            raise InputError(tr("Brackets with several numbers cannot be multiplied here: write the result."))
+        a, b = b, a
+    if isinstance(b, Grid):
+        return Grid(tuple(tuple(_times(a, x) for x in row) for row in b.rows))
+    return _times(a, b)
+
+
+def _times(a: Typed, b: Typed) -> Typed:
+    error = abs(a.value) * b.inexactness + abs(b.value) * a.inexactness
+    return Typed(a.value * b.value, error)
+
+
+def _quotient(a: Entry, b: Entry) -> Entry:
+    if isinstance(b, Grid):
+        raise InputError(tr("A bracket with several numbers cannot divide: write the result."))
+    return _product(a, Typed(1 / b.value, b.inexactness / (b.value * b.value)))
+
+
+def _scaled(value: Entry, sign: int) -> Entry:
+    if isinstance(value, Grid):
+        return Grid(tuple(tuple(replace(x, value=sign * x.value) for x in row) for row in value.rows))
+    return replace(value, value=sign * value.value)
+
+
+def _power(base: Entry, exponent: Entry) -> Entry:
+    if isinstance(base, Grid) or isinstance(exponent, Grid):
+        raise InputError(tr("A power needs two numbers."))
+    value = base.value**exponent.value
+    relative = abs(exponent.value) * base.inexactness / abs(base.value) if base.value else Decimal(0)
+    return Typed(value, abs(value) * relative)

@@ -1,0 +1,131 @@
+"""Answers as they are typed, in one spelling: Unicode signs, LaTeX and words become plain signs.
+
+Nothing is evaluated here; a text comes in and a text goes out. `½√2`, `\\frac{\\sqrt{2}}{2}` and `1/2*sqrt(2)` end up
+in the same grammar, which `answers` reads.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from eckart.errors import InputError
+from eckart.worked.messages import tr
+
+_PLAIN = str.maketrans({
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "·": "*", "×": "*", "∙": "*", "⋅": "*", "•": "*", "∗": "*",
+    "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "∛": "cbrt", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")",
+    "⎡": "[", "⎤": " ", "⎢": " ", "⎥": " ", "⎣": " ", "⎦": "]", "⎛": "(", "⎞": " ", "⎜": " ", "⎟": " ", "⎝": " ",
+    "⎠": ")", "∨": ",", "∓": "±", "≃": "≈", "≅": "≈", "ᵀ": "^T", "“": "", "”": "", '"': "", "«": "", "»": "",
+})  # fmt: skip
+_GREEK = {"λ": "lambda", "σ": "sigma", "Σ": "Sigma", "μ": "mu", "φ": "phi", "ρ": "rho", "Λ": "Lambda"}
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_COMMANDS = {
+    "pm": "±", "mp": "±", "cdot": "*", "times": "*", "ast": "*", "div": "/", "approx": "≈", "simeq": "≈", "top": "T",
+    "intercal": "T", "lor": ",", "vee": ",", "langle": "(", "rangle": ")", "quad": " ", "qquad": " ", "left": "",
+    "right": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "big": "", "Big": "", "displaystyle": "", "%": "%",
+    "{": "{", "}": "}", ",": "", ";": "", "!": "", ":": "", " ": " ", "(": "", ")": "", "[": "", "]": "", "&": ",",
+    "lambda": "lambda", "sigma": "sigma", "Sigma": "Sigma", "mu": "mu", "varphi": "phi", "phi": "phi", "rho": "rho",
+    "Lambda": "Lambda",
+}  # fmt: skip
+_WRAPPERS = r"(?<![\w.])(?:np\.|sp\.|sympy\.|numpy\.)?(?:matrix|array|diag|vector|list|set)\s*(?=[(\[{])"
+_AND = r"(?<=\s)(?:and|or|e|ed|o|oppure|y|и|или)(?=\s)(?!\s*(?:=|:|≈))"
+
+
+def plain(text: str) -> str:
+    r"""The text in one spelling.
+
+    >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
+    ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
+    """
+    text = _unicode(text)
+    if "\\" in text or "$" in text:
+        text = _latex(text)
+    # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.
+    text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", re.sub(r"_\{\s*\d+(?:\s*,\s*\d+)+\s*\}", "", text))
+    text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
+    text = re.sub(r"\|\s*([^\W\d_])\s*\|\s*=", "det =", text)
+    text = "\n".join(re.sub(r"^\s*\|(.*)\|\s*$", r"\1", line) for line in text.splitlines())
+    text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)
+    text = re.sub(r"(?<=[)\]}])\s*(?:\^\s*\(?\s*T\s*\)?|')", "", text)
+    text = _functions(text)
+    text = re.sub(r"\+\s*/\s*-|\+-", "±", text)
+    text = re.sub(r"(?<=\d)\s*:\s*(?=\d)", "/", text).replace("**", "^")
+    return re.sub(_AND, ",", text)
+
+
+def _unicode(text: str) -> str:
+    """Raised and lowered digits, fractions in one sign, signs of operation, Greek letters, spaces within numbers."""
+    text = re.sub(r"(?<=\d)[\u00a0\u202f\u2009'’](?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(?<!\d)(\d{1,9})([¼-¾⅐-⅞])", lambda m: f"({m[1]}+{_fraction(m[2])})", text)
+    text = re.sub(r"[¼-¾⅐-⅞]", lambda m: _fraction(m[0]), text)
+    text = re.sub(r"[⁰¹²³⁴-⁹⁺⁻]+", lambda m: f"^({m[0].translate(_RAISED)})", text)
+    text = re.sub(r"(?<=[₀-₉]),(?=[₀-₉])", "", text) if re.search(r"[₀-₉],[₀-₉]\s*=", text) else text
+    text = re.sub(r"[₀-₉]{2,}(?=\s*=)", "", text).translate(_LOWERED).translate(_PLAIN)
+    for letter, word in _GREEK.items():
+        text = text.replace(letter, word)
+    if re.search(r"<[^<>]*,[^<>]*>", text):
+        text = text.replace("<", "(").replace(">", ")")
+    return unicodedata.normalize("NFKC", text)
+
+
+def _fraction(sign: str) -> str:
+    return f"({unicodedata.normalize('NFKC', sign).replace('⁄', '/')})"
+
+
+def _functions(text: str) -> str:
+    """`Sqrt[2]`, `SQRT(2)`, `root(2)` and `sqrt{2}` are sqrt(2)."""
+    text = re.sub(r"(?<![^\W_])(?:sqrt|root|rad)(?![^\W\d_])", "sqrt", text, flags=re.IGNORECASE)
+    text = re.sub(r"(?<![^\W_])cbrt(?![^\W\d_])", "cbrt", text, flags=re.IGNORECASE)
+    return re.sub(r"(sqrt|cbrt)\s*(?:\[([^\[\]]*)\]|\{([^{}]*)\})", lambda m: f"{m[1]}({m[2] or m[3]})", text)
+
+
+def _latex(text: str) -> str:
+    """Commands of LaTeX by plain signs; a command that is not known is refused."""
+    text = re.sub(r"\$|\\\\\[[^\]]*pt\]", "", text).replace("\\\\", ";")
+    text = re.sub(r"\\begin\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}(?:\{[^{}]*\})?", "[", text)
+    text = re.sub(r"\\end\s*\{(?:[pbvBV]?matrix|smallmatrix|array)\}", "]", text).replace("&", ",")
+    text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname|mathsf)\s*\{([^{}]*)\}", r" \1 ", text)
+    pieces, place = [], 0
+    while match := re.compile(r"\\([A-Za-z]+|.)", re.DOTALL).search(text, place):
+        pieces.append(text[place : match.start()])
+        shown, place = _command(text, match)
+        pieces.append(shown)
+    return "".join([*pieces, text[place:]])
+
+
+def _command(text: str, match: re.Match[str]) -> tuple[str, int]:
+    """One command with its arguments, and where it ends."""
+    name, place = match[1], match.end()
+    if name in {"frac", "dfrac", "tfrac", "cfrac"}:
+        above, place = _argument(text, place)
+        below, place = _argument(text, place)
+        return f"(({above})/({below}))", place
+    if name == "sqrt":
+        order = re.compile(r"\s*\[([^\[\]]*)\]").match(text, place)
+        inside, place = _argument(text, order.end() if order else place)
+        if order is None:
+            return f"sqrt({inside})", place
+        return (f"cbrt({inside})" if order[1].strip() == "3" else f"(({inside})^(1/({order[1]})))"), place
+    if name not in _COMMANDS:
+        raise InputError(tr("The command {name} was not expected.", name=f"\\{name}"))
+    return _COMMANDS[name], place
+
+
+def _argument(text: str, place: int) -> tuple[str, int]:
+    """What a command is given: a group in braces, one sign, or another command."""
+    while place < len(text) and text[place] == " ":
+        place += 1
+    if place >= len(text):
+        raise InputError(tr("Something is missing at the end."))
+    if text[place] == "\\" and (match := re.compile(r"\\([A-Za-z]+|.)").match(text, place)):
+        return _command(text, match)
+    if text[place] != "{":
+        return text[place], place + 1
+    depth = 0
+    for end in range(place, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        if depth == 0:
+            return _latex(text[place + 1 : end]), end + 1
+    raise InputError(tr("A bracket is not closed."))

@@ -1,0 +1,66 @@
+"""Sparse columns without a zero and with a large mean: shifted before they are multiplied, in memory and streamed."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import eckart as ek
+
+
+def table(rng, rows=900, columns=30):
+    matrix = sparse.random_array((rows, columns), density=0.05, rng=rng, format="lil")
+    matrix[:, [3]] = 1e6 + rng.standard_normal((rows, 1))
+    matrix[:, [7]] = -3e7 + 0.1 * rng.standard_normal((rows, 1))
+    return sparse.csr_array(matrix)
+
+
+def centred(matrix, weights):
+    """diag(sqrt(w)) (A - 1 mean^T), with a row of A subtracted first so that no digit is lost."""
+    dense = matrix.toarray()
+    dense = dense - dense[5]
+    return np.sqrt(weights)[:, None] * (dense - weights @ dense / weights.sum())
+
+
+@pytest.mark.parametrize("weighted", ["no", "yes", "zeros"])
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_large_means_cost_no_digits(weighted, solver, stream):
+    rng = np.random.default_rng(8)
+    matrix, weights = table(rng), rng.uniform(0.1, 3.0, 900)
+    if weighted == "zeros":  # rows that do not count may lack the entry
+        weights[::50] = 0.0
+        matrix = matrix.tolil()
+        matrix[100, 3] = 0.0
+        matrix = sparse.csr_array(matrix)
+        matrix.eliminate_zeros()
+    given = None if weighted == "no" else weights
+    truth = np.linalg.svd(centred(matrix, np.ones(900) if given is None else weights), compute_uv=False)
+    d = ek.decompose(matrix, k=4, sample_weight=given, solver=solver, stream=stream, memory="2MB")
+    np.testing.assert_allclose(d.values, truth[:4], rtol=1e-9)
+    share = np.sum(truth[:4] ** 2) / np.sum(truth**2)
+    assert d.certificate.explained == pytest.approx((share, share), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_are_true_where_centring_cancels_every_digit(seed):
+    """A column that lacks entries of next to no weight cannot be shifted: little is known then, and nothing false."""
+    rng = np.random.default_rng(seed)
+    matrix, weights = table(rng).tolil(), rng.uniform(0.1, 3.0, 900)
+    lacking = rng.integers(0, 900, 5)
+    matrix[lacking, 3] = matrix[lacking, 7] = 0.0
+    weights[lacking] = 10.0 ** rng.uniform(-30, -8)
+    matrix = sparse.csr_array(matrix)
+    matrix.eliminate_zeros()
+    exact = centred(matrix, weights)
+    total, best = np.sum(exact**2), np.sum(np.linalg.svd(exact, compute_uv=False)[:5] ** 2)
+    for stream in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            d = ek.decompose(matrix, k=5, sample_weight=weights, solver="gram", stream=stream, memory="2MB")
+        low, high = d.certificate.explained
+        assert low <= np.sum((exact @ d.right) ** 2) / total * (1 + 1e-9)
+        assert high >= best / total * (1 - 1e-9)

@@ -1,0 +1,195 @@
+"""Nothing that is read is ever the target, under whatever name; a folder that is not ours is never replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import eckart as ek
+from eckart.errors import EckartError, FileError, ModelFileError, ParameterError
+from eckart.files import is_replaceable, new_folder, own_input
+from eckart.io.convert import convert
+
+DATA = np.random.default_rng(1).standard_normal((60, 4))
+needs_links = pytest.mark.skipif(os.name != "posix", reason="needs POSIX links")
+
+
+def names_of(path):
+    """The same file by other names: relative, through links of both kinds, and through a linked folder."""
+    yield path
+    yield os.path.relpath(path)
+    for kind, name in ((os.symlink, "soft"), (os.link, "hard")):
+        other = path.with_name(f"{name}{path.suffix}")
+        if kind is os.link and path.is_dir():
+            continue
+        kind(path, other)
+        yield other
+    linked = path.parent.parent / f"linked-{path.suffix[1:]}"
+    linked.symlink_to(path.parent)
+    yield linked / path.name
+
+
+def tables(folder):
+    folder.mkdir()
+    np.save(folder / "in.npy", DATA)
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({f"c{j}": DATA[:, j] for j in range(4)}), folder / "in.parquet")
+    store = pytest.importorskip("zarr").create_array(str(folder / "in.zarr"), shape=DATA.shape, dtype="f8")
+    store[:] = DATA
+
+
+def content(path):
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return [file.read_bytes() for file in files]
+
+
+@needs_links
+@pytest.mark.parametrize("suffix", [".npy", ".parquet", ".zarr"])
+def test_scores_and_rows_never_replace_what_is_read(tmp_path, suffix):
+    tables(tmp_path / "data")
+    source = tmp_path / "data" / f"in{suffix}"
+    d, before = ek.decompose(DATA), content(source)
+    for name in names_of(source):
+        for given, target in ((source, name), (name, source)):
+            with pytest.raises(ParameterError, match="which is read"):
+                ek.project_to(d, given, target, overwrite=True)
+            with pytest.raises(ParameterError, match="which is read"):
+                ek.reconstruct_to(d, given, target, overwrite=True)
+    assert content(source) == before
+
+
+def test_sources_patterns_maps_and_folders_are_inputs(tmp_path):
+    tables(tmp_path / "data")
+    d, folder = ek.decompose(DATA, k=2), tmp_path / "data"
+    from eckart.io.open_rows import open_rows
+
+    for given, target in (
+        (open_rows(folder / "in.npy"), folder / "in.npy"),
+        (np.load(folder / "in.npy", mmap_mode="r")[:30], folder / "in.npy"),
+        (str(folder / "*.parquet"), folder / "in.parquet"),
+        (folder, folder / "in.parquet"),
+        (folder / "in.zarr", folder / "in.zarr" / "zarr.json.npy"),
+    ):
+        if not os.path.lexists(target):
+            target.touch()
+        with pytest.raises(ParameterError, match="which is read"):
+            ek.project_to(d, given, target, overwrite=True)
+    # A target that is a folder with the input in it would take the input along.
+    inner = folder / "in.zarr" / "inner.npy"
+    np.save(inner, DATA)
+    with pytest.raises(ParameterError, match="which is read"):
+        ek.project_to(d, inner, folder / "in.zarr", overwrite=True)
+    assert np.array_equal(np.load(folder / "in.npy"), DATA)
+    assert own_input(tmp_path / "new.npy", [folder / "in.npy"]) is None
+    ek.project_to(d, folder / "in.npy", tmp_path / "out.npy")
+    ek.project_to(d, folder / "in.npy", tmp_path / "out.npy", overwrite=True)
+
+
+@needs_links
+def test_convert_and_save_never_replace_the_data(tmp_path):
+    tables(tmp_path / "data")
+    source = tmp_path / "data" / "in.npy"
+    d = ek.decompose(source, k=2)
+    for name in names_of(source):
+        with pytest.raises(ParameterError, match="Name another target"):
+            convert(source, name, overwrite=True)
+        with pytest.raises(ModelFileError, match="replaces models only"):
+            d.save(name, overwrite=True)
+    assert np.array_equal(np.load(source), DATA)
+    d.save(tmp_path / "m.eckart")
+    d.save(tmp_path / "m.eckart", overwrite=True)
+    (tmp_path / "empty").touch()
+    d.save(tmp_path / "empty", overwrite=True)
+    assert ek.load(tmp_path / "empty").k == 2
+
+
+def test_only_stores_are_replaced(tmp_path):
+    d, target = ek.decompose(DATA, k=2), tmp_path / "photos.zarr"
+    target.mkdir()
+    (target / "precious").write_text("mine")
+    with pytest.raises(FileError, match="Remove it yourself"):
+        ek.project_to(d, DATA, target, overwrite=True)
+    assert [path.name for path in tmp_path.rglob("*")] == ["photos.zarr", "precious"]
+
+
+def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch):
+    target = tmp_path / "old"
+    target.mkdir()
+    (target / "mark").write_text("before")
+
+    def write():
+        with new_folder(target, overwrite=True, known=["mark"]) as draft:
+            draft.mkdir()
+            (draft / "mark").write_text("after")
+
+    rename = type(target).rename
+
+    def broken(self, goal):
+        if self.suffix == ".tmp":
+            raise OSError(28, "No space left on device")
+        return rename(self, goal)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(target), "rename", broken)
+        with pytest.raises(EckartError, match=r"No space left on device\. What was there before is untouched"):
+            write()
+    assert (target / "mark").read_text() == "before"
+    write()
+    assert (target / "mark").read_text() == "after"
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+@needs_links
+def test_pipes_and_devices_are_never_replaced(tmp_path):
+    """A rename puts a file in the place of anything, and root may do so with /dev/null."""
+    d, pipe = ek.decompose(DATA, k=2), tmp_path / "pipe.npy"
+    os.mkfifo(pipe)
+    (tmp_path / "link.npy").symlink_to(pipe)
+    for target in (pipe, tmp_path / "link.npy"):
+        for write in (
+            lambda target: d.save(target, overwrite=True),
+            lambda target: ek.project_to(d, DATA, target, overwrite=True),
+            lambda target: ek.report(d, target, overwrite=True),
+        ):
+            with pytest.raises(FileError, match="only files are written"):
+                write(target)
+    assert pipe.is_fifo()
+    for place in ("/dev/null", "/dev/stdout", "/proc/self/fd/1", "/dev/new.npy"):
+        assert not is_replaceable(Path(place))
+    assert is_replaceable(tmp_path / "new.npy")
+
+
+PROGRAM = textwrap.dedent("""
+    import sys, time, numpy as np, eckart as ek
+    def watch(progress):
+        print("begun", flush=True)
+        time.sleep(30)
+    data = np.random.default_rng(0).standard_normal((2000, 5))
+    ek.project_to(ek.decompose(data, k=2), data, sys.argv[1], memory="64kB", watch=watch)
+""")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("suffix", [".npy", ".zarr"])
+def test_a_draft_is_removed_when_a_signal_ends_the_process(tmp_path, suffix):
+    target = tmp_path / f"out{suffix}"
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, target], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"begun\n"
+    assert [path.suffix for path in tmp_path.iterdir()] == [".tmp"]
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    deadline = time.monotonic() + 10
+    while list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not list(tmp_path.iterdir())

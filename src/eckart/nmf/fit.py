@@ -46,6 +46,7 @@ _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
 _ROWS_SHARE = 1e-2
 """Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
+_NEWTON_ROWS = 1e-6
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
@@ -181,7 +182,8 @@ def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: 
 
 def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
-    row_tolerance = _finish_tolerance(table, settings)
+    # Newton steps square the error: the digits that flat directions need cost a step more.
+    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS), 1e-7)
     newton = _newton(table, settings)
     if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
         return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)

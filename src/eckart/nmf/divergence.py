@@ -31,8 +31,8 @@ _TILE = 2**15
 _POOL_FROM = 2**18
 """Entries from which on several threads pay."""
 _SWEEPS, _SHARE = 8, 0.1
-_END_STEPS = 12
-"""Newton steps of a row that is solved to its tolerance, at most."""
+_END_STEPS = 50
+"""Newton steps of a row that is solved to its tolerance: from the floor of W H, an entry doubles with each."""
 
 
 class Divergence:

@@ -21,7 +21,7 @@ FLOOR = 1e-12
 """W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
 _PIECES, _PIECE = 16, 2**14
 """Pieces that threads share, and entries that are worth a piece."""
-_MOST_STEPS = 30
+_MOST_STEPS = 50
 """Newton steps of a row that is solved to its end."""
 _BLOCK_BYTES = 2_000_000
 

@@ -23,7 +23,7 @@ from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem, length
-from eckart.nmf.squares import END, SparseSquares, Squares
+from eckart.nmf.squares import END, Product, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
 from eckart.result import Certificate, Decomposition
@@ -163,7 +163,7 @@ def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: 
     small = on_host and (rows + columns) * settings.k < _COMPILE_FROM
     if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
         matrix, transposed = table.matrix, table.matrix.T
-        products: tuple[Any, ...] = (lambda other: matrix @ other, lambda other: transposed @ other)
+        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
     elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
         matrix, transposed = table.matrix, table.matrix.T
         products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
@@ -175,7 +175,7 @@ def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: 
     end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
     sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
     if table.dense or not on_host or small:
-        more = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
+        more: dict[str, Any] = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
         return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
     return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
 

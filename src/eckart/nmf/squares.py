@@ -124,8 +124,8 @@ def solve_given(
     """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
     like, sweep = begin, None if compiled else ready_sweep()
     if sweep is not None:
-        arrays = (to_numpy(array) for array in (products, gram, begin, old))
-        new, ahead, *sums = _solve_small(*arrays, penalty.lasso, push, sweeps, share, sweep)
+        products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))
+        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, push, sweeps, share, sweep)
         return Half(from_numpy(new, like), from_numpy(ahead, like), *sums)
     from eckart.nmf import compiled as nmf_frobenius
 

@@ -24,19 +24,20 @@ class DenseTile:
 
     def model(self, own: np.ndarray, right: np.ndarray) -> np.ndarray:
         """W H, kept above the floor; `right` is H, k x columns."""
-        model = own @ right
-        return np.maximum(model, self.floor, out=model)
+        model: np.ndarray = own @ right
+        np.maximum(model, self.floor, out=model)
+        return model
 
     def ratio(self, model: np.ndarray) -> np.ndarray:
-        return self.values / model
+        return np.asarray(self.values / model)
 
     def times(self, entries: np.ndarray, other: np.ndarray) -> np.ndarray:
         """other entries^T: q x rows, for `other` of q x columns."""
-        return other @ entries.T
+        return np.asarray(other @ entries.T)
 
     def transposed_times(self, entries: np.ndarray, own: np.ndarray) -> np.ndarray:
         """own entries: q x columns, for `own` of q x rows."""
-        return own @ entries
+        return np.asarray(own @ entries)
 
     def lowest(self, step: np.ndarray, right: np.ndarray, model: np.ndarray, *, axis: int) -> np.ndarray:
         """min over the entries with x > 0 of (step right) / model, of each row (axis 1) or column, at most zero."""
@@ -44,7 +45,7 @@ class DenseTile:
         change /= model
         if self._zeros:
             change *= self.values > 0.0
-        return np.minimum(change.min(axis=axis), 0.0)
+        return np.asarray(np.minimum(change.min(axis=axis), 0.0))
 
     def logarithms(self, model: np.ndarray) -> float:
         """Sum of x log(w h); `model` is overwritten."""
@@ -63,7 +64,7 @@ class StoredTile:
         return StoredTile(self.rows[chosen], self.floor)
 
     def model(self, own: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return np.maximum(self._product(own, right), self.floor)
+        return np.asarray(np.maximum(self._product(own, right), self.floor))
 
     def ratio(self, model: np.ndarray) -> np.ndarray:
         return np.asarray(self.rows.data / model)

@@ -20,13 +20,13 @@ from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
 from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
-from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
+from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares, rows_by_updates
 from eckart.nmf.options import Settings, check_factor
-from eckart.nmf.problem import Penalties, Problem, length
+from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.squares import END, Product, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
-from eckart.result import Certificate, Decomposition
+from eckart.result import Decomposition
 
 EXTRA = 20
 """Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
@@ -218,7 +218,7 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     right = astype(right, table.working)
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
-        return _taught_rows(make_problem(table, settings, penalties), table, settings, right)
+        return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
     settings = replace(settings, solver="auto", tol=_ROWS_SHARE * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
@@ -389,18 +389,6 @@ def _mean(factor: Array) -> float:
     return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
 
 
-def _taught_rows(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
-    shape = (table.matrix.shape[0], right.shape[1])
-    left = np.full(shape, np.sqrt(table.mean / shape[1]))
-    for _ in range(max(settings.max_iter, 200)):
-        new = problem.rows(left, right, left, 0.0).new
-        moved, size = length(new - left), length(new)
-        left = new
-        if moved <= 1e-2 * settings.tol * size:
-            break
-    return left
-
-
 def _without_empty_rows(table: Table, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
     return namespace(left).where(table.without_parts()[:, None], 0.0, left)
@@ -410,27 +398,3 @@ def _finish_tolerance(table: Table, settings: Settings) -> float:
     wanted = max(settings.tol, 1e-9)
     # Factors in float32 tremble in their last digits.
     return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
-
-
-def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certificate | None:
-    """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
-    if not settings.squares or table.squared_norm == 0.0:
-        return None
-    # |A|^2 itself is a sum of as many squares as there are entries, in blocks.
-    captured = max(0.0, 1.0 - 2.0 * (fitted.loss + fitted.rounding) / table.squared_norm - 1e-13)
-    best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    known = fitted.svd.certificate if fitted.svd is not None else None
-    if known is not None:
-        k = min(settings.k, fitted.svd.k)  # type: ignore[union-attr]
-        lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
-        best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
-        if fitted.svd.k == k:  # type: ignore[union-attr]
-            best = min(best, known.explained[1])
-    best = max(best, captured)
-    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
-    word += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
-    return Certificate(
-        explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
-        angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,
-        reads=fitted.outcome.iterations, word=word,
-    )  # fmt: skip

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ATTAINABLE = 2e-8
-"""Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
+_FALL = 30.0
+"""Factor by which residuals fall from one check to the next, at most but for few matrices."""
 
 
 @dataclass
@@ -27,6 +27,10 @@ class ConvergenceSchedule:
             rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
             self.following = step + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
         self.last = (step, worst)
+
+    def near(self, goal: float) -> bool:
+        """Whether the largest relative residual may reach the goal by the next check: it seldom falls faster."""
+        return self.last is not None and self.last[1] <= _FALL * goal
 
 
 def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:

@@ -16,7 +16,7 @@ from eckart.nmf.problem import Problem, length
 
 _PATIENCE = 5
 """The objective is compared with the one of this many iterations ago."""
-_FAST, _FAST_SHARE = 0.2, 1e-3
+_FAST, _FAST_SHARE = 0.2, 5e-3
 """A descent that falls below the first share within `_PATIENCE` iterations ends later: what is left costs little."""
 _TO_THE_END = 100
 _PLAIN = 2
@@ -168,9 +168,9 @@ def _settled(
         gained = history[-1 - _PATIENCE] - history[-1]
         if gained <= rounding:
             return "descent below rounding"
-        if start is None and tol > 0.0 and gained <= tol * abs(history[-1]):
+        if start is None and tol > 0.0 and gained <= 0.2 * tol * abs(history[-1]):
             before = history[max(-1 - 2 * _PATIENCE, -len(history))] - history[-1 - _PATIENCE]
-            if gained > _FAST * before or gained <= _FAST_SHARE * tol * abs(history[-1]):
+            if gained > _FAST * before or gained <= _FAST_SHARE * 0.2 * tol * abs(history[-1]):
                 return "relative change below the tolerance"
     return ""
 

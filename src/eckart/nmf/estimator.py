@@ -58,8 +58,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     n_components : int, "auto" or None
         Number of parts; as many as there are columns if nothing else (a given H) decides.
     init : {None, "random", "nndsvd", "nndsvda", "nndsvdar", "custom"}
-        Start. None is "nndsvda" where there are enough singular vectors, else "random"; "custom" takes W and H from
-        `fit_transform`.
+        Start. None uses singular vectors with their zeros filled in proportion to the factors ("nndsvda" for "cd" and
+        "mu"), or "random" where there are too few of them; "custom" takes W and H from `fit_transform`.
     solver : {"auto", "cd", "mu"}
         "auto" is accelerated, runs on all threads and never lets the objective rise. "cd" and "mu" (multiplicative
         updates, as taught) take the steps of scikit-learn's solvers of these names.

@@ -176,9 +176,12 @@ def _of_dense(data: np.ndarray, first: int, workers: int | None) -> tuple[int, i
 
 
 def _of_csr(data: Any, first: int, workers: int | None) -> tuple[int, int]:
+    values = _as_float(data.data)
+    if values.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
+        owner = np.repeat(np.arange(data.shape[0]), np.diff(data.indptr))
+        return stored_sums(values, data.indices, owner, data.shape[1], first)
     from eckart.engine.compiled import digest as compiled
 
-    values = _as_float(data.data)
     words = values.view(np.uint64 if values.dtype == np.float64 else np.uint32)
     keys = column_keys(data.shape[1])
 

@@ -59,7 +59,7 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
         return _open_sparse(stored, about)
     if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
         opened = _open_sparse(data, about) if is_sparse(data) else _open_dense(data, about)
-        return open_blocks(MemoryRows(opened.matrix.matrix if is_sparse(data) else data, about), memory)
+        return open_blocks(MemoryRows(as_given(opened), about), memory)
     if is_sparse(data):
         return _open_sparse(data, about)
     return _open_dense(data, about)
@@ -125,12 +125,8 @@ def taken_to(data: Any, device: str) -> tuple[Any, About]:
 
 def as_given(opened: Opened) -> Any:
     """The matrix in memory as it was given: sparse rows are scaled by a power of two when they are opened."""
-    matrix = opened.matrix.matrix
-    if not opened.exponent or not is_sparse(matrix):
-        return matrix
-    matrix = matrix.copy()
-    matrix.data = np.ldexp(matrix.data, -opened.exponent)
-    return matrix
+    given = opened.matrix.given
+    return opened.matrix.matrix if given is None else given
 
 
 def _whole(source: Source) -> Any:

@@ -1,9 +1,6 @@
-"""How often each rule finds the planted number of components: python -m benchmarks.rank [--study] [--seed 100]
+"""How often each rule finds the planted number of components: python -m benchmarks.rank
 
-With --study: the verdict's rates on 200 tables of each family (ranks 0 to 12 of 5 to 100 columns, more and fewer rows
-than columns; no, strong and weak signal; equal, unequal and correlated noise), dense against CSR. Without it, the rules
-against what can be installed:
-
+The rules against what can be installed, on
 200 tables: 40 to 400 rows, 12 to 120 columns, 1 to 6 axes of 1.4 to 3 times the largest singular value of the noise,
 which is white, differs by row and column, or is correlated. The peers (kneed, optht, screenot, scikit-learn,
 process-improve) are asked as their documentation says; those not installed are left out.
@@ -121,67 +118,11 @@ _PEERS: dict[str, Callable[..., int]] = {
 }
 
 
-STUDY = ("null", "strong", "weak", "null unequal", "strong unequal", "strong correlated")
-STUDIED = {(40, 5): 3, (60, 12): 5, (100, 20): 8, (15, 30): 3, (30, 100): 6, (200, 40): 12, (150, 100): 12}
-"""Shape -> largest planted rank."""
-
-
-def family(kind: str, index: int, seed: int) -> tuple[np.ndarray, int]:
-    """(table, its number of components): strong is 1.4 to 3 times the largest singular value of the noise.
-
-    Weak is 1.35 to 1.75 (rows columns)^(1/4), where 1 is the limit of what can be told from white noise at all.
-    """
-    rng = np.random.default_rng([seed, index])
-    (rows, columns), most = list(STUDIED.items())[index % len(STUDIED)]
-    rank = 0 if "null" in kind else int(rng.integers(1, (3 if kind == "weak" else most) + 1))
-    noise = rng.standard_normal((rows, columns))
-    if "unequal" in kind:
-        noise *= rng.uniform(0.5, 2.0, (rows, 1)) * rng.uniform(0.5, 2.0, columns)
-    elif "correlated" in kind:
-        near = 0.5 ** np.abs(np.subtract.outer(np.arange(columns), np.arange(columns)))
-        noise = noise @ np.linalg.cholesky(near).T
-    left, right = rng.standard_normal((rows, rank)), rng.standard_normal((columns, rank))
-    left, right = np.linalg.qr(left - left.mean(axis=0))[0], np.linalg.qr(right)[0]
-    if kind == "weak":
-        strength = rng.uniform(1.35, 1.75, rank) * (rows * columns) ** 0.25
-    else:
-        strength = rng.uniform(1.4, 3.0, rank) * np.linalg.norm(noise - noise.mean(axis=0), 2)
-    return (left * strength) @ right.T + noise + rng.normal(0, 3, columns), rank
-
-
-def study(tables: int, seed: int) -> None:
-    """Rates of the verdict, the two sequential tests, the gap and `quick` on each family."""
-    from scipy import sparse
-
-    print(f"{'family':<20}{'verdict':>9}{'sign flips':>12}{'permuted':>10}{'gap':>7}{'quick':>7}{'CSR = dense':>13}")
-    for kind in STUDY:
-        hits, same = np.zeros(5), 0
-        for index in range(tables):
-            table, rank = family(kind, index, seed)
-            choice = ek.choose_rank(table, ["sign_flip", "permutation", "gap"])
-            said = [choice.k, *(choice[rule].k for rule in ("sign_flip", "permutation", "gap"))]
-            hits += [k == rank for k in [*said, ek.choose_rank(table, "quick").k]]
-            if index % 10 == 0:
-                rare = np.where(np.abs(table) < 1.0, 0.0, table)
-                pair = [
-                    ek.choose_rank(data, ["sign_flip", "permutation", "gap"]) for data in (rare, sparse.csr_array(rare))
-                ]
-                same += [v.k for v in pair[0].verdicts] == [v.k for v in pair[1].verdicts]
-        rates = 100 * hits / tables
-        print(f"{kind:<20}{rates[0]:>9.1f}{rates[1]:>12.1f}{rates[2]:>10.1f}{rates[3]:>7.1f}{rates[4]:>7.1f}"
-              f"{same:>9} / {-(-tables // 10)}", flush=True)  # fmt: skip
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--without", nargs="*", default=[], help="peers to leave out, such as ekf, which is slow")
-    parser.add_argument("--study", action="store_true", help="rates of the verdict on planted ranks")
-    parser.add_argument("--seed", type=int, default=100, help="of the study")
     arguments = parser.parse_args()
-    if arguments.study:
-        study(arguments.tables, arguments.seed)
-        return
     for name in list(_PEERS):
         if any(word in name for word in arguments.without):
             del _PEERS[name]

@@ -233,7 +233,7 @@ def sine_excess(right: np.ndarray, bound: float, truth: Reference, *, smallest: 
     if smallest:
         values, vectors = -values[::-1], vectors[:, ::-1]
     tie, last = 1e-13 * largest, float(values[k - 1])
-    wide = right.shape[0] > len(values)  # then there are null vectors beyond those of the reference
+    wide = right.shape[0] > min(len(values), len(truth.matrix))  # rows without weight are not in the matrix
     before, after = values > last + tie, values < last - tie
     if smallest and wide:
         before &= values < -tie

@@ -87,15 +87,15 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
 def is_replaceable(target: Path) -> bool:
     """Whether a file may take this name: a rename would put it in the place of a device (/dev/null!), or of a pipe."""
     try:
+        if not os.path.lexists(target):
+            return True
         place = target.parent.resolve()
-        system = any(place.is_relative_to(folder) for folder in ("/dev", "/proc", "/sys")) and not _is_shared(place)
-        return not system and (target.is_file() or not target.exists())
+        system = any(place.is_relative_to(folder) for folder in ("/dev", "/proc", "/sys"))
+        if system and not place.is_relative_to("/dev/shm"):
+            return False  # also for a link such as /dev/stdout, wherever it leads
+        return target.is_file() or not target.exists()
     except (OSError, RuntimeError):
         return True  # said by the attempt to write
-
-
-def _is_shared(place: Path) -> bool:
-    return place.is_relative_to("/dev/shm")
 
 
 def own_input(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> str | None:

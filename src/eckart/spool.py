@@ -123,10 +123,15 @@ def _removed_if_stale(folder: Path) -> bool:
 
 
 def _remove(folder: Path, lock: FolderLock, number: int = -1) -> None:
-    cleanup.discard(number)
-    if lock.process != os.getpid():  # a forked child: the folder belongs to its parent
-        return
-    # The lock goes last, so that a folder that is half removed can still be told and removed by another run.
+    if lock.process == os.getpid():  # in a forked child the folder belongs to its parent
+        _empty(folder)
+        lock.release()
+        shutil.rmtree(folder, ignore_errors=True)
+    cleanup.discard(number)  # last: a signal on the way ends the process, and would leave the rest behind
+
+
+def _empty(folder: Path) -> None:
+    """Remove all but the lock, so that a folder that is half removed can still be told and removed by another run."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name in NAMES:
             continue
@@ -135,5 +140,3 @@ def _remove(folder: Path, lock: FolderLock, number: int = -1) -> None:
         else:
             with contextlib.suppress(OSError):
                 path.unlink()
-    lock.release()
-    shutil.rmtree(folder, ignore_errors=True)

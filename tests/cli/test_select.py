@@ -50,10 +50,16 @@ def test_backward_is_the_library_s():
     assert document["history"]["score"] == found.history_["score"].tolist()
     assert document["history"]["dropped"] == [[], ["Rape"], ["UrbanPop"]]
     assert document["chosen"] == ["Assault", "UrbanPop"]
+    assert document["kind"] == "numbers"
+    assert document["nested_score"] is not None
+    done = run(ARRESTS, "--target", "Murder", "--how", "backward", "--no-nested")
+    assert "--nested gives one" in done.stdout
 
 
 def test_random_with_a_forest():
-    done = run(ARRESTS, "--target", "Murder", "--how", "random", "--tries", "3", "-n", "2", "--judge", "forest")
+    done = run(
+        ARRESTS, "--target", "Murder", "--how", "random", "--tries", "3", "-n", "2", "--judge", "forest", "--no-nested"
+    )
     assert done.exit_code == 0, done.output
     assert "Kept 2 of 3 columns" in done.stdout
 
@@ -86,3 +92,19 @@ def test_refusals():
     assert "missing" in refused("gap.csv", "--target", "y")
     assert "minimum of 2" in refused("gap.csv", "--target", "y", "--columns", "b", "--how", "backward")
     assert "number of columns" in refused(ARRESTS, "--target", "Murder", "-n", "x")
+
+
+def test_honest_score_and_the_kind_of_the_target_are_said():
+    """Noise: the score of the folds that chose is far above chance, the nested one is not."""
+    rng = np.random.default_rng(6)
+    code = rng.permutation(np.arange(80) % 2)
+    lines = ["a,b,c,d,e,f,g,h,y"] + [",".join(f"{v:.4f}" for v in rng.standard_normal(8)) + f",{c}" for c in code]
+    Path("noise.csv").write_text("\n".join(lines))
+    search = ("noise.csv", "--target", "y", "--how", "random", "--folds", "3")
+    document = json.loads(run(*search, "--tries", "15", "--json").stdout)
+    assert document["kind"] == "classes"
+    assert document["best_score"] > document["nested_score"] + 0.05
+    done = run(*search, "--tries", "2")
+    assert "taken as names of classes. Give --numbers" in done.stderr
+    assert "on rows that took no part in the choice" in done.stdout
+    assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"

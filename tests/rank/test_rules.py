@@ -10,11 +10,12 @@ from sklearn.decomposition._pca import _infer_dimension
 
 from eckart.rank.bicross import bicross_errors
 from eckart.rank.broken_stick import pieces
+from eckart.rank.destroy import flipped as flip
+from eckart.rank.destroy import permuted
 from eckart.rank.deterministic import upper_edge
 from eckart.rank.elbow import kneedle
 from eckart.rank.gavish_donoho import coefficient, marchenko_pastur_median
 from eckart.rank.minka import log_evidence, minka_rank
-from eckart.rank.parallel import _flipped, _permuted
 from eckart.rank.screenot import noise_values, threshold
 from eckart.rank.stability import lost_directions
 from eckart.rank.tracy_widom import tracy_widom
@@ -153,9 +154,9 @@ def test_bicross_is_the_formula_with_a_pseudo_inverse():
 
 def test_destroyed_tables_keep_what_they_must():
     dense = np.where(RNG.random((50, 6)) < 0.3, RNG.random((50, 6)), 0.0)
-    flipped = _flipped(dense, np.random.default_rng(0))
+    flipped = flip(dense, np.random.default_rng(0))
     for table in (dense, sparse.csr_array(dense)):
-        shuffled = _permuted(table, np.random.default_rng(0))
+        shuffled = permuted(table, np.random.default_rng(0))
         shuffled = shuffled.toarray() if sparse.issparse(shuffled) else shuffled
         assert np.allclose(np.sort(shuffled, axis=0), np.sort(dense, axis=0))
         assert not np.allclose(shuffled, dense)

@@ -88,3 +88,19 @@ def test_refusals() -> None:
         worked.exercise("eigen", seed=-1)
     with pytest.raises(ParameterError, match="difficulty"):
         worked.exercise("eigen", difficulty=4)
+
+
+@pytest.mark.parametrize("difficulty", [1, 2])
+def test_kernel_pca_has_clean_answers(difficulty: int) -> None:
+    """Fractions as eigenvalues, and the second apart from the third: otherwise its vector would not be determined."""
+    for seed in range(910, 914):
+        made = worked.exercise("kernel_pca", seed=seed, difficulty=difficulty)
+        values = made["centred"].eigenvals(multiple=True)
+        assert all(value.is_Rational for value in made["eigenvalues"])
+        assert len({sp.nsimplify(value) for value in sorted(values, key=sp.N)[-3:]}) == 3
+
+
+def test_isomap_unrolls_a_line() -> None:
+    for seed in range(8):
+        made = worked.exercise("isomap", seed=seed, difficulty=3)
+        assert all(value.is_Rational for value in made["coordinates"])

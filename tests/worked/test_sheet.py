@@ -80,3 +80,45 @@ def test_kinds_are_listed() -> None:
     assert run("rank", "--count", "3").exit_code == 2
     assert run("rank", "--sheet", "exam.doc").exit_code == 2
     assert "did you mean" in run("rnak").stderr
+
+
+def test_a_class_gets_distinct_exercises() -> None:
+    sheets = series([f"Student {i}" for i in range(30)], ["svd"], 2, seed=9)
+    given = [str(one.steps[0].numbers) for made in sheets for one in made.exercises]
+    assert len(set(given)) == len(given) == 60
+
+
+def test_questions_without_seeds_and_keys_in_full() -> None:
+    assert run("eigen", "--seed", "3", "--sheet", "exam.md", "--no-seeds", "--detail", "full").exit_code == 0
+    questions, key = Path("exam.md").read_text(encoding="utf-8"), Path("exam-key.md").read_text(encoding="utf-8")
+    assert "seed" not in questions
+    assert "seed 3" in key
+    assert "**2.1.**" in key
+
+
+def test_class_lists_of_other_programs() -> None:
+    Path("latin.txt").write_bytes("José Núñez\n".encode("cp1252"))
+    assert run("rank", "--sheet", "quiz.md", "--class", "latin.txt").exit_code == 0
+    assert Path("quiz-José-Núñez.md").exists()
+    missing = run("rank", "--sheet", "quiz.md", "--class", "nobody.txt")
+    assert missing.exit_code == 2
+    assert "one name per line" in missing.stderr
+    assert run("rank", "--sheet", "quiz.md", "--check", "1").exit_code == 2
+
+
+def test_names_in_another_script_have_their_font() -> None:
+    latin, cyrillic, greek = (sheet(["rank"], student=name).questions("latex") for name in ("Ada", "Софья", "Ελένη"))
+    assert "T2A" not in latin
+    assert r"\usepackage[T2A,T1]{fontenc}" in cyrillic
+    assert r"\fontencoding{T2A}\selectfont" in cyrillic
+    assert r"\DeclareUnicodeCharacter{0395}{?}" in greek
+
+
+@pytest.mark.parametrize("kind", ["nmf", "missing", "cur", "select", "energy", "power_iteration"])
+def test_the_key_ends_with_what_is_asked(kind: str) -> None:
+    made = worked.exercise(kind, seed=21)
+    assert made.answer
+    for target in made.targets:
+        values = target.value if isinstance(target.value, list) else [target.value]
+        shown = [equation.value for equation in made.answer]
+        assert target.form == "set" or all(value in shown for value in values)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _HOW = "correlation scores columns one at a time; backward takes away the least missed; random tries sets of them."
 _FILE = "Write the chosen columns: CSV, TSV, NumPy (.npy) or Parquet by its name; '-' is CSV on standard output."
 _COUNT = "Columns to keep.  [default: half; for backward and random as many as do best]"
+_KIND = "Whether numbers of the target name classes.  [default: whole numbers do if few and repeated]"
+_NESTED = "backward, random: repeat the search without each fold, for a score that new rows can be expected to give."
 _JUDGE = "What judges sets of columns: linear (ridge or logistic regression) or forest (100 trees)."
 
 
@@ -41,9 +43,10 @@ def _size(given: Any) -> int:
 @click.option("--score", type=click.Choice(["pearson", "spearman", "mutual_info"]), default="pearson",
               show_default=True, help="correlation: how a column is scored.")  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
-@click.option("--classes", is_flag=True, help="The numbers of the target are names of classes.")
+@click.option("--classes/--numbers", default=None, help=_KIND)
 @click.option("--scoring", metavar="NAME", help="A scorer of scikit-learn, such as roc_auc. Default: accuracy or r2.")
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts for held-out scores.")
+@click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
               help="backward: columns taken away in a round, as a number or a share such as 10%.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
@@ -71,11 +74,12 @@ def select(talk: Talk, data: str, target: str, output: Output, reading: Reading,
     if output.path is not None:
         outputs.check(output, tuple(outputs.KINDS))
     with talk.status(f"Reading {data}"):
-        source, goal, classes = _split(data, target, reading, classes=asked["classes"])
+        source, goal, classes, ambiguous = _split(data, target, reading, classes=asked["classes"])
     with talk.warnings() as warned, talk.status("Choosing among the columns"):
         selector = _fitted(source, goal, classes=classes, asked=asked)
     names = _names(source)
     chosen = [names[j] for j in np.flatnonzero(selector.support_)]
+    asked |= {"classes": classes, "ambiguous": ambiguous}
     _told(talk, source, target, asked, selector, chosen, warned, quietly=output.path == "-")
     if output.path is not None:
         kept = source.matrix[:, np.flatnonzero(selector.support_)]
@@ -105,12 +109,13 @@ def _teller(talk: Talk) -> Any:
     return lambda row: talk.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
 
 
-def _split(data: str, target: str, reading: Reading, *, classes: bool) -> tuple[Source, np.ndarray, bool]:
-    """The columns to choose among, the target, and whether it names classes."""
+def _split(data: str, target: str, reading: Reading, *, classes: bool | None) -> tuple[Source, np.ndarray, bool, bool]:
+    """The columns to choose among, the target, whether it names classes, and whether that was decided from numbers."""
     import numpy as np
 
     from eckart.cli import tables
     from eckart.io.roles import quoted
+    from eckart.selection.correlation_filter import names_classes
 
     whole = tables.read(data, replace(reading, columns=(), drop=()), measurements=False)
     names = tables.column_names(whole)
@@ -128,7 +133,12 @@ def _split(data: str, target: str, reading: Reading, *, classes: bool) -> tuple[
     places = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not places:
         raise Refused("No column is left to choose among beside the target.")
-    return tables.keep(whole, places), goal.astype(str) if classes else goal, classes
+    whole_numbers = goal.dtype.kind == "f" and bool(np.all(goal == np.round(goal)) and np.all(np.abs(goal) < 2**53))
+    ambiguous = classes is None and whole_numbers
+    if classes is None:
+        # Numbers read from a file are floats, so whole ones are taken for integers.
+        classes = whole_numbers and names_classes(goal.astype(np.int64))
+    return tables.keep(whole, places), goal.astype(str) if classes else goal, classes, ambiguous
 
 
 def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
@@ -163,6 +173,8 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
     try:
         return selector.fit(matrix, goal)
     except ValueError as error:
+        if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
+            raise Refused(f"{source.about.name}: the nested score: {error} Give --no-nested to do without.") from error
         raise Refused(f"{source.about.name}: {error}") from error
 
 
@@ -176,7 +188,8 @@ def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
             target="classes" if classes else "numbers",
         )  # fmt: skip
     model = judge(asked["judge"], classes=classes, sparse=sparse)
-    common = {"scoring": asked["scoring"], "cv": asked["folds"], "n_jobs": asked["jobs"], "progress": asked["progress"]}
+    common = {"scoring": asked["scoring"], "cv": asked["folds"], "n_jobs": asked["jobs"], "progress": asked["progress"],
+              "nested": asked["nested"]}  # fmt: skip
     if asked["how"] == "random":
         size = None if asked["count"] is None else (asked["count"], asked["count"])
         return RandomSubsetSearch(
@@ -203,18 +216,40 @@ def _told(
 
     if talk.json:
         talk.document(
-            data=source.about.name, target=target, how=asked["how"], chosen=chosen,
+            data=source.about.name, target=target, kind="classes" if asked["classes"] else "numbers",
+            how=asked["how"], chosen=chosen, best_score=getattr(selector, "best_score_", None),
+            nested_score=getattr(selector, "nested_score_", None),
             history=plain(_named(selector.history_, _names(source))), notes=list(source.about.notes), warnings=warned,
         )  # fmt: skip
         return
     talk.say_all(source.about.notes)
+    if asked["ambiguous"]:
+        talk.say(_kind(target, classes=asked["classes"]))
     table = _table(source, asked["how"], selector)
-    word = f"Kept {len(chosen)} of {source.shape[1]} columns for {target!r}: {', '.join(chosen)}."
+    word = f"Kept {len(chosen)} of {source.shape[1]} columns for {target!r}: {', '.join(chosen)}.{_scores(selector)}"
     if quietly:
         talk.say(word)
         return
     click.echo(table.text(width=talk.width, limit=60))
     click.echo(word)
+
+
+def _kind(target: str, *, classes: bool) -> str:
+    if classes:
+        return (
+            f"The whole numbers of {target!r} are taken as names of classes. Give --numbers if they are measurements."
+        )
+    return f"The whole numbers of {target!r} are taken as measurements. Give --classes if they name classes."
+
+
+def _scores(selector: Any) -> str:
+    """The score of the chosen columns, and the one to believe."""
+    if not hasattr(selector, "best_score_"):
+        return ""
+    best = f" Score {selector.best_score_:.4f} on the folds that chose them, which is too high"
+    if selector.nested_score_ is None:
+        return f"{best}; --nested gives one that new rows can be expected to give."
+    return f"{best}; {selector.nested_score_:.4f} on rows that took no part in the choice."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
             names.append("direct")
         candidates = sorted(names, key=lambda name: options[name][0])
     fitting = [name for name in candidates if memory is None or options[name][1].peak_bytes <= memory]
-    choice = options[fitting[0] if fitting else candidates[0]][1]
+    choice = options[fitting[0] if fitting else _least(candidates, options)][1]
     _check_memory(choice, memory)
     return choice
 
@@ -115,9 +115,14 @@ def _choose_for_blocks(
         )
     names = sorted(costs, key=lambda name: costs[name]) if solver == "auto" else [solver]
     fitting = [name for name in names if memory is None or options[name][1].peak_bytes <= memory]
-    choice = options[fitting[0] if fitting else names[0]][1]
+    choice = options[fitting[0] if fitting else _least(names, options)][1]
     _check_memory(choice, memory)
     return choice
+
+
+def _least(names: list[str], options: dict[str, tuple[float, Choice]]) -> str:
+    """The solver that needs the least memory: its figure is what has to be allowed."""
+    return min(names, key=lambda name: options[name][1].peak_bytes)
 
 
 def _check_memory(choice: Choice, memory: int | None) -> None:

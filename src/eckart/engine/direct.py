@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from eckart.arrays import from_numpy
-from eckart.engine.solution import Request, Solution, count_for, is_undecided, pick
+from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -34,16 +34,19 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
     )
     chosen = pick(spectrum, k, smallest=request.smallest)
     like = problem.like
+    lower = np.maximum(np.maximum(values[chosen] - slack, 0.0) ** 2 - found.mean_error, 0.0)
+    upper = (values[chosen] + slack) ** 2
+    sharp = is_accurate(lower, upper, float(spectrum[chosen].min(initial=np.inf)), largest**2, request.tolerance)
     return Solution(
         solver="direct",
         values=spectrum[chosen],
         vectors=from_numpy(np.ascontiguousarray(right[chosen].T), like),
         long_vectors=from_numpy(np.ascontiguousarray(left[:, chosen]), like),
-        lower=np.maximum(np.maximum(values[chosen] - slack, 0.0) ** 2 - found.mean_error, 0.0),
-        upper=(values[chosen] + slack) ** 2,
+        lower=lower,
+        upper=upper,
         residuals=np.full(k, 2.0 * rounding + 2.0 * slack * largest),
         spectrum=spectrum,
-        proved=not undecided,
+        proved=sharp and not undecided,
         undecided=undecided,
         rounding=rounding,
     )

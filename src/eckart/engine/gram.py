@@ -26,7 +26,7 @@ from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets
-from eckart.engine.solution import Request, Solution, count_for, is_undecided, pick, residual_bounds
+from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, residual_bounds
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -185,15 +185,18 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     chosen = pick(spectrum, k, smallest=request.smallest)
     basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.like)
     near = slack[chosen]
+    lower = np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0)
+    upper = (singular[chosen] + near) ** 2 + found.squared
+    sharp = is_accurate(lower, upper, float(spectrum[chosen].min(initial=np.inf)), largest**2, request.tolerance)
     return Solution(
         solver="gram",
         values=spectrum[chosen],
         vectors=basis,
-        lower=np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0),
-        upper=(singular[chosen] + near) ** 2 + found.squared,
+        lower=lower,
+        upper=upper,
         residuals=np.full(k, 2.0 * rounding + 2.0 * float(slack[0]) * largest),
         spectrum=spectrum,
-        proved=not undecided,
+        proved=sharp and not undecided,
         undecided=undecided,
         rounding=rounding,
     )

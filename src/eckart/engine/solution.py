@@ -130,6 +130,16 @@ def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, e
     return Bounded(values, basis @ turn, values - slack, upper + slack, residuals, float(slack))
 
 
+ATTAINABLE = 2e-8
+"""Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
+
+
+def is_accurate(lower: np.ndarray, upper: np.ndarray, last: float, largest: float, tolerance: float) -> bool:
+    """Whether squared values are known to the tolerance, or as well as float64 allows."""
+    width = float(np.max(upper - lower, initial=0.0))
+    return width <= max(2.0 * tolerance * last, ATTAINABLE * largest)
+
+
 def pick(spectrum: np.ndarray, k: int, *, smallest: bool) -> np.ndarray:
     """Indices of the wanted values of a falling spectrum: the first k, or the last k in rising order."""
     size = len(spectrum)

@@ -97,7 +97,7 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"{name} cannot be opened: {reason}. Check the path.") from error
     if file is None:  # a pipe would be waited for
-        raise ModelFileError(f"{name} is a pipe, a device or a folder, and a model is a file. Check the path.")
+        raise ModelFileError(f"{name} cannot be opened: it is a pipe, a device or a folder. Check the path.")
     with file:
         _check_seal(file, name)
         try:

@@ -13,7 +13,7 @@ import numpy as np
 from eckart.arrays import is_sparse
 from eckart.nmf.loss import squared_error
 from eckart.nmf.result import coordinates, factorise
-from eckart.rank.standard_error import fewest_as_good
+from eckart.rank.standard_error import fewest_not_worse
 
 _MOST = 12
 _WORSE = 3
@@ -30,7 +30,7 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     if rows < 8 or columns < 4:
         return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
-    k = fewest_as_good(errors)
+    k = fewest_not_worse(errors)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
         return None, f"Held-out quarters are foretold better and better up to {k} parts; there may be more."

@@ -25,7 +25,8 @@ from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, o
 from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
-from eckart.rank.parallel import LARGEST_DENSE, by_permutation, by_sign_flips, noise_is_correlated
+from eckart.rank.noise import neighbours_are_correlated, rows_are_alike, spectrum_is_wide
+from eckart.rank.parallel import LARGEST_DENSE, by_permutation, by_sign_flips
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
@@ -37,7 +38,8 @@ _SMALL = 1_000_000
 """Up to this many cells, a second BLAS thread brings nothing to the small matrices that rules draw."""
 
 _SHOWN = 40
-_RUN = 4
+_CLOSE = 1.5
+"""Components that explain less than so many times the next may be the largest of correlated noise."""
 Answer = tuple[int | None, str]
 
 
@@ -81,7 +83,7 @@ RULES: dict[str, Rule] = {
     "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
     "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes.", spectrum=True),
     "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes.", spectrum=True),
-    "gap": Rule("Gap at the edge", by_gap, "Noise of any covariance; components that stand apart from it."),
+    "gap": Rule("Gap", by_gap, "Noise of any smooth covariance; components that stand apart from it."),
     "minka": Rule(
         "Minka",
         by_evidence,
@@ -222,20 +224,37 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     verdicts = tuple(_verdict(name, evidence) for name in names)
     shares = tuple(float(share) for share in evidence.shares[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, shares, notes)
+    opened = evidence.opened
+    if opened is None or not opened.matrix.resident or evidence.rows * evidence.columns > LARGEST_DENSE:
+        return choice
+    choice = replace(choice, alike=_alike(choice, evidence))
     return replace(choice, correlated=_correlated(choice, evidence))
 
 
-def _correlated(choice: RankChoice, e: Evidence) -> bool:
-    """Whether rules for any noise see fewer components than the sequential tests, and the noise is correlated."""
-    if e.opened is None or e.rows * e.columns > LARGEST_DENSE:
-        return False
+def _alike(choice: RankChoice, e: Evidence) -> bool:
+    """Whether the rows are alike in variance, which `permutation` assumes; asked only where the tests differ."""
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
-    fewer = next((said[rule] for rule in ANY_NOISE if rule in said), None)
-    tested = next((said[rule] for rule in TESTS if rule in said), None)
-    if fewer is None or tested is None or fewer >= tested:
+    if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
-    # Components that stand apart, then a run of others that do not: noise, not weak signal.
-    return (fewer > 0 and tested - fewer >= _RUN) or noise_is_correlated(e, fewer)
+    return rows_are_alike(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
+
+
+def _correlated(choice: RankChoice, e: Evidence) -> bool:
+    """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
+    gap = next((v.k for v in choice.verdicts if v.rule in ANY_NOISE and v.k is not None), None)
+    if gap is None or not any(v.rule in TESTS for v in choice.verdicts):
+        return False
+    tested = [k for k in (choice.k, *(v.k for v in choice.verdicts if v.rule in TESTS)) if k is not None]
+    if choice.k is None or gap >= choice.k:
+        return False
+    # The most that a test finds: a component that is left in would look like correlated noise.
+    most = max(tested)
+    found, apart = e.remainder(most), e.remainder(gap)
+    if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
+        return True
+    # Strong components would make the references alike in all columns, which the noise need not be.
+    close = bool(e.shares[most - 1] < _CLOSE * e.shares[most])
+    return close and spectrum_is_wide(apart, e.rng(8))
 
 
 def _verdict(name: str, e: Evidence) -> Verdict:

@@ -20,6 +20,7 @@ from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.svd import find_axes
 from eckart.errors import ParameterError
 from eckart.rank.density import with_estimated
+from eckart.rank.remainder import Remainder
 from eckart.result import Decomposition
 
 WHOLE = 3000
@@ -76,14 +77,18 @@ class Evidence:
         """The largest number of axes that is looked at."""
         return max(1, min(self.options.most or _LEADING, self.short - 1))
 
-    def falls_beyond(self, k: int) -> int | None:
-        """The number of components before a steep fall beyond component k, where a rule that stops at k is blind.
+    def falls(self, factor: float) -> np.ndarray:
+        """The numbers of components after which the eigenvalues fall to less than 1 / factor, in rising order.
 
-        Eigenvalues of noise fall gently except for the last ones, so the last quarter is not looked at.
+        Eigenvalues of noise fall gently except for the last ones, so the last quarter is left out.
         """
         known = self.shares[: self.known][: 3 * self.short // 4 + 1]
-        places = np.flatnonzero(known[:-1] > _STEEP * known[1:])
-        return int(places[-1]) + 1 if places.size and places[-1] + 1 > k else None
+        return np.flatnonzero(known[:-1] > factor * known[1:]) + 1
+
+    def falls_beyond(self, k: int) -> int | None:
+        """The number of components before a steep fall beyond component k, where a rule that stops at k is blind."""
+        falls = self.falls(_STEEP)
+        return int(falls[-1]) if falls.size and falls[-1] > k else None
 
     def rng(self, rule: int) -> np.random.Generator:
         """Each rule has random numbers of its own, whatever rules ran before it."""
@@ -123,6 +128,17 @@ class Evidence:
         """B as a dense array."""
         table = self.table.toarray() if self.sparse else self.table
         return np.asarray(table - table.mean(axis=0)) if self.center else np.asarray(table)
+
+    @cached_property
+    def _left(self) -> np.ndarray:
+        """Left vectors of the leading components."""
+        images = self.centred.astype(np.float64, copy=False) @ self.right
+        return np.asarray(images / np.maximum(np.linalg.norm(images, axis=0), 1e-300))
+
+    def remainder(self, k: int) -> Remainder:
+        """What k components leave of B."""
+        whole = self.centred.astype(np.float64, copy=False)
+        return Remainder(whole, self._left[:, :k], self.right[:, :k], self.center, self.short - k)
 
     @cached_property
     def unit(self) -> float:

@@ -17,3 +17,22 @@ def fewest_as_good(errors: np.ndarray) -> int:
     difference = errors - errors[best]
     slack = difference.std(axis=1, ddof=1) / errors.shape[1] ** 0.5
     return int(np.argmax(difference.mean(axis=1) <= slack))
+
+
+def fewest_not_worse(errors: np.ndarray, level: float = 0.95) -> int:
+    """The smallest k (row) that a paired t-test of the logarithms does not call worse than the best.
+
+    Errors of different parts (columns) may differ by orders of magnitude, their ratios do not.
+
+    Examples
+    --------
+    >>> fewest_not_worse(np.array([[9.0, 9.5, 90], [1.0, 1.3, 11], [1.1, 1.1, 10]]))
+    1
+    """
+    from scipy.special import stdtrit
+
+    logarithms = np.log(np.maximum(errors, 1e-300))
+    count = errors.shape[1]
+    difference = logarithms - logarithms[int(np.argmin(logarithms.mean(axis=1)))]
+    slack = stdtrit(count - 1, level) * difference.std(axis=1, ddof=1) / count**0.5
+    return int(np.argmax(difference.mean(axis=1) <= slack))

@@ -42,10 +42,11 @@ ANY_NOISE = ("gap",)
 class RankChoice:
     """The answers of all rules, and a verdict.
 
-    `k` is what the sequential test with random signs finds; the permutation test where it abstains; `deterministic`
-    where only singular values are known. All assume noise that is independent from column to column. Where the
-    remainder is not (`correlated`), the rule for noise of any covariance decides: `gap`. Where all tests abstain, `k`
-    is what most of the other voting rules say; of numbers named equally often, the one nearest to their median.
+    `k` is what a sequential test finds: `permutation` where the rows are alike in variance (`alike`), because it is the
+    stronger one there, else `sign_flip`; the other where one abstains; `deterministic` where only singular values are
+    known. All assume noise that is independent from entry to entry. Where the remainder is not (`correlated`), the rule
+    for noise of any covariance decides: `gap`. Where all tests abstain, `k` is what most of the other voting rules say;
+    of numbers named equally often, the one nearest to their median.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -58,6 +59,8 @@ class RankChoice:
     notes: tuple[str, ...] = ()
     correlated: bool = False
     """Whether what the sequential tests leave is correlated noise rather than independent noise."""
+    alike: bool = False
+    """Whether the rows of what they leave are alike in variance, as far as one can see."""
 
     @property
     def k(self) -> int | None:
@@ -66,7 +69,8 @@ class RankChoice:
     @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
-        tested = next(iter(self._said(TESTS) or self._said(SPECTRAL_TESTS)), None)
+        tests = TESTS[::-1] if self.alike else TESTS
+        tested = next(iter(self._said(tests) or self._said(SPECTRAL_TESTS)), None)
         other = next(iter(self._said(ANY_NOISE)), None)
         if tested is not None and tested.k is not None:
             if self.correlated and other is not None and other.k is not None:
@@ -125,6 +129,7 @@ class RankChoice:
             "method": self.method,
             "scaled": self.scaled,
             "correlated": self.correlated,
+            "alike": self.alike,
             "agreement": {str(k): list(rules) for k, rules in self.agreement.items()},
             "rules": [{name: getattr(verdict, name) for name in fields} for verdict in self.verdicts],
             "shares": list(self.shares),

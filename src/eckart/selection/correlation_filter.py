@@ -119,7 +119,7 @@ class CorrelationFilter(Selector):
         return self
 
     def _scores(self, X: Any, y: np.ndarray) -> np.ndarray:
-        classes = self.target == "classes" or (self.target == "auto" and _names_classes(y))
+        classes = self.target == "classes" or (self.target == "auto" and names_classes(y))
         self.target_ = "classes" if classes else "numbers"
         if not classes:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -143,7 +143,7 @@ class CorrelationFilter(Selector):
         return int(self.n_features)
 
 
-def _names_classes(y: np.ndarray) -> bool:
+def names_classes(y: np.ndarray) -> bool:
     """Texts and truth values do; so do integers, if few different ones occur often."""
     if y.dtype.kind not in "iuf":
         return True

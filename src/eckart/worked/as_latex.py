@@ -18,6 +18,7 @@ _CYRILLIC = (
     r"\ifPDFTeX\usepackage[ENCODINGS]{fontenc}\else\usepackage{fontspec}"
     r"\IfFontExistsTF{CMU Serif}{\setmainfont{CMU Serif}}{\setmainfont{DejaVu Serif}}\fi"
 )
+_CYRILLIC_LETTER = re.compile(r"[\u0400-\u04ff]")
 # \fit shrinks a line that is wider than the page; the packages are in every TeX distribution.
 _OPENING = r"""\documentclass[11pt]{article}
 \usepackage{iftex}
@@ -46,12 +47,20 @@ def opening(names: str = "") -> str:
     `names` are names of people, which may be in another script: Cyrillic letters get their font in every language, and
     letters that pdfLaTeX does not know are printed as a question mark there.
     """
-    cyrillic = current() == "ru" or re.search(r"[\u0400-\u04ff]", names)
+    cyrillic = current() == "ru" or _CYRILLIC_LETTER.search(names)
     encodings = "T2A" if current() == "ru" else "T2A,T1"
     packages = _CYRILLIC.replace("ENCODINGS", encodings) if cyrillic else _LATIN
     strange = sorted({letter for letter in names if ord(letter) > 0x17F and not "\u0400" <= letter <= "\u04ff"})
     packages += "".join(rf"\ifPDFTeX\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{?}}\fi" for letter in strange)
     return _OPENING.replace("LANGUAGE", packages)
+
+
+def heading(title: str) -> str:
+    """A title that may name a person; Cyrillic letters are set in their own encoding."""
+    cyrillic = (
+        r"\ifPDFTeX\fontencoding{T2A}\selectfont\fi " if current() != "ru" and _CYRILLIC_LETTER.search(title) else ""
+    )
+    return rf"\begin{{center}}\Large {cyrillic}{latex_prose(title)}\end{{center}}"
 
 
 def body(solution: Solution) -> list[str]:

@@ -98,10 +98,12 @@ def nmf(
 
 def _round_details(a: Any, w: Any, h: Any, new: Any, loss: str) -> tuple[Step, ...]:
     """Numerator and denominator of both updates, each multiplied out."""
+    for_w: tuple[Equation, ...]
+    for_h: tuple[Equation, ...]
     ones = sp.ones(*a.shape)
     if loss == "euclidean":
-        for_w: tuple[Equation, ...] = (Equation("A H^T", a * h.T), Equation("W H H^T", w * h * h.T))
-        for_h: tuple[Equation, ...] = (Equation("W^T A", new.T * a), Equation("W^T W H", new.T * new * h))
+        for_w = (Equation("A H^T", a * h.T), Equation("W H H^T", w * h * h.T))
+        for_h = (Equation("W^T A", new.T * a), Equation("W^T W H", new.T * new * h))
     else:
         before, after = _shares(a, w * h), _shares(a, new * h)
         for_w = (

@@ -29,29 +29,30 @@ def random_table(seed: int, rows: int = 40, columns: int = 6) -> np.ndarray:
     return random.normal(size=(rows, columns)) @ random.normal(size=(columns, columns)) + random.normal(size=columns)
 
 
-@given(st.integers(0, 2**16), st.booleans(), st.integers(1, 6))
-def test_weights_are_repeated_rows(seed: int, scale: bool, k: int) -> None:
-    data = random_table(seed)
+def same(found: np.ndarray, expected: np.ndarray) -> None:
+    """Equal to 1e-10 of the largest entry of each column."""
+    largest = np.maximum(np.abs(expected).max(axis=0), 1e-300)
+    np.testing.assert_allclose(found / largest, expected / largest, rtol=0, atol=1e-10)
+
+
+@given(st.integers(0, 2**16), st.booleans(), st.integers(1, 6), st.sampled_from([(40, 6), (9, 12)]))
+def test_weights_are_repeated_rows(seed: int, scale: bool, k: int, shape: tuple[int, int]) -> None:
+    data = random_table(seed, *shape)
     times = np.random.default_rng(seed + 1).integers(1, 4, len(data))
     weighted = ek.decompose(data, k=k, scale=scale, left=True, sample_weight=times.astype(float))
     repeated = ek.decompose(np.repeat(data, times, axis=0), k=k, scale=scale, left=True)
     first = np.cumsum(times) - times  # the first copy of each row
-    for view in (tables.scores, tables.cos2, tables.row_quality):
-        np.testing.assert_allclose(numbers(view(weighted)), numbers(view(repeated))[first], rtol=1e-6, atol=1e-9)
-    parts = numbers(tables.row_contributions(repeated))
-    together = np.add.reduceat(parts, first)
-    np.testing.assert_allclose(numbers(tables.row_contributions(weighted)), together, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(
-        numbers(tables.outliers(weighted), "T2", "Q"),
-        numbers(tables.outliers(repeated), "T2", "Q")[first],
-        rtol=1e-6,
-        atol=1e-9,
+    for view in (tables.scores, tables.cos2, tables.row_quality, tables.rotated_scores):
+        same(numbers(view(weighted)), numbers(view(repeated))[first])
+    same(
+        numbers(tables.row_contributions(weighted)), np.add.reduceat(numbers(tables.row_contributions(repeated)), first)
     )
-    np.testing.assert_allclose(
-        numbers(tables.correlations(weighted)), numbers(tables.correlations(repeated)), atol=1e-9
-    )
-    found = [numbers(tables.outlier_limits(d), "limit") for d in (weighted, repeated)]
-    np.testing.assert_allclose(*found, rtol=1e-7)
+    measures = ("T2", "T2 / limit", "Q", "Q / limit")
+    same(numbers(tables.outliers(weighted), *measures), numbers(tables.outliers(repeated), *measures)[first])
+    for view in (tables.eigenvalues, tables.loadings, tables.correlations, tables.contributions, tables.column_cos2,
+                 tables.rotated_loadings, tables.rotated_variances, tables.reconstruction_error):  # fmt: skip
+        same(numbers(view(weighted)), numbers(view(repeated)))
+    same(*(numbers(tables.outlier_limits(d), "limit") for d in (weighted, repeated)))
 
 
 @given(st.integers(0, 2**16), st.booleans(), st.integers(1, 5))

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ATTAINABLE = 2e-8
-"""Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
-
 
 @dataclass
 class ConvergenceSchedule:

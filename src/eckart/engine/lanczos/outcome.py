@@ -9,10 +9,9 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.backends.symmetric import leading_pairs
-from eckart.engine.lanczos.convergence import ATTAINABLE
 from eckart.engine.lanczos.finish import bounds_from_basis, bounds_from_refined, lengths, measure, refine
 from eckart.engine.lanczos.terms import Assessment, Pairs
-from eckart.engine.solution import is_undecided
+from eckart.engine.solution import is_accurate, is_undecided
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -114,9 +113,8 @@ def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:
 def _proved(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) -> bool:
     """Each value within the tolerance, or, where values are too small for that, as float64 allows."""
     k = state.k
-    goal = 2.0 * run.target.tolerance * max(float(state.values[k - 1]), 0.0)
-    attainable = ATTAINABLE * max(float(state.values[0]), 0.0) if run.exact else 0.0
-    return bool(state.decided and float(np.max(upper[:k] - lower[:k])) <= max(goal, attainable))
+    last, largest = max(float(state.values[k - 1]), 0.0), max(float(state.values[0]), 0.0) if run.exact else 0.0
+    return state.decided and is_accurate(lower[:k], upper[:k], last, largest, run.target.tolerance)
 
 
 def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:

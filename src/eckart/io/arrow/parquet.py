@@ -36,7 +36,7 @@ def read_parquet(opened: Opened, row_names: str | None = "auto", *, entries: boo
         wanted = sorted((*roles.numbers, *roles.texts))
         check_fits(rows * len(wanted) * 8, opened.name, f"a table of {rows} rows and {len(wanted)} columns")
         texts = [schema.names[j] for j in roles.texts if kind_of(schema.field(j).type) == "text"]
-        _check_types(meta)
+        check_types(meta)
         stream.seek(0)
         file = parquet.ParquetFile(stream, read_dictionary=texts)
         columns = taken(file.read(selection(schema, wanted)), schema, wanted)
@@ -46,8 +46,11 @@ def read_parquet(opened: Opened, row_names: str | None = "auto", *, entries: boo
     return _source(columns, rows, roles, opened.name)
 
 
-def _check_types(file: Any) -> None:
-    """The type of each column must be that of the schema in every row group; reading in batches insists on it."""
+def check_types(file: Any) -> None:
+    """The type of each column must be that of the schema in every row group, also of a column that is left out.
+
+    Reading in batches insists on it for columns that are read, and reading whole does not.
+    """
     types = [file.schema.column(j).physical_type for j in range(len(file.schema))]
     for number in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(number)

@@ -56,9 +56,14 @@ def _power(rng: Random, difficulty: int, side: int, _: int) -> Problem:
 
 
 def _is_good_power(problem: Problem) -> bool:
-    values = np.linalg.eigvals(floats(problem.matrix))
+    """One dominant eigenvalue, and a start with a part along its vector: rounding alone must not bring it in."""
+    values, vectors = np.linalg.eig(floats(problem.matrix))
+    if not _is_good_eigen(problem):
+        return False
     sizes = np.sort(np.abs(values))[::-1]
-    return _is_good_eigen(problem) and bool(sizes[1] <= 0.7 * sizes[0])
+    start = floats(problem.arguments["start"])[:, 0]
+    part = np.linalg.solve(vectors, start)[np.argmax(np.abs(values))]
+    return bool(sizes[1] <= 0.7 * sizes[0] and abs(part) > 1e-6)
 
 
 def _deflation(rng: Random, difficulty: int, side: int, _: int) -> Problem:

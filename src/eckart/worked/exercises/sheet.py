@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from eckart.errors import ParameterError
 from eckart.worked.exercises.exercise import Exercise, exercise
 from eckart.worked.messages import current, language, tr
-from eckart.worked.notation import latex_prose
 from eckart.worked.solution import Solution, Step
 
 FORMS = {".md": "markdown", ".tex": "latex", ".pdf": "pdf", ".html": "html", ".txt": "text"}
@@ -57,11 +56,10 @@ class Sheet:
 
     def _written(self, parts: Sequence[Solution], form: str, title: str) -> str:
         if form == "latex":
-            from eckart.worked.as_latex import body, opening
+            from eckart.worked.as_latex import body, heading, opening
 
             lines = [line for part in parts for line in body(part)]
-            heading = rf"\begin{{center}}\Large {latex_prose(title)}\end{{center}}"
-            return "\n".join([opening(title), heading, *lines, r"\end{document}", ""])
+            return "\n".join([opening(title), heading(title), *lines, r"\end{document}", ""])
         if form == "html":
             from eckart.worked.as_html import page
 

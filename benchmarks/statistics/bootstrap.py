@@ -1,0 +1,37 @@
+"""Coverage of 95 % intervals of loadings, and how often a sign called sure is right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import eckart as ek
+from benchmarks.statistics.part import Cell, Outcome, Part
+from eckart.analysis.bootstrap import rotated_groups
+
+CASES = {"clear": (4, 2, 1, 0.5, 0.4), "close": (2, 1.9, 0.8, 0.5, 0.3), "three close": (2, 1.95, 1.9, 0.4, 0.3)}
+
+
+def one(cell: Cell, rng: np.random.Generator) -> Outcome:
+    name, rows = cell
+    k = 3 if "three" in str(name) else 2
+    basis = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    data = (rng.standard_normal((rows, 5)) * CASES[str(name)]) @ basis.T
+    found = ek.bootstrap(data, k=k, count=300, rng=int(rng.integers(2**31)))
+    fit = np.asarray(found.decomposition.right)
+    truth = basis[:, :k] * np.sign((basis[:, :k] * fit).sum(axis=0))
+    truth = rotated_groups(fit, truth, found.groups).T.ravel()
+    lines = found.loadings().rows
+    low, high = np.array([line[3:5] for line in lines], dtype=float).T
+    called = np.array([line[5] == "sure" for line in lines])
+    right = (np.sign(truth) == np.sign(fit.T.ravel()))[called]
+    return [float(((low <= truth) & (truth <= high)).mean()), float(right.mean()) if right.size else np.nan]
+
+
+PART = Part(
+    ("components", "rows"),
+    ("coverage", "sure signs right"),
+    tuple((name, rows) for rows in (50, 200) for name in CASES),
+    one,
+    lambda _: 200,
+    lambda _: {"coverage": (0.92, 0.98), "sure signs right": (0.99, 1.0)},
+)

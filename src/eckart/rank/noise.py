@@ -1,0 +1,104 @@
+"""What kind of noise some components leave: alike in all entries, alike in all rows, or correlated.
+
+Each question compares a statistic of the remainder with its values in tables that have the same components taken out:
+white noise, tables with shuffled columns, tables with random signs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from eckart.engine.backends.symmetric import leading_values
+from eckart.rank.destroy import flipped, permuted
+from eckart.rank.remainder import Remainder, cross_products
+
+_DRAWS = 39
+_FAR = 3.2
+"""Standard deviations beyond which the spread of the eigenvalues is called that of correlated noise."""
+_NEIGHBOURS = 16.0
+"""The same for the sum of squares of two standardised correlations of neighbours."""
+_DOUBTFUL = 10.0
+_FEWEST = 6
+_EQUAL = 0.2
+
+Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+
+
+def is_white(remainder: Remainder, rng: np.random.Generator) -> bool:
+    """Whether neither rows nor columns differ in variance more than in 80 % of tables of white noise."""
+
+    def white(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.standard_normal(table.shape)
+
+    observed, drawn = _compared(remainder, _inequality, white, rng)
+    mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
+    excess = [float(np.sum(np.maximum((part - mean) / deviation, 0.0) ** 2)) for part in (observed, *drawn)]
+    return bool(1 + np.sum(np.asarray(excess[1:]) >= excess[0]) > _EQUAL * (len(drawn) + 1))
+
+
+def rows_are_alike(remainder: Remainder, rng: np.random.Generator) -> bool:
+    """Whether rows differ no more in variance than they do with shuffled columns, at a level of 5 %."""
+    observed, drawn = _compared(remainder, _inequality, permuted, rng)
+    return bool(1 + np.sum(drawn[:, 0] >= observed[0]) > 0.05 * (len(drawn) + 1))
+
+
+def neighbours_are_correlated(found: Remainder, apart: Remainder, rng: np.random.Generator) -> bool:
+    """Whether entries one and two columns apart, or rows apart, are correlated, as in spectra and time series.
+
+    `found` is what all components leave that a test finds, `apart` what those leave that stand apart. Smooth components
+    that are weak have correlated neighbours, too, but do not leave them in `found`.
+    """
+    left = _neighbour_excess(found, rng)
+    return left > _NEIGHBOURS or (left > _DOUBTFUL and _neighbour_excess(apart, rng) > _NEIGHBOURS)
+
+
+def _neighbour_excess(remainder: Remainder, rng: np.random.Generator) -> float:
+    """Sum of squares of the two standardised correlations, of columns or rows: about chi-squared with 2 degrees."""
+    observed, drawn = _compared(remainder, _neighbours, flipped, rng)
+    squares = ((observed - drawn.mean(axis=0)) / np.maximum(drawn.std(axis=0, ddof=1), 1e-300)) ** 2
+    return float(max(squares[:2].sum(), squares[2:].sum()))
+
+
+def spectrum_is_wide(remainder: Remainder, rng: np.random.Generator) -> bool:
+    """Whether the eigenvalues spread wider than those of independent noise, away from the largest ones.
+
+    The statistic is the ratio of the 70 % point to the 20 % point, which a few weak components do not change.
+    """
+    if remainder.free < _FEWEST:
+        return False
+
+    def spread(table: np.ndarray, _: Remainder) -> np.ndarray:
+        values = np.maximum(leading_values(cross_products(table), remainder.free), 1e-300)
+        return np.asarray(np.log(np.quantile(values, [0.7, 0.2])))
+
+    observed, drawn = _compared(remainder, spread, flipped, rng)
+    widths = drawn[:, 0] - drawn[:, 1]
+    return bool(observed[0] - observed[1] > widths.mean() + _FAR * widths.std(ddof=1))
+
+
+def _compared(
+    remainder: Remainder, statistic: Callable[[np.ndarray, Remainder], np.ndarray], draw: Draw, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The statistic of the remainder, and of tables drawn in its place."""
+    drawn = [statistic(remainder.projected(draw(remainder.noise, rng)), remainder) for _ in range(_DRAWS)]
+    return statistic(remainder.table, remainder), np.asarray(drawn)
+
+
+def _inequality(table: np.ndarray, remainder: Remainder) -> np.ndarray:
+    """How much rows, and columns, differ: weighted variances of their mean squares, whose mean is 1."""
+    squares = table**2
+    parts = []
+    for sums, free in ((squares.sum(axis=1), remainder.free_rows), (squares.sum(axis=0), remainder.free_columns)):
+        mean_squares = sums / max(float(sums.sum()), 1e-300) * free.sum() / free
+        parts.append(float(free @ (mean_squares - 1.0) ** 2))
+    return np.asarray(parts)
+
+
+def _neighbours(table: np.ndarray, _: Remainder) -> np.ndarray:
+    """Correlations of entries 1 and 2 columns apart, then 1 and 2 rows apart."""
+    total = max(float(np.sum(table**2)), 1e-300)
+    columns = [float(np.sum(table[:, lag:] * table[:, :-lag])) for lag in (1, 2)]
+    rows = [float(np.sum(table[lag:] * table[:-lag])) for lag in (1, 2)]
+    return np.asarray([*columns, *rows]) / total

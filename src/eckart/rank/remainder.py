@@ -1,0 +1,59 @@
+"""What k components leave of a centred table, and how other tables are brought into the same space.
+
+With U, V the components and h, g the leverages of rows and columns, entry (i, j) of the remainder E has lost the share
+h_i + g_j - h_i g_j of its variance to the components. `noise` gives it back: E_ij / sqrt((1 - h_i)(1 - g_j)), the HC2
+correction of MacKinnon and White (1985).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+_LEAST_FREE = 0.1
+"""Share of a row's or column's variance below which what the components leave says nothing of its noise."""
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """The table without the components u, v."""
+
+    whole: np.ndarray
+    u: np.ndarray
+    v: np.ndarray
+    center: bool
+    free: int
+    """How many components are left."""
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        return np.asarray(self.whole - (self.whole @ self.v) @ self.v.T)
+
+    @cached_property
+    def free_rows(self) -> np.ndarray:
+        """1 - h."""
+        mean = 1.0 / len(self.u) if self.center else 0.0
+        return np.asarray(np.maximum(1.0 - np.sum(self.u**2, axis=1) - mean, _LEAST_FREE))
+
+    @cached_property
+    def free_columns(self) -> np.ndarray:
+        """1 - g."""
+        return np.asarray(np.maximum(1.0 - np.sum(self.v**2, axis=1), _LEAST_FREE))
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        return np.asarray(self.table / np.sqrt(self.free_rows)[:, None] / np.sqrt(self.free_columns))
+
+    def projected(self, table: np.ndarray) -> np.ndarray:
+        """(I - u u^T) table (I - v v^T), centred."""
+        if self.center:
+            table = table - table.mean(axis=0)
+        table = table - self.u @ (self.u.T @ table)
+        return np.asarray(table - (table @ self.v) @ self.v.T)
+
+
+def cross_products(table: np.ndarray) -> np.ndarray:
+    """A^T A or A A^T, the smaller."""
+    return np.asarray(table.T @ table if table.shape[0] >= table.shape[1] else table @ table.T)

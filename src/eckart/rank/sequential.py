@@ -1,0 +1,135 @@
+"""The sequential test: components one after the other, each against what the others leave with its structure destroyed.
+
+Step k takes the first k components U, V out of the centred table and destroys the structure of the remainder E, with
+the variance that the components took from it given back (see `remainder`). The reference R is the result projected onto
+the space that E lies in, (I - U U^T) . (I - V V^T). The statistic is the share of the next component, l_1(E) / ||E||^2
+against l_1(R) / ||R||^2 (Vitale and others, 2017). The first step that does not reject ends the test.
+
+Components of similar size hide each other in the first steps: they make up the variance that the reference is made of.
+Where the eigenvalues fall steeply after component f, the steps therefore begin there if component f, the weakest before
+the fall, is above noise in what the f - 1 before it leave. With fewer than 4 directions left, a component hides itself
+in the same way; if the noise is alike in all rows and columns, the reference is then made of what all f leave.
+
+A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise that
+the destruction leaves alike (Dwass, 1957). It stops as soon as too many draws are larger (Besag and Clifford, 1991).
+Large tables are drawn too seldom for that. Their limit is the mean of the draws plus as many standard deviations as the
+Tracy-Widom law has, which the largest eigenvalue of noise follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.engine.backends.symmetric import leading_values
+from eckart.rank.evidence import Evidence
+from eckart.rank.noise import is_white
+from eckart.rank.remainder import Remainder, cross_products
+from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
+from eckart.rank.verdict import percent
+
+_FIRST = 8
+"""Draws that decide a clear case."""
+_CLEAR = 4.0
+"""A case is clear if the statistic is so many times as far from the mean of the first draws as the limit."""
+_DRAWS = (20, 199)
+"""Fewest and most draws of a case that is not clear."""
+_FALL = 2.2
+"""Eigenvalues that fall by this factor may be the last of components that hide each other."""
+_ENOUGH = 4
+"""Directions among which a component does not hide itself."""
+
+Destroy = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A component's share of what the components before it leave, and the limit for noise."""
+
+    share: float
+    limit: float
+
+    @property
+    def above(self) -> bool:
+        return self.share > self.limit
+
+
+def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: str) -> tuple[int | None, str]:
+    """(the number of components, the last step in words)."""
+    if e.short < 3:
+        return None, f"Needs at least 4 rows and 3 columns, and there are {e.rows} x {e.columns}."
+    # Two components left over are the fewest whose shares can be compared.
+    last = min(e.most, e.short - 1)
+    test = _Test(e, destroy, rng)
+    for k, step in test.steps(test.together(), last):
+        if not step.above:
+            return k, (
+                f"Of what {k} component{'' if k == 1 else 's'} leave{'s' if k == 1 else ''}, the next explains "
+                f"{percent(step.share)}; in {e.options.level:.0%} of {what} it explains at most {percent(step.limit)}."
+            )
+    return None, f"All {last} components that can be tested are above those of {what}; there may be more."
+
+
+class _Test:
+    """The table, its components, and the references drawn from what some of them leave."""
+
+    def __init__(self, e: Evidence, destroy: Destroy, rng: np.random.Generator) -> None:
+        self.evidence, self.destroy, self.rng = e, destroy, rng
+        self.level, self.draws = e.options.level, e.repeats(*_DRAWS)
+        self.units = (tracy_widom(self.level) - MEAN) / STANDARD_DEVIATION
+
+    def together(self) -> int:
+        """The number of components before the last steep fall at which all of them are above noise; 0 if none."""
+        for fall in self.evidence.falls(_FALL)[::-1].tolist():
+            if fall < min(self.evidence.most, self.evidence.short - 1) and self._stands_apart(fall):
+                return int(fall)
+        return 0
+
+    def _stands_apart(self, fall: int) -> bool:
+        if self.step(fall - 1, made_of=fall - 1).above:
+            return True
+        # A reference that includes the component itself has no power where few directions are left. Without it, the
+        # reference is that of noise only if the noise is alike everywhere: a row or column of its own would be gone.
+        few = self.evidence.short - fall < _ENOUGH
+        return (
+            few
+            and is_white(self.evidence.remainder(fall), self.evidence.rng(10))
+            and (self.step(fall - 1, made_of=fall).above)
+        )
+
+    def steps(self, start: int, last: int) -> Iterator[tuple[int, Step]]:
+        for k in range(start, last):
+            yield k, self.step(k, made_of=k)
+
+    def step(self, k: int, *, made_of: int) -> Step:
+        """Component k + 1, against references made of what the first `made_of` components leave."""
+        shares = self.evidence.shares
+        share = min(float(shares[k]) / max(1.0 - float(shares[:k].sum()), 1e-300), 1.0)
+        if shares[k] <= 1e-12:
+            return Step(share, 1.0)
+        space = self.evidence.remainder(k)
+        noise = (space if made_of == k else self.evidence.remainder(made_of)).noise
+        return Step(share, self._limit(noise, space, share))
+
+    def _limit(self, noise: np.ndarray, space: Remainder, share: float) -> float:
+        """The share that noise does not reach at the level of the test."""
+        drawn: list[float] = []
+        allowed = int((1.0 - self.level) * (self.draws + 1) + 1e-9)
+        while len(drawn) < self.draws:
+            count = min(_FIRST, self.draws - len(drawn))
+            drawn += [_first_share(space.projected(self.destroy(noise, self.rng))) for _ in range(count)]
+            mean = float(np.mean(drawn))
+            distance = self.units * float(np.std(drawn, ddof=1)) if len(drawn) > 1 else 0.0
+            if len(drawn) <= _FIRST and not mean - distance / 2 < share < mean + _CLEAR * distance:
+                break
+            if allowed and np.sum(np.asarray(drawn) >= share) >= allowed:
+                return float(np.sort(drawn)[-allowed])
+        return float(np.sort(drawn)[-allowed]) if allowed and len(drawn) == self.draws else mean + distance
+
+
+def _first_share(table: np.ndarray) -> float:
+    """l_1 / ||R||^2."""
+    gram = cross_products(table)
+    return float(leading_values(gram, 1)[0] / max(float(np.trace(gram)), 1e-300))

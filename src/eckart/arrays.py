@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -70,22 +69,6 @@ def is_host(array: Array) -> bool:
     return bool(array.device.type == "cpu") if _is_torch(array) else not _is_cupy(array)
 
 
-@lru_cache(maxsize=8)
-def _fast_doubles(kind: tuple[int, int]) -> bool:
-    """Whether a GPU of this compute capability multiplies doubles at least half as fast as floats."""
-    return kind in ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0))
-
-
-def fast_float64(array: Array) -> bool:
-    """Whether products in float64 cost no more than in float32 where the array lives."""
-    if is_host(array):
-        return False
-    if _is_torch(array):
-        return _fast_doubles(sys.modules["torch"].cuda.get_device_capability(array.device))
-    major, minor = divmod(int(array.device.compute_capability), 10)
-    return _fast_doubles((major, minor))
-
-
 def device(array: Array) -> Any:
     """Where the array lives; None for NumPy."""
     return None if isinstance(array, np.ndarray) else array.device
@@ -100,30 +83,6 @@ def to_numpy(array: Array) -> np.ndarray:
     if hasattr(array, "get"):
         return np.asarray(array.get())
     return np.from_dlpack(array)
-
-
-def fetch_later(array: Array) -> Callable[[], np.ndarray]:
-    """The same numbers on the host, once they are asked for; from a GPU they set out now, and nobody waits."""
-    if is_host(array):
-        return lambda: to_numpy(array)
-    if _is_torch(array):
-        torch = sys.modules["torch"]
-        arriving = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
-        arriving.copy_(array, non_blocking=True)
-        event = torch.cuda.Event()
-        event.record(torch.cuda.current_stream(array.device))
-    else:
-        cupyx, cupy = importlib.import_module("cupyx"), sys.modules["cupy"]
-        arriving = cupyx.empty_pinned(array.shape, array.dtype)
-        array.get(out=arriving, blocking=False)
-        event = cupy.cuda.Event(disable_timing=True)
-        event.record()
-
-    def arrived() -> np.ndarray:
-        event.synchronize()
-        return np.asarray(arriving)
-
-    return arrived
 
 
 def from_numpy(array: np.ndarray, like: Array) -> Array:

@@ -8,6 +8,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 import eckart as ek
+from eckart.engine.certificate import residual_bounds
 from eckart.errors import AccuracyWarning
 from eckart.testing import orthonormal
 
@@ -262,3 +263,19 @@ def test_what_blocks_leave_out_may_point_one_way():
             warnings.simplefilter("ignore", AccuracyWarning)
             d = ek.decompose(data, "svd", k=k, solver="lanczos", rng=seed)
         assert_true(d, Truth(data, False, k))
+
+
+@pytest.mark.parametrize("seed", [431869, 1840250763, 97711])
+def test_residual_bounds_enclose_the_leading_eigenvalues(seed):
+    rng = np.random.default_rng(seed)
+    vectors = np.linalg.qr(rng.standard_normal((50, 50)))[0]
+    values = np.sort(rng.uniform(0, 1, 50))[::-1] * np.geomspace(10, 0.1, 50)
+    gram = (vectors * values) @ vectors.T
+    for noise in (1e-1, 1e-4, 1e-8):
+        basis = np.linalg.qr(vectors[:, :9] + noise * rng.standard_normal((50, 9)))[0]
+        complement = np.linalg.qr(np.hstack([basis, rng.standard_normal((50, 41))]))[0][:, 9:]
+        outside = float(np.linalg.eigvalsh(complement.T @ gram @ complement)[-1])
+        found = residual_bounds(basis, gram @ basis, outside, error=0.0)
+        assert np.all(found.lower <= values[:9] + 1e-13)
+        assert np.all(found.upper >= values[:9] - 1e-13)
+        assert found.upper[0] - found.lower[0] <= 200 * noise**2 * values[0] + 1e-12

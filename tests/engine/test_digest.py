@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eckart.engine import digest as module
+from eckart.engine.backends import digest as module
 from eckart.engine.backends.digest import dense_sums, stored_sums
 from eckart.engine.digest import digest, from_limbs, generator, limbs
 from eckart.engine.matrix import open_blocks, open_matrix

@@ -12,7 +12,8 @@ from scipy import sparse
 
 import eckart as ek
 from eckart.arrays import is_sparse
-from eckart.engine import matrix as open_matrix
+from eckart.engine.backends.cuda import transfer
+from eckart.engine.backends.cuda.transfer import Mover
 from eckart.errors import InputError, MemoryBudgetError, ParameterError
 
 torch = pytest.importorskip("torch")
@@ -24,14 +25,14 @@ def card(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A card with some free memory; `taken` lists what was brought there."""
     found = SimpleNamespace(free_bytes=10**9, taken=[])
 
-    def to_device(data: Any, mover: Any) -> Any:
-        if data.shape[0] * data.shape[1] * 8 > mover.free_bytes // 2:
+    def whole(data: Any) -> Any:
+        if data.shape[0] * data.shape[1] * 8 > found.free_bytes // 2:
             return None
         found.taken.append(data)
         return data if is_sparse(data) else torch.as_tensor(np.array(data))
 
-    monkeypatch.setattr(open_matrix, "mover_for", lambda _: found)
-    monkeypatch.setattr(open_matrix, "to_device", to_device)
+    found.whole, found.refuse = whole, lambda shape: Mover.refuse(found, shape)  # type: ignore[arg-type]
+    monkeypatch.setattr(transfer, "mover_for", lambda _: found)
     return found
 
 
@@ -93,7 +94,7 @@ def blocks(card: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> list[tuple
         found.append(block.shape)
         return torch.as_tensor(block)
 
-    monkeypatch.setattr(open_matrix, "_DEVICE_BLOCK_BYTES", 2**12)
+    card.block_bytes, card.depth, card.threads = 2**12, 4, 2
     card.free_bytes, card.like = 2**16, torch.empty((0, 0), dtype=torch.float64)
     card.load, card.accept = load, lambda block: block
     return found

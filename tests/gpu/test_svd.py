@@ -124,7 +124,7 @@ def test_products_with_few_columns(library, turned, shape):
     exact = data.astype(float) - shift
     if turned:
         op, exact = op.transposed(), exact.T
-    if op.skinny(width) is None:
+    if op.products.skinny(width) is None:
         pytest.skip("the kernels are for Hopper")
     factor = np.random.default_rng(1).standard_normal((exact.shape[1], width)).astype("f4")
     product, truth = host(op.normal(on_gpu(factor, library))), exact.T @ (exact @ factor)
@@ -143,15 +143,15 @@ def test_products_with_few_columns(library, turned, shape):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_host_data_are_moved_over_whole_or_in_blocks(method, solver, kind, monkeypatch):
-    from eckart.engine import matrix as open_matrix
+    from eckart.engine.backends.cuda import transfer
 
     data = dense() if kind == "dense" else sparse()
     here = ek.decompose(data, method, k=5, solver=solver)
     whole = ek.decompose(data, method, k=5, solver=solver, device="cuda")
     assert isinstance(whole.right, np.ndarray)  # what came from the host goes back there
     np.testing.assert_allclose(whole.values, here.values, rtol=1e-5)
-    monkeypatch.setattr(open_matrix, "to_device", lambda *_: None)  # as if it did not fit
-    monkeypatch.setattr(open_matrix, "_DEVICE_BLOCK_BYTES", 2**22)
+    monkeypatch.setattr(transfer.Mover, "whole", lambda *_: None)  # as if it did not fit
+    monkeypatch.setattr(transfer, "_BLOCK_BYTES", 2**22)
     blocks = ek.decompose(data, method, k=5, solver=solver, device="cuda")
     np.testing.assert_allclose(blocks.values, here.values, rtol=1e-5)
     np.testing.assert_allclose(blocks.right, here.right, atol=2e-3)
@@ -299,3 +299,22 @@ def test_dependence_that_no_pivot_shows(library):
     found = host(orthogonal.orthonormalize(on_gpu(columns, library)))
     assert found.shape[1] < 24
     np.testing.assert_allclose(found.T @ found, np.eye(found.shape[1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("form", ["rows", "columns", "strided", "sparse"])
+def test_the_digest_is_that_of_the_host(library, dtype, form):
+    from eckart.engine.digest import begin_digest, digest
+    from eckart.engine.matrix import open_matrix
+
+    for rows, columns in ((1, 1), (3001, 37), (37, 3001), (500, 64)):
+        data = sparse(rows, columns, dtype) if form == "sparse" else dense(rows, columns, dtype)
+        there = on_gpu(data, library)
+        if form == "columns":
+            there = on_gpu(np.ascontiguousarray(data.T), library).T
+        if form == "strided":
+            data, there = data[::3], there[::3]
+        matrix = open_matrix(there).matrix
+        begin_digest(matrix)
+        assert digest(matrix) == digest(open_matrix(data).matrix)

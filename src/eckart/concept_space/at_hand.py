@@ -17,7 +17,7 @@ from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions
 from eckart.concept_space.vectors import in_float64, joined, unit_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.gather import dense, entries_per_row, rows_between
+from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
 from eckart.io.open_rows import open_table
@@ -59,7 +59,7 @@ class Rows:
     def known_there(self, start: int, stop: int) -> Array:
         """Which entries of the rows start..stop are not 0, as a dense array on their device."""
         assert self.opened is not None
-        rows = rows_between(self.opened.matrix.matrix, start, stop)
+        rows = self.opened.matrix.backend.rows_between(self.opened.matrix.matrix, start, stop)
         return (dense(rows) if isinstance(rows, DeviceCsr) else rows) != 0
 
     def known(self, start: int, stop: int) -> tuple[Numbers, Numbers]:
@@ -78,7 +78,7 @@ class Rows:
         assert self.opened is not None
         matrix = self.opened.matrix
         if matrix.resident and isinstance(matrix.matrix, DeviceCsr):
-            return rows_between(matrix.matrix, start, stop).to_host()
+            return matrix.backend.rows_between(matrix.matrix, start, stop).to_host()
         rows = matrix.rows(slice(start, stop))
         return rows if is_sparse(rows) else to_numpy(rows)
 

@@ -17,8 +17,8 @@ from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_num
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.vectors import beside, in_float64, row_squares, times, triangle, unit_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.cuda.gather import squares_about
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.gather import squares_about
 from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError

@@ -18,9 +18,9 @@ from eckart.cur.rank_k import Axes, Found, Wanted, certified_axes, fit, raw
 from eckart.cur.result import assemble, shortages
 from eckart.cur.slices import squares_both_ways
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.cuda.gather import all_finite, dense_columns
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.gather import all_finite, dense_columns, take_columns
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import generator
 from eckart.engine.svd import reconstruct_from_axes
@@ -107,7 +107,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     if isinstance(matrix.matrix if matrix.resident else None, DeviceCsr):
         entries = times_power_of_two(dense_columns(matrix.matrix, places), -opened.exponent)
     else:
-        entries = take_columns(matrix.matrix, places) if matrix.resident else matrix.columns(places)
+        entries = matrix.backend.take_columns(matrix.matrix, places) if matrix.resident else matrix.columns(places)
     if is_sparse(entries):
         entries = np.ldexp(entries.toarray(), -opened.exponent if matrix.resident else 0)
     _refuse_bad_entries(opened, entries)

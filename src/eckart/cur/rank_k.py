@@ -17,8 +17,9 @@ from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
 from eckart.cur.slices import fold_slices, squares_both_ways
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.cuda.gather import dense
+from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.gather import dense, take_columns, take_rows
 from eckart.engine.matrix import Opened
 from eckart.engine.svd import find_axes, plan_axes
 from eckart.errors import MemoryBudgetError
@@ -172,7 +173,7 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
     if wanted.core == "best":
         core, missed = cur_core.best_core(seen, space, cutoff)
     else:
-        crossing = to_numpy(_scaled(opened, take_columns(stored, columns.places)))
+        crossing = to_numpy(_scaled(opened, backend_of(stored).take_columns(stored, columns.places)))
         crossing = crossing * rows.scales[:, None] * columns.scales
         core, missed = cur_core.intersection_core(seen, space, crossing, cutoff)
     error, rounding = _error(opened, seen, missed, space)
@@ -203,7 +204,7 @@ def _check_memory(opened: Opened, wanted: Wanted, k: int) -> None:
 def rows_as_stored(opened: Opened, places: np.ndarray) -> Any:
     """Some rows in the units of the data."""
     matrix = opened.matrix
-    stored = take_rows(matrix.matrix, places) if matrix.resident else matrix.rows(places)
+    stored = matrix.backend.take_rows(matrix.matrix, places) if matrix.resident else matrix.rows(places)
     return unscaled(opened, stored) if matrix.sparse and matrix.resident else stored
 
 

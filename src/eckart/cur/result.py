@@ -15,8 +15,9 @@ from eckart.cur.rank_k import Axes, Found, Wanted, unscaled, working_bytes
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.cuda.gather import as_sparse, dense
+from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.gather import as_sparse, dense, take_columns, take_rows
 from eckart.engine.matrix import Opened
 from eckart.errors import NotFiniteError
 from eckart.result import Certificate, Decomposition
@@ -97,7 +98,7 @@ def _columns(opened: Opened, found: Found) -> Any:
     matrix, pieces = opened.matrix, found.seen.stored
     if pieces[0] is None:
         # Arrays on a device are at hand as they were given.
-        whole = take_columns(matrix.matrix, found.columns.places)
+        whole = matrix.backend.take_columns(matrix.matrix, found.columns.places)
         whole = unscaled(opened, whole) if matrix.sparse else whole
     elif is_sparse(pieces[0]):
         from scipy import sparse
@@ -193,8 +194,8 @@ def _bounds(axes: Axes, found: Found, wanted: Wanted, norm: float) -> dict[str, 
     if wanted.select == "volume" and enough:
         bounds["volume"] = cur_bounds.volume(used, best)
     if wanted.select == "pivot" and enough and axes.left is not None:
-        right = to_numpy(take_rows(axes.right, found.columns.places))[:, :used]
-        left = to_numpy(take_rows(axes.left, found.rows.places))[:, :used]
+        right = to_numpy(backend_of(axes.right).take_rows(axes.right, found.columns.places))[:, :used]
+        left = to_numpy(backend_of(axes.left).take_rows(axes.left, found.rows.places))[:, :used]
         bounds["pivot"] = cur_bounds.pivot(right, left, best)
     return bounds
 

@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
-from eckart.engine import gather
 from eckart.engine.backends import host_csr as sparse_rows
-from eckart.engine.backends.cuda import device_rows
+from eckart.engine.backends.cuda import device_rows, gather
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks

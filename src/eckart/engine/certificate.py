@@ -15,6 +15,8 @@ which is the Schur complement of the matrix above.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from eckart.arrays import Array
@@ -42,7 +44,7 @@ def upper_bounds(
     coupling : R_c, for the last columns of M if it has fewer columns than T
     complement : s
     count : number of bounds
-    prototype : an array on the device that may solve a large eigenproblem
+    prototype : an array that shows where a large eigenproblem may be solved
     """
     size, border = projected.shape[0], coupling.shape[0]
     matrix = np.zeros((size + border, size + border))
@@ -54,6 +56,40 @@ def upper_bounds(
     bounds = np.full(count, complement)
     bounds[: len(found)] = np.maximum(found, complement)
     return bounds
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Ritz pairs of G with bounds for its leading eigenvalues; `error` is the rounding contained in them."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    residuals: np.ndarray
+    error: float
+
+
+def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, error: float) -> Bounded:
+    """Rayleigh-Ritz with an orthonormal basis Q, given G Q and s >= the largest eigenvalue of G outside of Q.
+
+    Each column of `product` is off by `error` at most, so T and R by sqrt(q) times that in norm, and each eigenvalue by
+    twice as much.
+    """
+    count = basis.shape[1]
+    table = basis.T @ product
+    table = (table + table.T) / 2.0
+    rest = product - basis @ table
+    triangle: np.ndarray = np.linalg.qr(rest)[1]
+    values, turn = np.linalg.eigh(table)
+    values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
+    upper = upper_bounds(table, triangle, outside, count)
+    largest = max(float(upper[0]), outside)
+    unit = np.finfo(np.float64).eps
+    lost = float(np.linalg.norm(basis.T @ basis - np.eye(count))) + unit * len(basis)
+    slack = 2.0 * np.sqrt(count) * error + (4.0 * lost + 8.0 * unit * np.sqrt(count + len(triangle))) * largest
+    residuals = np.sqrt(np.sum((rest @ turn) ** 2, axis=0)) + slack
+    return Bounded(values, basis @ turn, values - slack, upper + slack, residuals, float(slack))
 
 
 def needed_complement(projected: np.ndarray, coupling: np.ndarray, index: int, limit: float, above: int) -> float:

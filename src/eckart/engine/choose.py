@@ -1,23 +1,19 @@
 """Which solver, how many reads, how much memory, and why, from counts of operations and measured rates.
 
-The rates are those of a two-core machine; only their ratios matter for the choice.
+The rates are those of the backend of the data (`Costs`); only their ratios matter for the choice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from eckart.engine.backends.base import Costs
+from eckart.engine.backends.host import HostBackend
 from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
 
-_RATE = {"float32": 1.6e11, "float64": 8e10}
-"""Multiplications and additions a second in dense products."""
-_SPARSE_RATE = 1.5e10
-_DEVICE_RATE = {"float32": 4e13, "float64": 4e13}
-_DEVICE_SPARSE_RATE = 2e12
-"""The same on a GPU."""
 _EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
 _REFINE = 6.0e-10
@@ -42,8 +38,8 @@ class Shape:
     precision: str
     block_bytes: int = 0
     """Size of the blocks that the data are read in; 0 when they are in memory."""
-    device: bool = False
-    """On a GPU."""
+    costs: Costs = HostBackend.costs
+    """What work costs where the data are."""
 
     @property
     def long(self) -> int:
@@ -52,14 +48,6 @@ class Shape:
     @property
     def short(self) -> int:
         return min(self.rows, self.columns)
-
-    @property
-    def dense_rate(self) -> float:
-        return (_DEVICE_RATE if self.device else _RATE)[self.precision]
-
-    @property
-    def sparse_rate(self) -> float:
-        return _DEVICE_SPARSE_RATE if self.device else _SPARSE_RATE
 
 
 @dataclass(frozen=True)
@@ -149,11 +137,11 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     if shape.sparse:
         # Each row multiplies its stored entries with each other.
-        product = shape.entries * (shape.entries / max(shape.long, 1)) / shape.sparse_rate * 4
+        product = shape.entries * (shape.entries / max(shape.long, 1)) / shape.costs.sparse_rate * 4
     else:
-        product = shape.long * n * n / shape.dense_rate
+        product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
-    cost = product + eigen * float(n) ** 3 / (8.0 if shape.device else 1.0)
+    cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
     reads = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.
@@ -163,15 +151,15 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
 def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     k = request.k if request.k is not None else 32
-    block = _device_width(k, n) if shape.device and not shape.sparse else block_width(k, n)
+    block = block_width(k, n, None if shape.sparse else shape.costs.dense_blocks)
     capacity = min(n, max(6 * k, 2 * k + 10 * block, 512 if request.k is not None else 1024))
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8
     width = block + 5
     product = 4.0 * (shape.entries if shape.sparse else shape.long * n) * width
-    read = product / (shape.sparse_rate if shape.sparse else shape.dense_rate)
-    basis = steps * 4.0 * n * (steps * width / 2) * width / (_DEVICE_RATE if shape.device else _RATE)["float64"]
+    read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
+    basis = steps * 4.0 * n * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
     cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
     # A proof phase has a basis of its own, and rounding is measured with 16 columns at a time.
     probes = min(n, PROBES * MOST_PASSES) + 4 * WIDTH
@@ -183,12 +171,10 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     return cost, Choice("lanczos", steps, peak, why, block, capacity)
 
 
-def block_width(k: int, size: int) -> int:
-    """Wide enough for few reads, narrow enough for a deep basis: about three quarters of k, in steps of eight."""
-    width = 8 * max(2, round(0.75 * k / 8))
-    return max(1, min(width, 64, size))
+def block_width(k: int, size: int, given: tuple[int, int] | None = None) -> int:
+    """Wide enough for few passes, narrow enough for a deep basis: about three quarters of k, in steps of eight.
 
-
-def _device_width(k: int, size: int) -> int:
-    """With the eight probes that join later, 32 or 64: what our kernels for dense rows take at a time."""
-    return max(1, min(24 if k <= 16 else 56, size))
+    Where widths are `given`, the first for k up to 16, the second for more.
+    """
+    width = min(8 * max(2, round(0.75 * k / 8)), 64) if given is None else given[0 if k <= 16 else 1]
+    return max(1, min(width, size))

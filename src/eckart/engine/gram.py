@@ -11,7 +11,7 @@ every number of the data:
     freedom for each column of Z): with the leading triplet (s, x, y) of G - G^, ||(G - G^) Z|| >= s ||y^T Z||, and
     y^T Z is standard normal.
 
-Outside of Q, G^ is at most l_{q+1}, hence G at most l_{q+1} + eta, and `solution.residual_bounds` turns that and
+Outside of Q, G^ is at most l_{q+1}, hence G at most l_{q+1} + eta, and `certificate.residual_bounds` turns that and
 the residual of Q in float64 into bounds for the wanted values.
 """
 
@@ -22,11 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from eckart.arrays import Array, fast_float64, from_numpy, namespace, to_numpy
+from eckart.arrays import Array, from_numpy, namespace, to_numpy
+from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.certificate import residual_bounds
 from eckart.engine.digest import generator
 from eckart.engine.direct import check_finite, singular_triplets
-from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick, residual_bounds
+from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
 from eckart.engine.threads import one_blas_thread
@@ -43,7 +45,7 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
     """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
     rows, size = problem.shape
     # Products of stored entries cost the same in float64.
-    cheap = rows * size * size <= _FAST_WORK or problem.sparse or fast_float64(problem.workbench)
+    cheap = rows * size * size <= _FAST_WORK or problem.sparse or backend_of(problem.workbench).fast_float64
     few = request.k is None or 4 * (request.k + _EXTRA + _RANDOM) <= size
     if problem.precision != "float64" and (full or cheap or request.smallest or not few):
         problem.sharpen()

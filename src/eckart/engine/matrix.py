@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import dtype_name, is_array, is_host, is_sparse, namespace, to_numpy
-from eckart.engine.backends import host_csr as sparse_rows
-from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
-from eckart.engine.backends.cuda.transfer import mover_for, to_device
+from eckart.arrays import dtype_name, is_array, is_sparse, namespace
+from eckart.engine.backends.host_csr import as_csr
+from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
 from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
@@ -24,7 +23,7 @@ from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.environment import free_memory
-from eckart.errors import DataWarning, InputError, MemoryBudgetError, MissingValuesError
+from eckart.errors import DataWarning, InputError, MissingValuesError
 from eckart.io.open_rows import too_large
 from eckart.io.rows import MemoryRows, edges_for, largest_block
 
@@ -58,8 +57,8 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     if isinstance(data, Source):
         about = data.about
         data = _whole(data)
-    elif (stored := as_device_csr(data)) is not None:
-        return _open_device_sparse(stored, about)
+    elif (stored := stored_elsewhere(data)) is not None:
+        return _open_sparse(stored, about)
     elif not is_array(data) and not is_sparse(data):
         data, about = _from_frame_or_list(data, about)
     if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
@@ -94,41 +93,27 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
 
 
-_DEVICE_BLOCK_BYTES = 2**29
-_DEVICE_BLOCKS = 16
-"""A card has room for so many at least: four on their way, and what the one at work is turned into."""
-
-
 def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
-    """Host data for a GPU: moved there whole where they fit, else block by block as they are read."""
-    _check_device(data, device)
-    mover = mover_for(device)
+    """Host data for another device: moved there whole where they fit, else block by block as they are read."""
+    transfer = transfer_to(device, data)
     opened = open_matrix(data, memory=memory, stream=stream)
     if opened.matrix.resident:
         given = as_given(opened)
-        moved = to_device(given, mover)
+        moved = transfer.whole(given)
         if moved is not None:
             return replace(open_matrix(moved), about=opened.about)
-        size = min(_DEVICE_BLOCK_BYTES, mover.free_bytes // _DEVICE_BLOCKS)
-        opened = open_blocks(MemoryRows(given, opened.about), memory, size=size)
-    opened.matrix.reading.mover = mover
+        opened = open_blocks(MemoryRows(given, opened.about), memory, size=transfer.block_bytes)
+    opened.matrix.reading.transfer = transfer
     return opened
 
 
 def taken_to(data: Any, device: str) -> tuple[Any, About]:
-    """All of host data on a GPU, in the library there, and what is known beside them; refused where they do not fit."""
-    _check_device(data, device)
-    mover = mover_for(device)
+    """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
+    transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk
-    given = as_given(opened) if opened.matrix.resident else None
-    moved = None if given is None else to_device(given, mover)
+    moved = transfer.whole(as_given(opened)) if opened.matrix.resident else None
     if moved is None:
-        rows, columns = opened.matrix.shape
-        raise MemoryBudgetError(
-            f"The table of {rows:,} x {columns:,} would take more than half of the {mover.free_bytes / 1e9:.3g} GB "
-            "that are free on the GPU, and this method needs it there whole. Leave device= out, and the host works on "
-            "it, in blocks where it must; 'pca' and 'svd' take such a table to the GPU block by block."
-        )
+        transfer.refuse(opened.matrix.shape)
     return moved, opened.about
 
 
@@ -140,13 +125,6 @@ def as_given(opened: Opened) -> Any:
     matrix = matrix.copy()
     matrix.data = np.ldexp(matrix.data, -opened.exponent)
     return matrix
-
-
-def _check_device(data: Any, device: str) -> None:
-    if not device.startswith("cuda"):
-        raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
-    if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
-        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
 
 
 def _whole(source: Source) -> Any:
@@ -173,32 +151,22 @@ def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
 
 
 def _open_sparse(data: Any, about: About) -> Opened:
+    """A SciPy matrix of any format, or CSR rows in another place."""
     _check_shape(data.shape)
-    check_sparse(data)
-    data = sparse_rows.as_csr(data)
-    if data.dtype.kind == "c":
-        raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
+    if is_sparse(data):
+        check_sparse(data)
+        data = as_csr(data)
+        if data.dtype.kind == "c":
+            raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
     if data.dtype not in (np.float32, np.float64):
         data = data.astype(np.float64)
-    if data.nnz > data.shape[0] * data.shape[1] / 2:
+    if is_sparse(data) and data.nnz > data.shape[0] * data.shape[1] / 2:
         # More than half full: as a dense array it takes less memory, and an offset costs no digits.
         return _open_dense(data.toarray(), about)
-    largest = float(np.fmax.reduce(np.abs(data.data), initial=0.0))  # missing values have no size
-    exponent = safe_exponent(largest, str(data.dtype))
-    given = data
+    csr = backend_of(data).csr
+    exponent, given = safe_exponent(csr.largest(data), str(data.dtype)), data
     if exponent:
-        data = data.copy()
-        data.data = np.ldexp(data.data, exponent)
-    return Opened(RowBlocks(data, precision=str(data.dtype), given=given), about, exponent)
-
-
-def _open_device_sparse(data: DeviceCsr, about: About) -> Opened:
-    _check_shape(data.shape)
-    if data.dtype not in (np.float32, np.float64):
-        data = data.astype(np.float64)
-    exponent, given = safe_exponent(float(abs(data.data).max()) if data.nnz else 0.0, str(data.dtype)), data
-    if exponent:
-        data = replace(data, data=data.data * data.dtype.type(2.0) ** exponent)
+        data = csr.times_power_of_two(data, exponent)
     return Opened(RowBlocks(data, precision=str(data.dtype), given=given), about, exponent)
 
 
@@ -207,7 +175,7 @@ def _open_dense(data: Any, about: About) -> Opened:
     _check_shape(data.shape)
     precision = "float32" if dtype_name(data) == "float32" else "float64"
     dtype = getattr(namespace(data), precision)
-    exponent = safe_exponent(_largest(data), precision)
+    exponent = safe_exponent(backend_of(data).largest(data, *SAFE[precision]), precision)
     return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), about, exponent)
 
 
@@ -273,25 +241,3 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
         )
-
-
-def _largest(data: Any) -> float:
-    """Largest modulus: of a sample first, of all only when the sample is out of the safe range."""
-    stride = -(-data.shape[0] // max(1, min(256, 500_000 // data.shape[1])))
-    if not is_host(data):
-        xp = namespace(data)
-        largest = float(xp.max(xp.abs(data[::stride, :])))
-        low, high = SAFE["float32" if dtype_name(data) == "float32" else "float64"]
-        return largest if low < largest < high else float(xp.max(xp.abs(data)))
-    sample = to_numpy(data[::stride, :])
-    sample = sample if sample.dtype == np.float32 else sample.astype(np.float64, copy=False)
-    with np.errstate(invalid="ignore"):
-        largest = float(np.fmax.reduce(np.abs(sample), axis=None, initial=0.0))
-    low, high = SAFE["float32" if dtype_name(data) == "float32" else "float64"]
-    if low < largest < high:
-        return largest
-    whole = to_numpy(data)
-    rows = range(0, whole.shape[0], 65536)
-    return max(
-        float(np.fmax.reduce(np.abs(whole[i : i + 65536].astype(np.float64)), axis=None, initial=0.0)) for i in rows
-    )

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
-from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.gather import sums_about
+from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
@@ -66,7 +65,7 @@ def pack(operator: Operator, right: Array) -> tuple[Any, np.ndarray]:
 def measured_rows(block: RowBlocks, packed: Array) -> np.ndarray:
     """B Q and, as one more column, the squared norms of the rows of B, of one block of A's rows; `packed` as above.
 
-    All of it is beside the block, which may have been taken to a GPU.
+    All of it is where the block is.
     """
     right, centre, scale = packed[:, :-2], packed[:, -2], 1.0 / packed[:, -1]
     count = block.shape[0]
@@ -99,20 +98,10 @@ def _stored_squares(
     matrix: Any, left: Array | None, right: Array | None, scale: Array | None, *, across: bool
 ) -> np.ndarray:
     """sum (g - l r)^2 / scale^2 over all entries = sum over stored ones of g (g - 2 l r) / scale^2, and l^2 r^2."""
-    from scipy import sparse
-
     rows, columns = matrix.shape
     factor = np.ones(columns) if scale is None else 1.0 / to_numpy(scale) ** 2
     left_, right_ = (np.zeros(n) if v is None else to_numpy(v) for v, n in ((left, rows), (right, columns)))
-    if isinstance(matrix, DeviceCsr):
-        sums = sums_about(matrix, left_, right_, factor, across=across)
-    else:
-        data, places = matrix.data.astype(np.float64), matrix.indices
-        entries = data * (data - 2.0 * np.repeat(left_, np.diff(matrix.indptr)) * right_[places]) * factor[places]
-        if across:
-            sums = np.bincount(places, weights=entries, minlength=columns)
-        else:
-            sums = sparse.csr_array((entries, places, matrix.indptr), shape=matrix.shape).sum(axis=1)
+    sums = backend_of(matrix).csr.squares_about(matrix, left_, right_, factor, across=across)
     if across:
         return np.asarray(np.maximum(sums + float(left_ @ left_) * right_**2 * factor, 0.0))
     return np.asarray(np.maximum(sums + left_**2 * float(right_**2 @ factor), 0.0))

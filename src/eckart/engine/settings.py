@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import is_array, to_numpy
-from eckart.engine.gather import take_rows
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
@@ -111,11 +110,11 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
-    places, given = np.flatnonzero(kept), opened.matrix.given
+    places, given, backend = np.flatnonzero(kept), opened.matrix.given, opened.matrix.backend
     matrix = replace(
         opened.matrix,
-        matrix=take_rows(opened.matrix.matrix, places),
-        given=None if given is None else take_rows(given, places),
+        matrix=backend.take_rows(opened.matrix.matrix, places),
+        given=None if given is None else backend.take_rows(given, places),
     )
     names = opened.about.row_names
     about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))

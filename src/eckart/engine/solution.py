@@ -91,45 +91,6 @@ def is_undecided(share: float | None, low: np.ndarray, high: np.ndarray, total: 
     return short or float(np.sum(high[: k - 1])) >= share * (total - error)
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """Ritz pairs of G with bounds for its leading eigenvalues; `error` is the rounding contained in them."""
-
-    values: np.ndarray
-    vectors: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    residuals: np.ndarray
-    error: float
-
-
-def residual_bounds(basis: np.ndarray, product: np.ndarray, outside: float, *, error: float) -> Bounded:
-    """Rayleigh-Ritz with an orthonormal basis Q, given G Q and s >= the largest eigenvalue of G outside of Q.
-
-    With T = Q^T G Q and R = G Q - Q T, of Gram matrix R^T R = C^T C: eig(T) are lower bounds, and
-
-        lambda_i(G) <= max(s, lambda_i([[T, C^T], [C, s I]])),
-
-    because G is at most [[T, R^T], [R, s I]] in a basis that begins with Q. Each column of `product` is off by `error`
-    at most, so T and R by sqrt(q) times that in norm, and each eigenvalue by twice as much.
-    """
-    count = basis.shape[1]
-    table = basis.T @ product
-    table = (table + table.T) / 2.0
-    rest = product - basis @ table
-    triangle: np.ndarray = np.linalg.qr(rest)[1]
-    values, turn = np.linalg.eigh(table)
-    values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
-    whole = np.block([[table, triangle.T], [triangle, outside * np.eye(len(triangle))]])
-    upper = np.maximum(np.linalg.eigvalsh(whole)[::-1][:count], outside)
-    largest = max(float(upper[0]), outside)
-    unit = np.finfo(np.float64).eps
-    lost = float(np.linalg.norm(basis.T @ basis - np.eye(count))) + unit * len(basis)
-    slack = 2.0 * np.sqrt(count) * error + (4.0 * lost + 8.0 * unit * np.sqrt(len(whole))) * largest
-    residuals = np.sqrt(np.sum((rest @ turn) ** 2, axis=0)) + slack
-    return Bounded(values, basis @ turn, values - slack, upper + slack, residuals, float(slack))
-
-
 ATTAINABLE = 2e-8
 """Bounds this close, relative to the largest value, count as proved: for small values float64 allows no more."""
 

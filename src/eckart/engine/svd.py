@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_host, is_sparse, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows
@@ -239,7 +240,8 @@ def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
     size = bytes_read_at_once(matrix)
-    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, not is_host(matrix.like))
+    costs = backend_of(matrix.like).costs
+    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver
@@ -267,7 +269,7 @@ def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
     sample = opened.matrix.sample(min(64, max(8, 400_000 // opened.matrix.shape[1])))
     xp = namespace(sample)
     mean = xp.mean(sample, axis=0)
-    squares, spread = to_numpy(xp.stack([mean * mean, xp.var(sample, axis=0)]))  # from a GPU in one go
+    squares, spread = to_numpy(xp.stack([mean * mean, xp.var(sample, axis=0)]))  # in one copy
     together, alone = (4.0, 100.0) if opened.matrix.precision == "float32" else (100.0, 1e4)
     if scale:
         alone = together

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, is_host, namespace
-from eckart.engine.backends.written import less_product
+from eckart.arrays import Array, astype, namespace
+from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import Operator, Survey
 
 
@@ -74,8 +74,7 @@ class Centered(Wrapped):
         """B^T B Q from A^T A Q."""
         means_and_sums, mixed = self._correction
         along = means_and_sums @ right
-        # On a GPU the product was made for us, and one operation less counts.
-        return product - mixed @ along if is_host(product) else less_product(product, mixed, along)
+        return backend_of(product).subtract(product, mixed, along)  # the product was made for us
 
     @cached_property
     def _correction(self) -> tuple[Array, Array]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.backends.orthogonal import flip_signs
-from eckart.engine.byte_digest import Digest
 from eckart.engine.certificate import undetermined_groups
+from eckart.engine.digest import ArrayDigest
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
 from eckart.errors import MemoryBudgetError
@@ -67,7 +67,7 @@ def embed_all(
     _check_memory(peak, memory, rows)
     squares = _all_squares(graph, dtype)
     # Whoever makes the data must not know the probes: they depend on every edge.
-    rng = Digest().add(graph.first).add(graph.index).add(graph.weight).generator(seed, "Isomap")
+    rng = ArrayDigest().add(graph.first).add(graph.index).add(graph.weight).generator(seed, "Isomap")
     solution = scaling.scale(squares, k, dense=dense, tolerance=tolerance, rng=rng)
     positive = _positive(solution)
     signs = flip_signs(solution.vectors)

@@ -13,9 +13,9 @@ from scipy import linalg
 
 from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
-from eckart.engine.byte_digest import probe_generator
+from eckart.engine.backends.select import backend_of
 from eckart.engine.certify import word
-from eckart.engine.rows import cross_products
+from eckart.engine.digest import array_generator
 from eckart.engine.solution import Solution
 from eckart.errors import InputError
 from eckart.kernel_pca.centered import off_mean
@@ -67,11 +67,13 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         most=rank_limit(matrix.size, settings), rng=settings.random, precision=precision,
     )  # fmt: skip
     _refuse_indefinite(made, matrix.diagonal)
-    axes = wanted_axes(factor_axes(made.factor, settings.k or len(made.pivots), cross_products), made, settings)
+    axes = wanted_axes(
+        factor_axes(made.factor, settings.k or len(made.pivots), backend_of(made.factor).cross_products), made, settings
+    )
     index = from_numpy(made.pivots, matrix.diagonal)
     block = matrix.block(index)
     triangle = triangle_of(block + 0.0)
-    probes = probe_generator(settings.probe_seed, rows, "kernel PCA by Cholesky")
+    probes = array_generator(settings.probe_seed, rows, "kernel PCA by Cholesky")
     evidence, small, image = read_kernel(matrix, made, axes, through(triangle, axes)["dual"], probes)
     scores, turn = _ritz(image)
     turn = turn * flip_signs(scores)

@@ -19,13 +19,13 @@ from eckart.arrays import (
     Array,
     astype,
     empty_rows,
-    fast_float64,
     from_numpy,
     is_host,
     is_numpy,
     namespace,
     to_numpy,
 )  # fmt: skip
+from eckart.engine.backends.select import backend_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.backends.written import less_product, put_product
 from eckart.engine.parallel import each, fold
@@ -220,7 +220,7 @@ def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Arr
     xp = namespace(factor)
     strips = _strips(factor, factor.shape[0])
     mean = _row_means(factor, strips)
-    centre = astype(mean, xp.float64 if fast_float64(factor) else factor.dtype)[:, None]
+    centre = astype(mean, xp.float64 if backend_of(factor).fast_float64 else factor.dtype)[:, None]
 
     def step(strip: slice) -> Array:
         return astype(cross_products((factor[:, strip] - centre).T), xp.float64)

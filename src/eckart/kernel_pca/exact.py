@@ -10,9 +10,9 @@ import numpy as np
 
 from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_beside
-from eckart.engine.byte_digest import probe_generator
 from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
+from eckart.engine.digest import array_generator
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Request, Solution
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
@@ -142,7 +142,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
         found = solve_few(
             matrix, request, block=plan.settings["block"], capacity=capacity if k else min(matrix.size, 1024),
-            rng=probe_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
+            rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)
     vectors = found.solution.vectors[:, : len(values)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.backends.symmetric import leading_pairs
-from eckart.engine.byte_digest import Digest
+from eckart.engine.digest import ArrayDigest
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Solution
@@ -94,7 +94,7 @@ class _Run:
     def __init__(self, opened: Opened, kernel: Kernel, settings: KernelSettings) -> None:
         self.opened, self.kernel, self.settings = opened, kernel, settings
         self.matrix = replace(opened.matrix, exponent=0)
-        self.digest, self.first_read = Digest(), self.matrix.reading.reads + 1
+        self.digest, self.first_read = ArrayDigest(), self.matrix.reading.reads + 1
         sample = opened.matrix.sample()
         self.shift = None if opened.matrix.sparse or kernel.name != "rbf" else np.mean(sample, axis=0)
         if self.shift is not None and opened.exponent:

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
-from eckart.engine.gather import dense, rows_between
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.svd import null_level
 from eckart.errors import DataWarning, InputError
@@ -171,7 +171,7 @@ def _dense(opened: Opened, start: int, stop: int) -> Any:
     if not matrix.resident:
         block = matrix.source.read(start, stop)
         return block.toarray() if is_sparse(block) else block
-    block = rows_between(matrix.matrix, start, stop)
+    block = matrix.backend.rows_between(matrix.matrix, start, stop)
     if isinstance(block, DeviceCsr):
         return times_power_of_two(dense(block), -opened.exponent)
     return np.ldexp(block.toarray(), -opened.exponent) if is_sparse(block) else block

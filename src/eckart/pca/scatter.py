@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
+from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.gather import dense, rows_between
 from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.result import Decomposition
@@ -165,7 +165,8 @@ def _pieces(matrix: Any, step: int) -> Iterator[RowBlocks]:
 
 
 def _slice(matrix: RowBlocks, start: int, stop: int) -> RowBlocks:
-    return replace(matrix, matrix=rows_between(matrix.matrix, start, min(stop, matrix.shape[0])), given=None)
+    piece = matrix.backend.rows_between(matrix.matrix, start, min(stop, matrix.shape[0]))
+    return replace(matrix, matrix=piece, given=None)
 
 
 def _rows(matrix: RowBlocks) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -35,6 +35,7 @@ def same(found: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(found / largest, expected / largest, rtol=0, atol=1e-10)
 
 
+@settings(max_examples=15)
 @given(st.integers(0, 2**16), st.booleans(), st.integers(1, 6), st.sampled_from([(40, 6), (9, 12)]))
 def test_weights_are_repeated_rows(seed: int, scale: bool, k: int, shape: tuple[int, int]) -> None:
     data = random_table(seed, *shape)

@@ -7,8 +7,9 @@ import pytest
 
 import eckart as ek
 from eckart.arrays import is_host as really_on_host
-from eckart.engine import rows as row_blocks
-from eckart.engine.backends import memory as device_memory
+from eckart.engine.backends import select
+from eckart.engine.backends.host import HostBackend
+from eckart.engine.backends.torch import TorchBackend
 from eckart.engine.rows import RowBlocks
 from eckart.errors import MemoryBudgetError
 
@@ -34,8 +35,9 @@ def small_card(monkeypatch):
             yield first, block
 
     plain = RowBlocks.blocks
-    monkeypatch.setattr(device_memory, "is_host", on_host)
-    monkeypatch.setattr(row_blocks, "is_host", on_host)
+    monkeypatch.setattr(select, "is_host", on_host)
+    monkeypatch.setattr(TorchBackend, "fetch_async", HostBackend.fetch_async)
+    monkeypatch.setattr(TorchBackend, "fast_float64", False)
     monkeypatch.setattr(RowBlocks, "blocks", blocks)
     return room
 
@@ -64,6 +66,6 @@ def test_other_errors_pass(small_card, monkeypatch):
     def broken(*_):
         raise RuntimeError("an illegal memory access was encountered")
 
-    monkeypatch.setattr(row_blocks, "cross_products", broken)
+    monkeypatch.setattr(TorchBackend, "cross_products", broken)
     with pytest.raises(RuntimeError, match="illegal memory access"):
         ek.decompose(torch.as_tensor(table(5000)), "pca", k=3, solver="gram")

@@ -256,7 +256,7 @@ class TestTogether:
 
     def test_from_the_shape_alone(self):
         from eckart.engine.blocks.cluster import _together
-        from eckart.engine.blocks.stacked import Task
+        from eckart.engine.blocks.task import Task
 
         narrow, wide = self.stack(70_000, 8), self.stack(9_000, 100)
         assert _together(narrow, Task("gram"), len(narrow.edges) - 1) == 1

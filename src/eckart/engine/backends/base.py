@@ -1,54 +1,95 @@
-"""What a solver asks of the place where its arrays live: random blocks, orthonormal blocks, asynchronous copies.
+"""What depends on where arrays live: one `Backend` for each place, chosen by `select.backend_of`.
 
-`backend_of(prototype)` returns the backend of an array. Solvers call it and never ask where arrays live. The host runs
-everything at once. A GPU runs ahead of the host: blocks are formed first and checked when the host gets to them, and
-speculative work is queued while the host checks convergence.
+    host.py     NumPy, SciPy's CSR rows, and every other library whose arrays are in the memory of the processor
+    device.py   what PyTorch (torch.py) and CuPy (cupy.py) have in common on a GPU
+
+Solvers call these methods and never ask where arrays live. The host does everything at once. A GPU runs ahead of the
+host: the host queues work, reads results when it needs them, and checks blocks after they were formed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from eckart.arrays import Array, empty_rows, fetch_later, from_numpy, is_host, to_numpy
+from eckart.arrays import Array, empty_rows, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
-from eckart.engine.backends.cuda import orthogonal as orthogonal_device
-from eckart.engine.backends.tall import inner, less, times
+from eckart.engine.backends.tall import inner, times
+
+if TYPE_CHECKING:
+    from eckart.engine.backends.csr import CsrFunctions
+    from eckart.engine.backends.memory import Counter
+    from eckart.engine.backends.products import RowProducts
+    from eckart.engine.rows import RowBlocks
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What depends on how expensive columns and convergence checks are."""
+    """What work costs, as far as the choice of a solver and its schedule depend on it."""
 
+    dense_rate: Mapping[str, float]
+    """Multiplications and additions a second in dense products, by precision."""
+    sparse_rate: float
+    """The same in products with CSR rows."""
+    eigen_speed: float
+    """How much faster large eigenproblems are than by LAPACK on the host."""
+    dense_blocks: tuple[int, int] | None
+    """Columns of a Lanczos block for dense rows: for k up to 16, and for more; None where only k counts."""
     probe_threshold: float
     """Probes join when every wanted residual is below this share of the last wanted value."""
     first_check: int
     """Convergence is not checked before the basis has this many times k columns."""
 
 
+class Draft(Protocol):
+    """A block that was formed before anybody has checked it."""
+
+    @property
+    def block(self) -> Array: ...
+
+    def good(self, floor: float, later_floor: float = 0.0) -> bool:
+        """Whether it is orthonormal and nothing longer than `floor` had to be left out."""
+        ...
+
+
 @dataclass
 class Speculation(Generic[Result]):
-    """Work that may turn out to be needed: queued at once on a GPU, done on `take` on the host."""
+    """Work that may turn out to be needed: it is under way already, or done when it is taken."""
 
     work: Callable[[], Result]
-    result: Result | None = None
+    started: bool = False
+    """Whether it is under way, and lost if nobody takes it."""
+    _result: Result | None = None
+
+    def __post_init__(self) -> None:
+        if self.started:
+            self._result = self.work()
 
     def take(self) -> Result:
-        return self.work() if self.result is None else self.result
+        return self.work() if self._result is None else self._result
 
 
-class Backend:
-    """NumPy and other arrays in host memory."""
+class Backend(ABC):
+    """Arrays in one place. `prototype` is an empty array that shows library and device."""
 
-    costs = Costs(probe_threshold=0.1, first_check=0)
+    costs: Costs
+    csr: CsrFunctions
+    """Functions for CSR rows."""
+    synchronous: bool
+    """Whether a result is there when a call returns, so that looking at it costs no waiting."""
+    float32_squares: bool
+    """Whether sums of squares of float32 rows are formed in float32 over a few rows at a time."""
 
     def __init__(self, prototype: Array) -> None:
         self.prototype = prototype
+
+    # Copies
 
     def asarray(self, host: np.ndarray) -> Array:
         return from_numpy(host, self.prototype)
@@ -59,8 +100,11 @@ class Backend:
     def empty(self, rows: int, columns: int) -> Array:
         return empty_rows(rows, columns, self.prototype)
 
+    @abstractmethod
     def fetch_async(self, array: Array) -> Callable[[], np.ndarray]:
-        return fetch_later(array)
+        """The same numbers on the host, once they are asked for; nobody waits for them before."""
+
+    # Random blocks
 
     def normals(self, rng: np.random.Generator, rows: int, columns: int) -> Array:
         """Independent standard normal numbers."""
@@ -70,24 +114,22 @@ class Backend:
         """Independent random signs."""
         return orthogonal.random_start(rng, rows, columns, self.prototype)
 
+    # Tall blocks, in float64
+
     def inner(self, first: Array, second: Array, place: Array | None = None) -> Array:
-        """A^T B in float64."""
+        """A^T B."""
         return inner(first, second, place)
 
     def times(self, tall: Array, small: np.ndarray) -> Array:
         """A S for a small S on the host."""
         return times(tall, from_numpy(np.ascontiguousarray(small), tall))
 
+    @abstractmethod
     def subtract(self, tall: Array, basis: Array, coefficients: Array) -> Array:
         """Z - M C; Z may be overwritten."""
-        return less(tall, basis, coefficients)
 
     def orthonormalize(self, block: Array) -> Array:
         return orthogonal.orthonormalize(block)
-
-    def draft_orthonormal(self, block: Array) -> tuple[Array, Callable[[], bool]]:
-        """(an orthonormal basis of the block, whether it is one): a GPU checks it afterwards."""
-        return orthogonal.orthonormalize(block), lambda: True
 
     def next_block(self, rest: Array, gram: np.ndarray, known: Array, floor: float) -> Array:
         """An orthonormal basis of `rest`, orthogonal to `known`, without directions shorter than `floor`."""
@@ -95,34 +137,66 @@ class Backend:
 
     def outside(self, random: Array, *known: Array) -> tuple[Array, Callable[[], np.ndarray]]:
         """(Q, coordinates): an orthonormal basis of what `random` has outside `known`, and Q^T random."""
-        return orthogonal.outside(random, *known)
+        block, coordinates = orthogonal.outside(random, *known)
+        return block, self.fetch_async(coordinates)
 
-    def draft_next_block(self, rest: Array, gram: Array, known: Array) -> orthogonal_device.Made | None:
-        """The next block, formed before anybody has checked it; None where that saves nothing."""
+    # Running ahead of the host
+
+    def draft_orthonormal(self, block: Array) -> Draft | None:
+        """An orthonormal basis of the block, not checked yet; None where that saves nothing."""
         return None
 
+    def draft_next_block(self, rest: Array, gram: Array | None, *known: Array) -> Draft | None:
+        """An orthonormal basis of what `rest` has outside `known`, not checked yet; None where that saves nothing."""
+        return None
+
+    @abstractmethod
     def speculate(self, work: Callable[[], Result]) -> Speculation[Result]:
-        return Speculation(work)
+        """Work that may be needed: begun now where the host can do something else meanwhile, else when it is taken."""
 
+    # Rows in memory
 
-class DeviceBackend(Backend):
-    """A GPU: the host queues work and reads results when it needs them."""
+    @abstractmethod
+    def products(self, rows: RowBlocks) -> RowProducts:
+        """Products with rows in memory, one pass each."""
 
-    costs = Costs(probe_threshold=0.5, first_check=2)
+    @abstractmethod
+    def within_memory(self, counter: Counter, work: Callable[[], Result]) -> Result:
+        """The result of work on blocks of rows; where memory runs out, done again in smaller blocks."""
 
-    def draft_orthonormal(self, block: Array) -> tuple[Array, Callable[[], bool]]:
-        if not orthogonal_device.usable(block):
-            return super().draft_orthonormal(block)
-        made = orthogonal_device.orthonormalized(block)
-        return made.block, lambda: made.good(0.0)
+    @abstractmethod
+    def cross_products(self, block: Array) -> Array:
+        """A^T A."""
 
-    def draft_next_block(self, rest: Array, gram: Array, known: Array) -> orthogonal_device.Made | None:
-        return orthogonal_device.orthonormalized(rest, gram, known) if orthogonal_device.usable(rest) else None
+    @abstractmethod
+    def largest(self, data: Array, low: float, high: float) -> float:
+        """The largest modulus: of a sample if that is between `low` and `high`, else of all entries."""
 
-    def speculate(self, work: Callable[[], Result]) -> Speculation[Result]:
-        return Speculation(work, work())
+    @abstractmethod
+    def varying(self, rows: Any, reference: np.ndarray) -> np.ndarray:
+        """Whether some entry of each column differs from that of `reference`, exactly."""
 
+    @abstractmethod
+    def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
+        """Both sums of `engine.digest` over rows whose row 0 is row `first`, once they are asked for."""
 
-def backend_of(prototype: Array) -> Backend:
-    """The backend of an array."""
-    return Backend(prototype) if is_host(prototype) else DeviceBackend(prototype)
+    @property
+    @abstractmethod
+    def fast_float64(self) -> bool:
+        """Whether products in float64 cost no more than in float32."""
+
+    def take_rows(self, matrix: Any, places: np.ndarray) -> Any:
+        """A[places, :]."""
+        if is_numpy(matrix) or is_sparse(matrix):
+            return matrix[places]
+        return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=0)
+
+    def take_columns(self, matrix: Any, places: np.ndarray) -> Any:
+        """A[:, places]; no place comes twice."""
+        if is_numpy(matrix) or is_sparse(matrix):
+            return matrix[:, places]
+        return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=1)
+
+    def rows_between(self, matrix: Any, start: int, stop: int) -> Any:
+        """Rows start..stop, entries shared."""
+        return matrix[start:stop, :]

@@ -1,17 +1,20 @@
-"""Digest sums by whole-array operations: the same numbers as the compiled loops, for any library with a bit view.
+"""The sums of `engine.digest`: by compiled loops over host memory, and by operations on whole arrays of any library.
 
-Arithmetic is in signed 64-bit integers, which wrap modulo 2^64 like unsigned ones; a logical right shift is an
-arithmetic one with the sign bits masked off.
+Both give the same numbers. Whole arrays are added up in signed 64-bit integers, which wrap modulo 2^64 like unsigned
+ones; a logical right shift is an arithmetic one with the sign bits masked off.
 """
 
 from __future__ import annotations
 
+import itertools
+import sys
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, namespace
+from eckart.arrays import Array, from_numpy, is_numpy, is_sparse, namespace
+from eckart.engine.parallel import fold
 
 ROW_MULTIPLIER = 0xBF58476D1CE4E5B9
 FIRST_MULTIPLIER = 0x9E3779B97F4A7C15
@@ -19,6 +22,9 @@ SECOND_MULTIPLIER = 0xD6E8FEB86659FD93
 """Odd constants of SplitMix64 and of related mixers (Steele, Lea and Flood 2014, OOPSLA)."""
 _WORDS_AT_A_TIME = {True: 2**15, False: 2**22}
 """On the host what fits into cache; on a device what keeps it busy."""
+_COMPILE_FROM = 2**23
+"""Bytes from which on importing Numba (half a second, once) pays."""
+_ROW_CHUNKS = 16
 
 
 @lru_cache(maxsize=8)
@@ -40,7 +46,7 @@ def dense_sums(block: Array, first: int, salt: int = 0) -> tuple[int, int]:
     for start in range(0, rows, step):
         part = block[start : start + step, :]
         row = _row_terms(np.arange(first + start, first + start + part.shape[0]), block)
-        total = _added(total, _sums((_words(part) ^ keys) + row[:, None]))
+        total = added(total, _sums((_words(part) ^ keys) + row[:, None]))
     return total
 
 
@@ -54,7 +60,7 @@ def stored_sums(data: Array, indices: Array, rows: Array, columns: int, first: i
         bits = data[piece].view(xp.int64 if "float64" in str(data.dtype) else xp.int32)
         words = xp.astype(bits, xp.int64) & (-1 if "float64" in str(data.dtype) else 0xFFFFFFFF)
         row = (xp.astype(rows[piece], xp.int64) + first) * multiplier
-        total = _added(total, _sums((words ^ keys[indices[piece]]) + row))
+        total = added(total, _sums((words ^ keys[indices[piece]]) + row))
     return total
 
 
@@ -100,5 +106,71 @@ def _row_terms(rows: np.ndarray, like: Array) -> Array:
     return _signed(rows.astype(np.uint64) * np.uint64(ROW_MULTIPLIER), like)
 
 
-def _added(total: tuple[int, int], part: tuple[Any, Any]) -> tuple[int, int]:
+def added(total: tuple[int, int], part: tuple[int, int]) -> tuple[int, int]:
     return (total[0] + int(part[0])) % 2**64, (total[1] + int(part[1])) % 2**64
+
+
+# Host memory, by compiled loops
+
+
+def host_sums(data: Any, first: int, workers: int | None) -> tuple[int, int]:
+    """Both sums over a NumPy array or a SciPy CSR matrix."""
+    if is_sparse(data):
+        return _of_csr(data, first, workers)
+    data = _as_float(data)
+    if data.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
+        return dense_sums(data, first)
+    return _of_dense(data, first, workers)
+
+
+def _as_float(data: np.ndarray) -> np.ndarray:
+    """float32 and float64 as they are; every other dtype as the products see it."""
+    return data if data.dtype in (np.float32, np.float64) else data.astype(np.float64)
+
+
+def _of_dense(data: np.ndarray, first: int, workers: int | None) -> tuple[int, int]:
+    from eckart.engine.compiled import digest as compiled
+
+    rows, columns = data.shape
+    single = data.dtype == np.float32
+    keys = column_keys((columns + 1) // 2 if single else columns)
+    bits = np.uint32 if single and (columns % 2 or not data.flags.c_contiguous) else np.uint64
+    by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
+    kernels = {
+        (np.uint64, False): compiled.rows_of_words,
+        (np.uint64, True): compiled.columns_of_words,
+        (np.uint32, False): compiled.rows_of_halves,
+        (np.uint32, True): compiled.columns_of_halves,
+    }
+    kernel = kernels[bits, by_columns]
+
+    def step(piece: tuple[int, int]) -> tuple[int, int]:
+        start, stop = piece
+        if data.flags.forc:
+            one, two = kernel((data.T if by_columns else data).view(bits), keys, start, stop, first)
+        else:
+            part = np.ascontiguousarray(data[start:stop]).view(bits)
+            one, two = kernel(part, keys, 0, stop - start, first + start)
+        return int(one), int(two)
+
+    # Copies of rows that are not contiguous stay small.
+    return fold(step, _pieces(rows, max(_ROW_CHUNKS, data.nbytes >> 22)), added, workers=workers)
+
+
+def _of_csr(data: Any, first: int, workers: int | None) -> tuple[int, int]:
+    from eckart.engine.compiled import digest as compiled
+
+    values = _as_float(data.data)
+    words = values.view(np.uint64 if values.dtype == np.float64 else np.uint32)
+    keys = column_keys(data.shape[1])
+
+    def step(piece: tuple[int, int]) -> tuple[int, int]:
+        one, two = compiled.stored(words, data.indices, data.indptr, keys, *piece, first)
+        return int(one), int(two)
+
+    return fold(step, _pieces(data.shape[0], _ROW_CHUNKS), added, workers=workers)
+
+
+def _pieces(rows: int, count: int) -> list[tuple[int, int]]:
+    edges = np.unique(np.linspace(0, rows, min(count, max(rows, 1)) + 1).astype(int)).tolist()
+    return list(itertools.pairwise(edges))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.engine.exponent import Exponent
 from eckart.engine.operator import Survey, of_powers
 from eckart.engine.parallel import each, fold
 from eckart.engine.threads import threads
@@ -53,6 +54,23 @@ def scale_columns(matrix: Any, factors: np.ndarray) -> Any:
 
     data = matrix.data * factors.astype(matrix.dtype)[matrix.indices]
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def times_power_of_two(matrix: Any, exponent: Exponent) -> Any:
+    """2^e A, with one e or one for each column; the pattern is shared."""
+    from scipy import sparse
+
+    each_entry = exponent if isinstance(exponent, int) else exponent[matrix.indices]
+    return sparse.csr_array((np.ldexp(matrix.data, each_entry), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def largest(matrix: Any) -> float:
+    """The largest modulus."""
+    return float(np.fmax.reduce(np.abs(matrix.data), initial=0.0))  # missing values have no size
+
+
+def on_host(matrix: Any) -> Any:
+    return matrix
 
 
 def dense_rows(matrix: Any, index: slice) -> np.ndarray:
@@ -173,6 +191,17 @@ def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     # Entries that are not stored are zeros, each at the distance `mean` from the mean.
     absent = np.maximum(survey.weight - np.asarray(survey.stored), 0.0)
     return np.asarray(about + absent * mean**2)
+
+
+def squares_about(matrix: Any, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool) -> np.ndarray:
+    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column."""
+    from scipy import sparse
+
+    data, places = matrix.data.astype(np.float64), matrix.indices
+    entries = data * (data - 2.0 * np.repeat(left, np.diff(matrix.indptr)) * right[places]) * factor[places]
+    if across:
+        return np.bincount(places, weights=entries, minlength=matrix.shape[1])
+    return np.asarray(sparse.csr_array((entries, places, matrix.indptr), shape=matrix.shape).sum(axis=1))
 
 
 def longest_sums(matrix: Any) -> tuple[int, int]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any
+from typing import TypeVar
 
-from eckart.arrays import is_host
 from eckart.errors import MemoryBudgetError
 
+Result = TypeVar("Result")
 _BLOCK_BYTES = 2**29
 """On a GPU a block has to keep all of it busy."""
 _LEAST_BLOCK_BYTES = 2**22
@@ -41,33 +40,26 @@ def is_out_of_memory(error: BaseException) -> bool:
     return type(error).__name__ == "OutOfMemoryError"
 
 
-def within_memory(product: Callable[..., Any]) -> Callable[..., Any]:
-    """A product of a matrix, tried again with smaller blocks where the device has no room for it."""
-
-    @wraps(product)
-    def run(matrix: Any, *arguments: Any, **options: Any) -> Any:
-        if is_host(matrix.like):
-            return product(matrix, *arguments, **options)
-        counter, reads = matrix.counter, matrix.counter.reads
-        while True:
-            try:
-                return product(matrix, *arguments, **options)
-            except Exception as error:
-                if not is_out_of_memory(error):
-                    raise
-                said = str(error).partition("\n")[0]
-            # Out of `except`: the error holds on to all arrays of the failed attempt.
-            free_device_memory()
-            if counter.block_bytes <= _LEAST_BLOCK_BYTES:
-                size = counter.block_bytes / 2**20
-                raise MemoryBudgetError(
-                    f"The GPU has no room for the work even in blocks of {size:.3g} MiB ({said}). "
-                    "Free memory there, ask for fewer components, or leave the data on the host and use device='cuda'."
-                )
-            counter.block_bytes //= 4
-            counter.reads = reads
-
-    return run
+def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
+    """The result of work on blocks, done again with smaller ones where the device has no room."""
+    reads = counter.reads
+    while True:
+        try:
+            return work()
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            said = str(error).partition("\n")[0]
+        # Out of `except`: the error holds on to all arrays of the failed attempt.
+        free_device_memory()
+        if counter.block_bytes <= _LEAST_BLOCK_BYTES:
+            size = counter.block_bytes / 2**20
+            raise MemoryBudgetError(
+                f"The GPU has no room for the work even in blocks of {size:.3g} MiB ({said}). "
+                "Free memory there, ask for fewer components, or leave the data on the host and use device='cuda'."
+            )
+        counter.block_bytes //= 4
+        counter.reads = reads
 
 
 def free_device_memory() -> None:

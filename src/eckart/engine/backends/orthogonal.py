@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.linalg import lapack
 
-from eckart.arrays import Array, astype, device, fetch_later, float64, from_numpy, is_host, namespace, to_numpy
+from eckart.arrays import Array, astype, device, float64, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import random as cuda_random
 from eckart.engine.backends.cuda.orthogonal import NEARLY_ORTHOGONAL, WELL_CONDITIONED
@@ -71,19 +69,15 @@ def next_block(rest: Array, gram: np.ndarray, basis: Array, floor: float) -> tup
     return (pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=1)), dropped
 
 
-def outside(random: Array, *bases: Array) -> tuple[Array, Callable[[], np.ndarray]]:
-    """(Q, coordinates): an orthonormal basis of what lies outside of the bases of random columns, and Q^T of these.
-
-    The coordinates arrive when they are asked for.
-    """
+def outside(random: Array, *bases: Array) -> tuple[Array, Array]:
+    """(Q, coordinates): an orthonormal basis of what lies outside of the bases of random columns, and Q^T of these."""
     if orthogonal_device.usable(random):
         made = orthogonal_device.orthonormalized(random, None, *bases)
-        coordinates = fetch_later(inner(made.block, random))
         if made.good(0.0, ROUNDING_ONLY):
-            return made.block, coordinates
+            return made.block, inner(made.block, random)
     left = project_out(random, *bases)
     fresh = orthonormalize(project_out(orthonormalize(left), *bases))
-    return fresh, fetch_later(inner(fresh, left))
+    return fresh, inner(fresh, left)
 
 
 def _longest(gram: np.ndarray) -> float:
@@ -142,13 +136,6 @@ def project_out(block: Array, *bases: Array) -> Array:
         if found <= 1e-6:
             break
     return block
-
-
-def departure(basis: Array, rng: np.random.Generator) -> Callable[[], float]:
-    """About ||I - M^T M||_F, from four random vectors, with a margin of three, once it is asked for."""
-    probes = gaussian(rng, basis.shape[1], 4, basis)
-    error = fetch_later(inner(basis, times(basis, probes)) - probes)
-    return lambda: 3.0 * float(np.sqrt(np.sum(error() ** 2) / 4.0))
 
 
 def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:

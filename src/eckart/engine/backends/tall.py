@@ -10,8 +10,8 @@ import itertools
 
 import numpy as np
 
-from eckart.arrays import Array, is_host, is_numpy
-from eckart.engine.backends.written import less_product, put_product
+from eckart.arrays import Array, is_numpy
+from eckart.engine.backends.written import put_product
 from eckart.engine.parallel import each, fold
 
 _PIECES = 8
@@ -52,7 +52,8 @@ def times(tall: Array, small: Array) -> Array:
 
 def without(tall: Array, basis: Array, coefficients: Array) -> Array:
     """Z - M C."""
-    if not _worth_it(basis, coefficients.shape[1]):
+    # An update of rank two is bound by memory, and threads would not help.
+    if basis.shape[1] <= 2 or not _worth_it(basis, coefficients.shape[1]):
         return tall - basis @ coefficients
     result = _tall(*tall.shape)
 
@@ -62,11 +63,6 @@ def without(tall: Array, basis: Array, coefficients: Array) -> Array:
 
     each(step, _pieces(tall.shape[0]))
     return result
-
-
-def less(tall: Array, basis: Array, coefficients: Array) -> Array:
-    """Z - M C, where nobody needs Z any more."""
-    return without(tall, basis, coefficients) if is_host(tall) else less_product(tall, basis, coefficients)
 
 
 def _tall(rows: int, columns: int) -> np.ndarray:

@@ -23,7 +23,8 @@ from eckart.errors import ClusterError, EckartError, require
 from eckart.fingerprint import in_files
 
 if TYPE_CHECKING:
-    from eckart.engine.blocks.stacked import BlockTask, StackedBlocks
+    from eckart.engine.blocks.stacked import StackedBlocks
+    from eckart.engine.blocks.task import BlockTask
 
 _FAN_IN = 4
 _TRAVELS, _TASKS = 4.0, 64

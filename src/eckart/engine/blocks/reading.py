@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eckart.engine.backends.memory import Counter
+from eckart.engine.backends.transfer import Stay, Transfer
 from eckart.engine.blocks.checkpoint import Journal
 
 Item = TypeVar("Item")
@@ -43,8 +44,8 @@ class Reading:
     """Shared by all views of one matrix."""
 
     journal: Journal | None = None
-    mover: Any = None
-    """Takes blocks to a GPU (`transfer.Mover`); None leaves them here."""
+    transfer: Transfer = field(default_factory=Stay)
+    """Takes blocks to where they are worked on."""
     cluster: Any = None
     """Where blocks are worked on (`cluster.Cluster`); None means here."""
     counter: Counter = field(default_factory=Counter)

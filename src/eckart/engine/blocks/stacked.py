@@ -9,95 +9,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
-from eckart.engine.backends import host_csr
-from eckart.engine.backends.cuda import device_rows
-from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.arrays import Array, is_sparse, namespace, to_numpy
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.memory import Counter
+from eckart.engine.backends.products import MOST_SEGMENTS
+from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.constancy import varying_columns
+from eckart.engine.blocks.task import BlockTask, Task, View, add_parts
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
-from eckart.engine.measured import measured_rows
-from eckart.engine.operator import Survey, of_powers, to_power
+from eckart.engine.operator import Survey, of_powers
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
 from eckart.errors import MemoryBudgetError
 
-_MOST_SEGMENTS = 32
 _JOURNALLED = 2**28
 """Products of rows up to this many bytes are written down; longer ones are formed again."""
-
-
-@dataclass(frozen=True)
-class View:
-    """A method of RowBlocks and its argument: how a block that was read is seen."""
-
-    method: str
-    argument: Any = None
-    by_row: bool = False
-
-    def apply(self, block: RowBlocks, start: int, stop: int) -> RowBlocks:
-        view = getattr(block, self.method)
-        if self.argument is None:
-            seen: RowBlocks = view()
-            return seen
-        argument = self.argument[start:stop] if self.by_row else self.argument
-        if self.method == "shifted":
-            argument = from_numpy(argument, block.like)
-        return view(argument)  # type: ignore[no-any-return]
-
-
-class BlockTask(Protocol):
-    """What is asked of one block: arrays that add up over the blocks, or one with a row for each row."""
-
-    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]: ...
-
-    @property
-    def key(self) -> str:
-        """What tells it from another question."""
-        ...
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
-
-    kind: str
-    factor: np.ndarray | None = None
-    by_row: bool = False
-    gram: bool = False
-    reference: np.ndarray | None = None
-    """The first row, for a survey."""
-
-    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
-        factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
-        if factor is not None:
-            factor = from_numpy(factor, block.like)
-        if self.kind == "survey":
-            found = block.survey(factor, gram=self.gram)
-            longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
-            parts = [found.sums, found.squares, np.array([found.weight]), longest]
-            return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
-        if self.kind == "gram":
-            return [block.gram(factor)]
-        if self.kind == "measured":
-            assert factor is not None
-            return [measured_rows(block, factor)]
-        return [getattr(block, self.kind)(factor)]
-
-    @property
-    def key(self) -> str:
-        return key_of(f"{self.kind} {self.gram}", self.factor)
 
 
 @dataclass(frozen=True)
@@ -291,12 +226,12 @@ class StackedBlocks:
         return self._sum(task)
 
     def _sum(self, task: BlockTask, *, stay: bool = False) -> list[Array]:
-        """The parts of all blocks, added up; with `stay` on the GPU that the blocks were taken to."""
+        """The parts of all blocks, added up; with `stay` where the blocks were taken to."""
         number = self._begin()
         known = self._known(number, task)
         if known is not None:
             return known
-        total = self._each(number, task, _add)
+        total = self._each(number, task, add_parts)
         if not stay or self.reading.journal is not None:
             total = [to_numpy(array) for array in total]
         self._finish(number, task, total)
@@ -305,20 +240,18 @@ class StackedBlocks:
     def _each(self, number: int, task: BlockTask, combine: Callable[..., list[np.ndarray]]) -> list[np.ndarray]:
         """Fold the parts of all blocks, in their order, from where the journal left off."""
         journal, spans = self.reading.journal, list(itertools.pairwise(self.edges))
-        summed = combine is _add
+        summed = combine is add_parts
         if self.reading.cluster is not None:
             return self._on_cluster(task, spans, combine)
         key = self._key(task) if journal is not None and summed else ""
         done, total = journal.partial(number, key) if journal is not None and summed else (0, [])
-        mover = self.reading.mover
-        if mover is None:
-            blocks = ahead(self._read, spans[done:])
-        else:
-            blocks = ahead(lambda span: mover.load(self._read(span)), spans[done:], depth=4, threads=2)
+        place = self.reading.transfer
+        blocks = ahead(
+            lambda span: place.load(self._read(span)), spans[done:], depth=place.depth, threads=place.threads
+        )
         try:
             for (start, stop), loaded in blocks:
-                matrix = loaded if mover is None else mover.accept(loaded)
-                total = combine(total, self.part(task, start, stop, matrix), start)
+                total = combine(total, self.part(task, start, stop, place.accept(loaded)), start)
                 done += 1
                 if journal is not None and summed and done < len(spans):
                     journal.advance(number, key, done, [to_numpy(array) for array in total])
@@ -348,7 +281,7 @@ class StackedBlocks:
         self, task: BlockTask, spans: list[tuple[int, int]], combine: Callable[..., list[np.ndarray]]
     ) -> list[np.ndarray]:
         cluster = self.reading.cluster
-        if combine is _add:
+        if combine is add_parts:
             total: list[np.ndarray] = cluster.total(self, task, spans)
         else:
             total = []
@@ -368,7 +301,7 @@ class StackedBlocks:
         # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
         if self._counts_stored:
             assert self.weights is not None
-            backend = device_rows if isinstance(matrix, DeviceCsr) else host_csr
+            backend = backend_of(matrix).csr
             parts.append(backend.stored_counts(matrix, self.weights[start:stop] > 0.0))
         return [*parts, self._varying(task, matrix, start, stop), limbs(matrix, start)]
 
@@ -382,14 +315,14 @@ class StackedBlocks:
         counted = self._counted(matrix, start, stop)
         if counted is None:
             return np.zeros(self.shape[1])
-        return np.asarray(varying_columns(counted, task.reference), np.float64)
+        return np.asarray(backend_of(counted).varying(counted, task.reference), np.float64)
 
     def _counted(self, matrix: Any, start: int, stop: int) -> Any:
         """Those of the rows start..stop that have a weight; None where none has."""
         counted = None if self.weights is None else np.flatnonzero(self.weights[start:stop] > 0.0)
         if counted is None or counted.size == stop - start:
             return matrix
-        return matrix[counted] if counted.size else None
+        return backend_of(matrix).take_rows(matrix, counted) if counted.size else None
 
     def _first_row(self) -> np.ndarray:
         """The first row that counts, as it is stored."""
@@ -409,7 +342,7 @@ class StackedBlocks:
         rows = int(np.diff(self.edges).max())
         count, columns = len(self.edges) - 1, self.shape[1]
         if self.sparse:
-            return rows + columns + _MOST_SEGMENTS + count
+            return rows + columns + MOST_SEGMENTS + count
         block = RowBlocks(np.broadcast_to(np.empty(1, self.dtype), (rows, columns)), precision=self.precision)
         return block.additions(gram=gram and not turned) + count
 
@@ -438,16 +371,12 @@ class StackedBlocks:
     def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as every other matrix in memory."""
         precision = str(self.source.dtype)
-        if isinstance(matrix, DeviceCsr):
-            block = RowBlocks(matrix, precision=precision, workers=self.workers)
+        if is_csr(matrix):
+            if is_sparse(matrix):
+                check_sparse(matrix)  # compiled loops follow its indices
+                matrix = as_csr(matrix)
             if np.any(self.exponent):
-                block = block.in_powers(np.broadcast_to(self.exponent, self.shape[1]))
-        elif self.source.sparse:
-            check_sparse(matrix)  # compiled loops follow its indices
-            matrix = as_csr(matrix)
-            if np.any(self.exponent):
-                each = self.exponent if isinstance(self.exponent, int) else self.exponent[matrix.indices]
-                matrix.data = np.ldexp(matrix.data, each)
+                matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
             dtype = getattr(namespace(matrix), precision)
@@ -457,16 +386,6 @@ class StackedBlocks:
         for view in self.views:
             block = view.apply(block, start, stop)
         return block
-
-
-def _add(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
-    if not total:
-        return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
-    if not all(is_numpy(array) for array in (*total, *part)):
-        return [sum_ + astype(array, sum_.dtype) for sum_, array in zip(total, part, strict=True)]
-    for sum_, array in zip(total, part, strict=True):
-        np.add(sum_, array, out=sum_)
-    return total
 
 
 def _stack(pieces: list[Any]) -> Any:

@@ -20,7 +20,8 @@ from eckart.fingerprint import on_this_machine
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.source import RowSource
-    from eckart.engine.blocks.stacked import BlockTask, StackedBlocks
+    from eckart.engine.blocks.stacked import StackedBlocks
+    from eckart.engine.blocks.task import BlockTask
 
 _MOST_SOURCES = 4
 _sources: OrderedDict[str, RowSource] = OrderedDict()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from eckart.arrays import Array, namespace
-from eckart.engine.backends.base import Backend
+from eckart.engine.backends.base import Backend, Draft
 from eckart.engine.lanczos.rounding import ErrorMeter, orthogonality_loss
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -23,7 +23,7 @@ _ROUNDING_ONLY = 1e-3
 class Basis:
     """M (stored as rows), T = M^T G M, and R^T R of the newest block.
 
-    On a GPU no step waits for the host: coefficients arrive when they are needed.
+    No step waits for its results: coefficients arrive when they are needed.
     """
 
     backend: Backend
@@ -41,7 +41,7 @@ class Basis:
     _arriving: list[tuple[Callable[[], np.ndarray], slice, slice]] = field(default_factory=list)
     """Of each block that is not recorded yet: coefficients and R^T R, the columns it is coupled to, and its own."""
     _gram: Array | None = None
-    _draft: object = None
+    _draft: Draft | None = None
     """The next block, formed before it was checked."""
 
     @classmethod
@@ -126,14 +126,14 @@ class Basis:
     @property
     def draft(self) -> Array | None:
         """The next block, not checked yet, where the backend has formed it already."""
-        return None if self._draft is None else self._draft.block  # type: ignore[attr-defined]
+        return None if self._draft is None else self._draft.block
 
     def next_block(self) -> Array:
         """An orthonormal basis of the residual; directions at the level of rounding are left out."""
         draft, self._draft = self._draft, None
         floor = 10 * _UNIT * float(np.abs(self.projected).max(initial=0.0))
-        if draft is not None and draft.good(floor, _ROUNDING_ONLY):  # type: ignore[attr-defined]
-            return draft.block  # type: ignore[attr-defined]
+        if draft is not None and draft.good(floor, _ROUNDING_ONLY):
+            return draft.block
         return self.backend.next_block(self.rest, self.residual_gram, self._known, floor)
 
     def _record_arrived(self) -> None:

@@ -21,18 +21,13 @@ from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error
-from eckart.engine.lanczos.finish import Evidence, bounds_from_basis, measure
+from eckart.engine.lanczos.finish import Evidence
+from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
-from eckart.engine.lanczos.probe_bound import ProbeRun, best_probe_bound, length_quantile
-from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES, Goal, Phase, proof_phase
-from eckart.engine.lanczos.restart import (
-    Separation,
-    carried_bound,
-    choose_frozen,
-    kept_vectors,
-    separating_complement,
-    separation,
-)
+from eckart.engine.lanczos.probe_bound import ProbeRun, RideAlong, best_probe_bound, length_quantile
+from eckart.engine.lanczos.proof_phase import PROBES
+from eckart.engine.lanczos.proofs import Proofs
+from eckart.engine.lanczos.restart import carried_bound, kept_vectors
 from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.solution import SHARE_SLACK, smallest_count
@@ -45,8 +40,6 @@ _BEYOND = 11
 """Ritz pairs computed after the k-th: candidates for a proved gap."""
 _RIDE_ALONG_PASSES = 4
 """Passes that must fit into the basis after probes have joined."""
-_SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
-"""Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k would do."""
 
 
 def block_lanczos(
@@ -67,16 +60,6 @@ def block_lanczos(
         return outcome.followed_by(run.iterate(further)).pairs
 
 
-@dataclass(frozen=True)
-class _RideAlong:
-    """Probes in the main basis: where they begin, their coordinates, when they joined, and their probability."""
-
-    begin: int
-    coordinates: Callable[[], np.ndarray]
-    step: int
-    probability: float
-
-
 @dataclass
 class _Run:
     matrix: Matrix
@@ -88,21 +71,10 @@ class _Run:
     passes: int = 0
     restarts: int = 0
     converged_at: int | None = None
-    ride_along: _RideAlong | None = None
+    ride_along: RideAlong | None = None
     rode_along: bool = False
-    phase: Phase | None = None
-    """The last proof phase of this cycle that bounded something."""
-    phase_step: int = 0
-    frozen: int = 0
-    """Ritz vectors that the phase had frozen, in the basis of step `phase_step`."""
-    carried: Separation | None = None
-    missed: Array | None = None
-    """Directions that a proof phase found and the main run had missed."""
-    seen: float = np.inf
-    """Largest Ritz value that the last proof phase saw in the complement."""
-    most_frozen: int = 2**62
-    retry_below: float = np.inf
-    """Largest residual at which the next proof phase is worth trying."""
+    proofs: Proofs = field(default_factory=Proofs)
+    """What proof phases have shown."""
     caution: float = 1.0
     """Factor on expected rounding errors, raised when measured ones turn out larger."""
     history: list[tuple[int, float, float]] = field(default_factory=list)
@@ -112,46 +84,75 @@ class _Run:
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
-        self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self._meter())
+        self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self.meter())
 
     # The iteration
 
     def iterate(self, start: Start) -> Outcome:
         self._add(start.block, start.product)
+        self.passes += 1
         while True:
+            ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
-            if state is not None and (state.done or self._exhausted or (state.converged and self._ambiguous(state))):
+            if state is not None and (state.done or self.exhausted or (state.converged and self._ambiguous(state))):
                 outcome = conclude(self, state)
-                if outcome.proved or self._exhausted or not self.exact or outcome.rounding_limited:
+                if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
                     return outcome
                 self.caution *= 4.0
-            following = self._with_random_columns(self.basis.next_block(), state)
-            if self.basis.count + following.shape[1] > self.capacity:
-                self._restart(state or self._assess(), following.shape[1])
-            self._add(following, self.matrix.apply(following))
+            following = self.basis.next_block()
+            block = self._with_random_columns(following, state, ahead)
+            if self.basis.count + block.shape[1] > self.capacity:
+                self._restart(state or self._assess(), block.shape[1])
+            self._add(block, self._product(block, following, ahead))
 
     def _add(self, block: Array, product: Array) -> None:
         self.basis.add(block, product)
         self.steps += 1
+
+    def _product(self, block: Array, following: Array, ahead: Ahead | None) -> Array:
+        """G times the next block, which begins with `following`; some of it or all may be under way."""
+        if ahead is None or following is not ahead.following:
+            self.passes += 1
+            return self.matrix.apply(block)
+        if block is ahead.block:
+            return ahead.product.take()
+        width = following.shape[1]
+        product = ahead.product.take()[:, :width]
+        if block.shape[1] == width:
+            return product
         self.passes += 1
+        return namespace(product).concat([product, self.matrix.apply(block[:, width:])], axis=1)
+
+    def _look_ahead(self) -> Ahead | None:
+        """Begin the next product, if the next block is formed already and is likely to be used."""
+        draft = self.basis.draft
+        if draft is None or self.passes + 1 >= self.allowed or self.basis.complete:
+            return None
+        due = self._check_due()
+        if due and self.rode_along and self.schedule.near(self.target.tolerance**0.5):
+            return None  # this check may be the last
+        probes = due and self._probes_fit(draft.shape[1])
+        ahead = look_ahead(self.matrix, self.basis.vectors, draft, (lambda: self.rng) if probes else None)
+        self.passes += ahead.product.started
+        return ahead
 
     @property
     def may_continue(self) -> bool:
         return self.passes < self.target.max_reads
 
     @property
-    def _exhausted(self) -> bool:
-        return self.passes >= self._allowed or self.basis.complete
+    def exhausted(self) -> bool:
+        return self.passes >= self.allowed or self.basis.complete
 
     @property
-    def _allowed(self) -> int:
+    def allowed(self) -> int:
         """Passes before the last one, which verifies products in float32."""
         return self.target.max_reads if self.exact else max(1, self.target.max_reads - 1)
 
     def _check_due(self) -> bool:
         full = self.basis.count + 2 * self.block > self.capacity
         early = self.basis.count < self.backend.costs.first_check * (self.target.k or 0)
-        return self._exhausted or full or (self.steps >= self.schedule.following and not early)
+        return self.exhausted or full or (self.steps >= self.schedule.following and not early)
 
     def _assess(self) -> Assessment | None:
         """Ritz pairs, residuals and the best upper bounds available; None while the basis is too small."""
@@ -171,8 +172,8 @@ class _Run:
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
         state = replace(state, decided=self._decided(state))
-        if not state.done and self._proof_due(state):
-            self._prove(state)
+        if not state.done and self.proofs.due(self, state):
+            self.proofs.prove(self, state)
             state = replace(state, upper=self._upper(state))
             state = replace(state, decided=self._decided(state))
         self._record(state)
@@ -248,7 +249,7 @@ class _Run:
             self._rng = self.make_rng()
         return self._rng
 
-    def _meter(self) -> ErrorMeter | None:
+    def meter(self) -> ErrorMeter | None:
         if not self.exact:
             return None
         return ErrorMeter(
@@ -275,18 +276,19 @@ class _Run:
         found: list[np.ndarray] = []
         needed = self._needed_complement(state, coupling)
         probes = self._ride_along_bound(needed)
-        complement = min(self._trace_left, probes, np.inf if self.phase is None else self.phase.bound)
-        if complement <= needed or (self._exhausted and complement < np.inf):
+        complement = min(self._trace_left, probes, self.proofs.bound)
+        if complement <= needed or (self.exhausted and complement < np.inf):
             found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.like))
-        if self.phase is not None and self.phase_step == self.steps and self.frozen < self.basis.count:
-            values, coefficients = leading_pairs(self.basis.projected, self.frozen, like=self.matrix.like)
+        frozen, carried = self.proofs.frozen_at(self.steps), self.proofs.carried
+        if frozen is not None and frozen < self.basis.count:
+            values, coefficients = leading_pairs(self.basis.projected, frozen, like=self.matrix.like)
             coupled = coupling @ coefficients[self.basis.count - coupling.shape[1] :]
-            found.append(upper_bounds(values, coupled, self.phase.bound, count))
-        if self.carried is not None and self.carried.index <= count:
-            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : self.carried.index]
-            bound = carried_bound(self.carried, state.values, coupled, self.expected_error(self.basis))
+            found.append(upper_bounds(values, coupled, self.proofs.bound, count))
+        if carried is not None and carried.index <= count:
+            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : carried.index]
+            bound = carried_bound(carried, state.values, coupled, self.expected_error(self.basis))
             if np.isfinite(bound):
-                found.append(upper_bounds(state.values[: self.carried.index], coupled, bound, count))
+                found.append(upper_bounds(state.values[: carried.index], coupled, bound, count))
         return None if not found else np.asarray(np.min(found, axis=0))
 
     def _needed_complement(self, state: Assessment, coupling: np.ndarray) -> float:
@@ -303,12 +305,7 @@ class _Run:
         return max(left, 0.0) + rounding if np.isfinite(left) else np.inf
 
     def _ride_along_run(self) -> ProbeRun | None:
-        probe = self.ride_along
-        if probe is None or self.basis.count <= probe.begin:
-            return None
-        projected, gram = self.basis.projected[probe.begin :, probe.begin :], self.basis.residual_gram
-        older = max(0, len(gram) - len(projected))
-        return ProbeRun(projected, gram[older:, older:], probe.coordinates(), self.expected_error(self.basis))
+        return None if self.ride_along is None else self.ride_along.run(self.basis, self.expected_error(self.basis))
 
     def _ride_along_bound(self, needed: float) -> float:
         run, probe = self._ride_along_run(), self.ride_along
@@ -320,91 +317,55 @@ class _Run:
         """Everything that bounds the complement of the present basis."""
         run, probe = self._ride_along_run(), self.ride_along
         ride_along = None if run is None or probe is None else (run, probe.probability)
-        frozen = None if self.phase is None or self.phase_step != self.steps else self.frozen
-        return Evidence(self.basis, ride_along, self.phase, frozen, self.carried, self._trace_left)
-
-    # Proof phases
-
-    def _proof_due(self, state: Assessment) -> bool:
-        if not state.converged or self._exhausted:
-            return False
-        joined = None if self.ride_along is None else max(self.converged_at or 0, self.ride_along.step)
-        waiting = joined is not None and self.steps - joined < 2
-        return not waiting and float(state.residuals[: state.k].max()) <= self.retry_below
-
-    def _prove(self, state: Assessment) -> None:
-        """A proof phase against the Ritz vectors that make it shortest."""
-        size = self.basis.count
-        values, coefficients = leading_pairs(self.basis.projected, size, like=self.matrix.like)
-        coupling = coupling_factor(self.basis.residual_gram)
-        coupled = coupling @ coefficients[size - coupling.shape[1] :]
-        whole = min(self.seen, _SEPARATION_AIM * float(values[state.k - 1]))
-        chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self.most_frozen, whole)
-        self.retry_below = 0.1 * float(state.residuals[: state.k].max())
-        if chosen is None:
-            return
-        every = chosen.count == size
-        frozen = (
-            self.basis.vectors if every else self.backend.times(self.basis.vectors, coefficients[:, : chosen.count])
+        proofs = self.proofs
+        return Evidence(
+            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.carried, self._trace_left
         )
-        phase = self._run_phase(state, frozen, lambda bound: bound <= chosen.needed)
-        if phase.outcome == "improve":
-            self.most_frozen = max(chosen.count // 2, state.k + 5)
-
-    def _run_phase(self, state: Assessment, frozen: Array, enough: Callable[[float], bool]) -> Phase:
-        last = float(state.values[state.k - 1])
-        room = min(MOST_PASSES * PROBES, self.matrix.size - frozen.shape[1])
-        basis = Basis.with_capacity(self.backend, self.matrix.size, room, frozen=frozen, meter=self._meter())
-        random = self.backend.normals(self.rng, self.matrix.size, min(PROBES, room))
-        goal = Goal(
-            enough,
-            last,
-            missed_above=last + state.goal + 2.0 * self.expected_error(self.basis),
-            floor=0.5 * state.goal,
-            passes=max(1, min(MOST_PASSES, self._allowed - self.passes)),
-            probability=self.budget.spend("proof"),
-        )
-        phase = proof_phase(self.matrix.apply, basis, random, self.expected_error, goal)
-        self.passes += phase.passes
-        self.seen = phase.run.largest
-        if self.phase is None or phase.outcome == "proved" or phase.bound < self.phase.bound:
-            self.phase, self.phase_step, self.frozen = phase, self.steps, frozen.shape[1]
-        if phase.outcome == "missed":
-            self.missed = phase.missed_vectors(goal.missed_above)
-        return phase
 
     # The next block
 
-    def _with_random_columns(self, following: Array, state: Assessment | None) -> Array:
+    def _with_random_columns(self, following: Array, state: Assessment | None, ahead: Ahead | None) -> Array:
         """The next block: residual directions, missed ones, and random ones if probes are due or directions run out."""
         xp = namespace(self.basis.rows)
-        if self.missed is not None:
-            fresh, _ = self.backend.outside(self.missed, self.basis.vectors, following)
-            following, self.missed = xp.concat([following, fresh], axis=1), None
+        missed, self.proofs.missed = self.proofs.missed, None
+        # Room in the space, and in the basis after a restart that keeps k + 1 vectors; the strongest come last.
+        kept = min(self.basis.count, (self.target.k if state is None else state.k) or 0) + 1
+        room = min(self.matrix.size - self.basis.count, self.capacity - kept) - following.shape[1]
+        if missed is not None and room > 0:
+            fresh, _ = self.backend.outside(missed[:, -room:], self.basis.vectors, following)
+            following = xp.concat([following, fresh], axis=1)
         room = self.matrix.size - self.basis.count - following.shape[1]
         due = state is not None and self._probes_due(state, following.shape[1])
         lacking = max(0, self.block - following.shape[1]) if following.shape[1] < self.block // 2 else 0
         width = min(room, max(lacking, PROBES if due else 0))
         if width <= 0:
             return following
-        random = self.backend.normals(self.rng, self.matrix.size, width)
-        fresh, coordinates = self.backend.outside(random, self.basis.vectors, following)
+        probes = ahead.probes_beside(following) if ahead is not None and due and width == PROBES else None
+        if ahead is not None and probes is not None:
+            block, coordinates = ahead.block, probes
+        else:
+            random = self.backend.normals(self.rng, self.matrix.size, width)
+            fresh, coordinates = self.backend.outside(random, self.basis.vectors, following)
+            block = xp.concat([following, fresh], axis=1)
         if due:
             self.rode_along = True
             begin = self.basis.count + following.shape[1]
-            self.ride_along = _RideAlong(begin, coordinates, self.steps, self.budget.spend("ride-along"))
+            self.ride_along = RideAlong(begin, coordinates, self.steps, self.budget.spend("ride-along"))
             if self.basis.count + 4 * (following.shape[1] + width) <= self.capacity:
                 self.schedule.following = self.steps + 2  # probes that have just joined say little
-        return xp.concat([following, fresh], axis=1)
+        return block
 
     def _probes_due(self, state: Assessment, width: int) -> bool:
         """Once in the first cycle, when the wanted residuals are small and passes remain before a restart."""
-        if self.rode_along or self.restarts or self.phase is not None:
-            return False
-        fits = self.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= self.capacity
         worst = float(state.residuals[: state.k].max())
         threshold = self.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
-        return (fits or self.capacity >= self.matrix.size) and worst <= threshold
+        return self._probes_fit(width) and worst <= threshold
+
+    def _probes_fit(self, width: int) -> bool:
+        if self.rode_along or self.restarts or self.proofs.phase is not None:
+            return False
+        fits = self.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= self.capacity
+        return fits or self.capacity >= self.matrix.size
 
     # Restarts
 
@@ -413,32 +374,12 @@ class _Run:
         size = self.basis.count
         k = state.k if state is not None else (self.target.k or size // 2)
         if state is not None:
-            self._carry(state)
+            self.proofs.carry(self, state)
         keep = kept_vectors(size, k, self.block, self.capacity, width)
         values, coefficients = leading_pairs(self.basis.projected, max(keep, min(k + 1, size)), like=self.matrix.like)
         self.basis.compress(values, coefficients)
         self.restarts += 1
-        self.ride_along, self.phase = None, None
-
-    def _carry(self, state: Assessment) -> None:
-        """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
-        last, k = float(state.values[state.k - 1]), state.k
-        coupling = coupling_factor(self.basis.residual_gram)
-        if self.carried is None and self.phase is None and self.passes < self._allowed:
-            needed = separating_complement(state.values, self.basis.projected, coupling, k)
-            if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
-                return
-            self._run_phase(state, self.basis.vectors, lambda bound: bound <= needed)
-        if self.phase is None or (self.phase.bound >= last and self.carried is not None):
-            return
-        evidence, largest = self.evidence(), float(state.values[0])
-        errors, _ = measure(evidence, self.matrix, self.rng, self.budget)
-        self.passes += 0 if self.exact else 1
-        allowance = errors.allowance(largest)
-        upper = bounds_from_basis(evidence, errors, len(state.values), self.matrix.like)
-        found = separation(state.values - allowance, upper, k)
-        if found is not None and (self.carried is None or found.rho < self.carried.rho):
-            self.carried = found
+        self.ride_along, self.proofs.phase = None, None
 
     # Progress
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_FALL = 30.0
+"""Factor by which residuals fall from one check to the next, at most but for few matrices."""
+
 
 @dataclass
 class ConvergenceSchedule:
@@ -24,6 +27,10 @@ class ConvergenceSchedule:
             rate = np.log(max(before / worst, 1.2)) / max(step - before_step, 1)
             self.following = step + max(1, min(2, int(0.6 * np.log(worst / goal) / rate)))
         self.last = (step, worst)
+
+    def near(self, goal: float) -> bool:
+        """Whether the largest relative residual may reach the goal by the next check: it seldom falls faster."""
+        return self.last is not None and self.last[1] <= _FALL * goal
 
 
 def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:

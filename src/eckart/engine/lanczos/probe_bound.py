@@ -17,9 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import linalg
+
+if TYPE_CHECKING:
+    from eckart.engine.lanczos.basis import Basis
 
 _UNIT = float(np.finfo(np.float64).eps)
 _NEARLY_REAL = 1e-7
@@ -45,6 +49,24 @@ class ProbeRun:
     def largest(self) -> float:
         """t = lambda_1(T), a lower bound of lambda_1(P G P) up to eta."""
         return float(np.linalg.eigvalsh(self.projected)[-1])
+
+
+@dataclass(frozen=True)
+class RideAlong:
+    """Probes in the main basis: where they begin, their coordinates, when they joined, and their probability."""
+
+    begin: int
+    coordinates: Callable[[], np.ndarray]
+    step: int
+    probability: float
+
+    def run(self, basis: Basis, error: float) -> ProbeRun | None:
+        """What the basis knows from the probes on; None before the first of them has been multiplied."""
+        if basis.count <= self.begin:
+            return None
+        projected, gram = basis.projected[self.begin :, self.begin :], basis.residual_gram
+        older = max(0, len(gram) - len(projected))
+        return ProbeRun(projected, gram[older:, older:], self.coordinates(), error)
 
 
 @lru_cache(maxsize=128)

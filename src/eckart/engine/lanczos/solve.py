@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 
 from eckart.arrays import Array, namespace
-from eckart.engine.backends.base import Backend, backend_of
-from eckart.engine.digest import generator
+from eckart.engine.backends.base import Backend
+from eckart.engine.backends.select import backend_of
+from eckart.engine.digest import begin_digest, generator
 from eckart.engine.direct import check_finite
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
@@ -29,6 +30,7 @@ def solve_lanczos(
     """
     size, backend = problem.shape[1], backend_of(problem.like)
     start, product = _first_product(problem, backend, backend.signs(rng, size, block))
+    begin_digest(problem.data)
     # c - G has the same Krylov spaces as G. Its largest values are the smallest of G, and c >= lambda_1(G).
     shift = _finite(problem.total) if request.smallest else 0.0
 
@@ -85,9 +87,10 @@ def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[A
     """(an orthonormal block, G times it): the random block, or G times it to low precision where that is cheap."""
     ahead = problem.rough(random)
     if ahead is not None:
-        block, good = backend.draft_orthonormal(ahead)
+        draft = backend.draft_orthonormal(ahead)
+        block = backend.orthonormalize(ahead) if draft is None else draft.block
         product = problem.first(block)
-        if good():
+        if draft is None or draft.good(0.0):
             return block, product
     start = backend.orthonormalize(random)
     return start, problem.first(start)

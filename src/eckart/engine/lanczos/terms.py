@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from eckart.arrays import Array
-from eckart.engine.backends.base import Backend, backend_of
+from eckart.engine.backends.base import Backend
+from eckart.engine.backends.select import backend_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, fetch_later, from_numpy, is_host, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
+from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import safe_exponent, safe_exponents
 from eckart.engine.measured import image_and_squares, pack
@@ -86,8 +87,7 @@ class Case:
 
     @property
     def workbench(self) -> Array:
-        mover = None if isinstance(self._given, RowBlocks) else self._given.reading.mover
-        return self.like if mover is None else mover.like
+        return self.like if isinstance(self._given, RowBlocks) else self._given.reading.transfer.like
 
     @property
     def tile(self) -> int:
@@ -262,9 +262,9 @@ class Case:
         moments = self.moments
         error = gamma(moments.additions + ENTRY) * max(moments.raw_total, moments.total) * 2.0
         error += 2.0 * moments.scale_error * moments.total
-        if self.precision == "float64" or self.sparse or is_host(self.like):
+        if self.precision == "float64" or self.sparse or not backend_of(self.like).float32_squares:
             return error
-        # Sums of squares on a device are taken in float32 over 64 rows at a time.
+        # Sums of squares are taken in float32 over 64 rows at a time.
         amplification = max(moments.raw_total, moments.total) / max(moments.total, 1e-300)
         unit = float(np.finfo(self.precision).eps) * amplification
         spread = DEVIATIONS * (deviation_of_sum(TOGETHER) + 0.5) * euclidean(moments.in_units(moments.squares))
@@ -333,8 +333,9 @@ def precisely(operator: Any) -> Any:
 
 def later(survey: Survey) -> Callable[[], Survey]:
     """The survey with its sums on the host, once it is asked for."""
-    both = fetch_later(namespace(survey.sums).stack([survey.sums, survey.squares]))
-    longest = None if survey.longest is None else fetch_later(survey.longest)
+    backend = backend_of(survey.sums)
+    both = backend.fetch_async(namespace(survey.sums).stack([survey.sums, survey.squares]))
+    longest = None if survey.longest is None else backend.fetch_async(survey.longest)
 
     def arrived() -> Survey:
         sums, squares = both()

@@ -69,7 +69,7 @@ class Stored(Case):
         """Columns of which every entry is stored."""
         given = self._given
         if isinstance(given, RowBlocks):
-            return np.flatnonzero(given.stored_rows.stored_counts(given.matrix) == given.shape[0])
+            return np.flatnonzero(given.backend.csr.stored_counts(given.matrix) == given.shape[0])
         if given.weights is None:
             return np.flatnonzero(survey.stored == survey.weight)
         # Sums of weights are rounded; rows of weight 0 do not count.
@@ -79,7 +79,7 @@ class Stored(Case):
         """In memory by a second sweep, without a difference of large numbers."""
         if survey.stored is None or not isinstance(self._given, RowBlocks):
             return super()._centred_squares(survey, sums, raw)
-        about: np.ndarray = self._given.stored_rows.squares_about_mean(self._given, survey)
+        about: np.ndarray = self._given.backend.csr.squares_about_mean(self._given, survey)
         return about
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:

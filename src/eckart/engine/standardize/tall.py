@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_host
+from eckart.arrays import Array, from_numpy
+from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import Operator, Survey
 from eckart.engine.standardize.case import Case, later, ones
 from eckart.engine.standardize.moments import Moments
@@ -31,7 +32,7 @@ class Tall(Case):
         # With scaling, the first product has to wait until the scales are known.
         survey: Survey = base.survey(None if self.scale else right, gram=gram)
         self._moments, self._arriving = None, self._later(survey)
-        if self.scale or is_host(self.like):
+        if self.scale or backend_of(self.like).synchronous:
             _ = self.moments
         mean = survey.sums / survey.weight
         operator: Operator = base

@@ -9,30 +9,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import linalg, stats
+from scipy import stats
 
 import eckart as ek
-from eckart.engine.backends import base, orthogonal
+from eckart.engine.backends import orthogonal, select
 from eckart.engine.backends.cuda import orthogonal as orthogonal_device
 from eckart.engine.backends.cuda import whiten as cuda_whiten
+from eckart.engine.backends.device import DeviceBackend
+from eckart.engine.backends.host import HostBackend
 from eckart.engine.lanczos import basis
+from tests.engine.backends.card import whiten_by_lapack
 
 RNG = np.random.default_rng(7)
 
 
-def whiten_by_lapack(gram: np.ndarray, facts: np.ndarray, row: int) -> np.ndarray:
-    lengths = np.sqrt(np.diagonal(gram))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = gram / np.outer(lengths, lengths)
-    off_diagonal = np.abs(scaled - np.diag(np.diagonal(scaled))).sum(axis=1).max()
-    try:
-        root = linalg.cholesky(scaled, lower=True)
-    except (linalg.LinAlgError, ValueError):
-        facts[row] = lengths.min(), np.nan, off_diagonal
-        return np.full_like(gram, np.nan)
-    inverse = linalg.solve_triangular(root, np.eye(len(gram)), lower=True)
-    facts[row] = lengths.min(), 1.0 / np.linalg.norm(inverse), off_diagonal
-    return np.asarray(inverse.T / lengths[:, None])
+class NumpyCard(HostBackend):
+    """NumPy's arrays, with blocks made at once and work queued as on a card."""
+
+    costs = DeviceBackend.costs
+    draft_orthonormal = DeviceBackend.draft_orthonormal
+    draft_next_block = DeviceBackend.draft_next_block
+    speculate = DeviceBackend.speculate
 
 
 @pytest.fixture
@@ -48,7 +45,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(cuda_whiten, "usable", lambda block: 0 < block.shape[1] <= cuda_whiten.LARGEST)
     monkeypatch.setattr(cuda_whiten, "whiten", whiten_by_lapack)
     monkeypatch.setattr(orthogonal_device.Made, "good", heard)
-    monkeypatch.setattr(base, "is_host", lambda _: False)
+    monkeypatch.setattr(select, "HostBackend", NumpyCard)
     return verdicts
 
 

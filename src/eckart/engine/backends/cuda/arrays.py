@@ -26,6 +26,11 @@ def can_compile(array: Array) -> bool:
     return not is_host(array) and _installed()
 
 
+def fast_doubles(capability: tuple[int, int]) -> bool:
+    """Whether a GPU of this compute capability multiplies doubles at least half as fast as floats."""
+    return capability in ((6, 0), (7, 0), (8, 0), (9, 0), (10, 0))
+
+
 def cupy() -> Any:
     return require("cupy", purpose="our kernels on a GPU")
 

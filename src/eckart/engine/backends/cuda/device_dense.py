@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from eckart.arrays import Array, astype, is_host, namespace
+from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
+from eckart.engine.backends.products import DenseProducts
 from eckart.engine.operator import Survey
 from eckart.engine.prepare import Convert, ShiftColumns, ShiftRows
 
@@ -92,10 +93,58 @@ class SkinnyProducts:
         return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=1)
 
 
+class DeviceDenseProducts(DenseProducts):
+    """Dense rows on a GPU: large blocks, and our kernels where they suit."""
+
+    @property
+    def tile(self) -> int:  # type: ignore[override]
+        return 1 if self.skinny(1) is None else cuda_skinny.WIDTHS[0]
+
+    @property
+    def block_rows(self) -> int:
+        return max(256, self.rows.counter.block_bytes // (self._itemsize * self.rows.shape[1]))
+
+    @property
+    def gram_rows(self) -> int:
+        return self.block_rows
+
+    def skinny(self, width: int) -> SkinnyProducts | None:
+        """Our kernels for products with a factor of so many columns; None where they do not suit."""
+        if width > MOST_COLUMNS or self.rows.counter.frugal:
+            return None
+        memo = self.rows.memo
+        if "skinny" not in memo:
+            memo["skinny"] = skinny_products(self.rows)
+        found: SkinnyProducts | None = memo["skinny"]
+        return found
+
+    def matmat(self, right: Array) -> Array:
+        skinny = self.skinny(right.shape[1])
+        return super().matmat(right) if skinny is None else skinny.matmat(right)
+
+    def rmatmat(self, left: Array) -> Array:
+        skinny = self.skinny(left.shape[1])
+        return super().rmatmat(left) if skinny is None else skinny.rmatmat(left)
+
+    def normal(self, right: Array) -> Array:
+        skinny = self.skinny(right.shape[1])
+        return super().normal(right) if skinny is None else skinny.normal(right)
+
+    def approximate_normal(self, right: Array) -> Array | None:
+        skinny = self.skinny(right.shape[1])
+        return None if skinny is None else skinny.rough(right)
+
+    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+        skinny = None if gram or right is None else self.skinny(right.shape[1])
+        if skinny is None or skinny.turned:
+            return super().survey(right, gram=gram)
+        return skinny.survey(right)
+
+
 def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
     """Our kernels for `op`, for factors of up to `MOST_COLUMNS`; None where they do not suit."""
     matrix = op.matrix
-    if is_host(op.like) or op.precision != "float32" or op.weight_roots is not None or op.sparse:
+    if op.precision != "float32" or op.weight_roots is not None or op.sparse:
         return None
     if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.like):
         return None

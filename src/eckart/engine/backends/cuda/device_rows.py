@@ -18,6 +18,7 @@ from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back as _given_back
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.arrays import seen_by_cupy as _seen
+from eckart.engine.exponent import Exponent, steps_of
 from eckart.engine.operator import Survey
 from eckart.errors import InputError
 
@@ -188,6 +189,38 @@ def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
     about = cupy.bincount(matrix.indices, weights=rest * rest, minlength=matrix.shape[1])
     absent = cupy.maximum(survey.weight - _seen(survey.stored), 0.0)
     return np.asarray(cupy.asnumpy(about + absent * mean**2))
+
+
+def squares_about(
+    matrix: DeviceCsr, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
+) -> np.ndarray:
+    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
+    cupy = _cupy()
+    with on_device_of(matrix.like):
+        row, data = matrix.row_of_entry(), matrix.data.astype(np.float64)
+        offset = cupy.asarray(left)[row] * cupy.asarray(right)[matrix.indices]
+        terms = data * (data - 2.0 * offset) * cupy.asarray(factor)[matrix.indices]
+        place, count = (matrix.indices, matrix.shape[1]) if across else (row, matrix.shape[0])
+        return np.asarray(cupy.asnumpy(cupy.bincount(place, weights=terms, minlength=count)))
+
+
+def largest(matrix: DeviceCsr) -> float:
+    """The largest modulus."""
+    with on_device_of(matrix.like):
+        return float(abs(matrix.data).max()) if matrix.nnz else 0.0
+
+
+def times_power_of_two(matrix: DeviceCsr, exponent: Exponent) -> DeviceCsr:
+    """2^e A, with one e or one for each column."""
+    with on_device_of(matrix.like):
+        for factors in steps_of(np.broadcast_to(exponent, matrix.shape[1])):
+            matrix = scale_columns(matrix, factors)
+        return matrix
+
+
+def on_host(matrix: DeviceCsr) -> Any:
+    """The same rows as SciPy's."""
+    return matrix.to_host()
 
 
 def scale_rows(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:

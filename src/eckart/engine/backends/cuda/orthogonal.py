@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eckart.arrays import Array, empty_rows, fetch_later
+from eckart.arrays import Array, empty_rows, to_numpy
 from eckart.engine.backends.cuda import whiten as cuda_whiten
 from eckart.engine.backends.tall import inner, times
 from eckart.engine.backends.written import less_product
@@ -40,13 +40,21 @@ def usable(block: Array) -> bool:
     return cuda_whiten.usable(block)
 
 
-def orthonormalized(block: Array, gram: Array | None = None, *bases: Array) -> Made:
+Fetch = Callable[[Array], Callable[[], np.ndarray]]
+"""Copies an array to the host, where it is read later (`Backend.fetch_async`)."""
+
+
+def _on_demand(array: Array) -> Callable[[], np.ndarray]:
+    return lambda: to_numpy(array)
+
+
+def orthonormalized(block: Array, gram: Array | None = None, *bases: Array, fetch: Fetch = _on_demand) -> Made:
     """Q with Q^T Q = I and span Q = span Z less what lies along the bases, in two rounds; `gram` is Z^T Z if known."""
     facts = empty_rows(2, 3, block)
     block = times(block, cuda_whiten.whiten(inner(block, block) if gram is None else gram, facts, 0))
     block = cleared(block, *bases)  # ours by now
     block = times(block, cuda_whiten.whiten(inner(block, block), facts, 1))
-    return Made(block, fetch_later(facts))
+    return Made(block, fetch(facts))
 
 
 def cleared(block: Array, *bases: Array) -> Array:

@@ -10,18 +10,21 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.threads import threads
-from eckart.errors import InputError, require
+from eckart.errors import InputError, MemoryBudgetError, require
 
 _WORKERS = 12
 _PIECE = 2**22
 """Bytes of a piece: smaller ones are spent on calls; larger ones are no longer in cache when the bus reads them."""
 _BUFFERS = 2
+_BLOCK_BYTES = 2**29
+_BLOCKS = 16
+"""A card has room for so many at least: four on their way, and what the one at work is turned into."""
 
 
 @lru_cache(maxsize=2)
@@ -49,6 +52,8 @@ class _Lane:
 
 class Mover:
     """Sends blocks to `device`; what it gives may be used on the card's current stream."""
+
+    depth, threads = 4, 2
 
     def __init__(self, device: str) -> None:
         torch = require("torch", purpose="device='cuda'")
@@ -128,19 +133,31 @@ class Mover:
         parts = (cupy.asarray(block.data), cupy.asarray(block.indices), cupy.asarray(block.indptr))
         return DeviceCsr(*parts, shape=(int(block.shape[0]), int(block.shape[1])), like=self.like)
 
+    @property
+    def block_bytes(self) -> int:
+        """How large a block may be, so that all blocks under way and what is made of them fit."""
+        return min(_BLOCK_BYTES, self.free_bytes // _BLOCKS)
 
-def to_device(data: Any, mover: Mover) -> Any:
-    """All of a host array on the card, where it takes at most half of what is free there; None where it does not."""
-    size = data.data.nbytes * 2 if is_sparse(data) else data.nbytes
-    if size > mover.free_bytes // 2:
-        return None
-    if is_sparse(data):
-        cupy = require("cupy", purpose="sparse matrices on a GPU")
-        from cupyx.scipy import sparse
+    def whole(self, data: Any) -> Any:
+        """All of a host array on the card; None where it takes more than half of what is free there."""
+        size = data.data.nbytes * 2 if is_sparse(data) else data.nbytes
+        if size > self.free_bytes // 2:
+            return None
+        if is_sparse(data):
+            cupy = require("cupy", purpose="sparse matrices on a GPU")
+            from cupyx.scipy import sparse
 
-        csr = data.tocsr()
-        parts = (cupy.asarray(csr.data), cupy.asarray(csr.indices), cupy.asarray(csr.indptr))
-        return sparse.csr_matrix(parts, shape=csr.shape)
-    if data.dtype not in (np.float32, np.float64):
-        data = data.astype(np.float64)
-    return mover.accept(mover.load(data))
+            csr = data.tocsr()
+            parts = (cupy.asarray(csr.data), cupy.asarray(csr.indices), cupy.asarray(csr.indptr))
+            return sparse.csr_matrix(parts, shape=csr.shape)
+        if data.dtype not in (np.float32, np.float64):
+            data = data.astype(np.float64)
+        return self.accept(self.load(data))
+
+    def refuse(self, shape: tuple[int, int]) -> NoReturn:
+        """Say that a table does not fit, where it is needed as a whole."""
+        raise MemoryBudgetError(
+            f"The table of {shape[0]:,} x {shape[1]:,} would take more than half of the {self.free_bytes / 1e9:.3g} GB "
+            "that are free on the GPU, and this method needs it there whole. Leave device= out, and the host works on "
+            "it, in blocks where it must; 'pca' and 'svd' take such a table to the GPU block by block."
+        )

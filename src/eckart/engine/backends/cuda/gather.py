@@ -1,4 +1,4 @@
-"""Chosen rows and columns of a matrix in memory: dense or CSR, on the host or on a device, and they stay there."""
+"""Chosen rows and columns of CSR rows on a GPU, and sums over their entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_numpy, is_sparse, namespace
+from eckart.arrays import Array
 from eckart.engine.backends.cuda.arrays import cupy as _cupy
 from eckart.engine.backends.cuda.arrays import given_back, on_device_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
@@ -15,30 +15,20 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.errors import require
 
 
-def take_rows(matrix: Any, places: np.ndarray) -> Any:
+def take_rows(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
     """A[places, :]."""
-    if isinstance(matrix, DeviceCsr):
-        with on_device_of(matrix.like):
-            return _stored_rows(matrix, places)
-    if is_numpy(matrix) or is_sparse(matrix):
-        return matrix[places]
-    return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=0)
+    with on_device_of(matrix.like):
+        return _stored_rows(matrix, places)
 
 
-def take_columns(matrix: Any, places: np.ndarray) -> Any:
+def take_columns(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
     """A[:, places]; no place comes twice."""
-    if isinstance(matrix, DeviceCsr):
-        with on_device_of(matrix.like):
-            return _stored_columns(matrix, places)
-    if is_numpy(matrix) or is_sparse(matrix):
-        return matrix[:, places]
-    return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=1)
+    with on_device_of(matrix.like):
+        return _stored_columns(matrix, places)
 
 
-def rows_between(matrix: Any, start: int, stop: int) -> Any:
+def rows_between(matrix: DeviceCsr, start: int, stop: int) -> DeviceCsr:
     """Rows start..stop, entries shared."""
-    if not isinstance(matrix, DeviceCsr):
-        return matrix[start:stop, :]
     with on_device_of(matrix.like):
         first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
         return replace(
@@ -48,12 +38,6 @@ def rows_between(matrix: Any, start: int, stop: int) -> Any:
             indptr=matrix.indptr[start : stop + 1] - first,
             shape=(stop - start, matrix.shape[1]),
         )
-
-
-def row_of_entry(matrix: DeviceCsr) -> Any:
-    """The row of each stored entry, as a CuPy array; to be called on the device."""
-    cupy = _cupy()
-    return cupy.searchsorted(matrix.indptr[1:], cupy.arange(matrix.nnz, dtype=matrix.indptr.dtype), side="right")
 
 
 def dense_columns(matrix: DeviceCsr, places: np.ndarray) -> Array:
@@ -76,7 +60,7 @@ def squares_both_ways(matrix: DeviceCsr) -> tuple[np.ndarray, np.ndarray]:
     cupy = _cupy()
     with on_device_of(matrix.like):
         squares = matrix.data.astype(np.float64) ** 2
-        rows = cupy.bincount(row_of_entry(matrix), weights=squares, minlength=matrix.shape[0])
+        rows = cupy.bincount(matrix.row_of_entry(), weights=squares, minlength=matrix.shape[0])
         columns = cupy.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1])
         return np.asarray(cupy.asnumpy(rows)), np.asarray(cupy.asnumpy(columns))
 
@@ -86,7 +70,7 @@ def entries_per_row(matrix: DeviceCsr) -> np.ndarray:
     cupy = _cupy()
     with on_device_of(matrix.like):
         there = (matrix.data != 0).astype(np.float64)
-        counts = cupy.bincount(row_of_entry(matrix), weights=there, minlength=matrix.shape[0])
+        counts = cupy.bincount(matrix.row_of_entry(), weights=there, minlength=matrix.shape[0])
         return np.asarray(cupy.asnumpy(counts)).astype(np.int64)
 
 
@@ -100,21 +84,8 @@ def squares_about(matrix: DeviceCsr, exponent: int, factor: np.ndarray, shift: n
         entries = times_power_of_two(matrix.data.astype(np.float64), -exponent)
         scaled = entries * cupy.asarray(factor)[matrix.indices]
         terms = scaled * (scaled - 2.0 * cupy.asarray(shift)[matrix.indices])
-        sums = cupy.asnumpy(cupy.bincount(row_of_entry(matrix), weights=terms, minlength=matrix.shape[0]))
+        sums = cupy.asnumpy(cupy.bincount(matrix.row_of_entry(), weights=terms, minlength=matrix.shape[0]))
         return np.maximum(np.asarray(sums) + float(shift @ shift), 0.0)
-
-
-def sums_about(
-    matrix: DeviceCsr, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
-) -> np.ndarray:
-    """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
-    cupy = _cupy()
-    with on_device_of(matrix.like):
-        row, data = row_of_entry(matrix), matrix.data.astype(np.float64)
-        offset = cupy.asarray(left)[row] * cupy.asarray(right)[matrix.indices]
-        terms = data * (data - 2.0 * offset) * cupy.asarray(factor)[matrix.indices]
-        place, count = (matrix.indices, matrix.shape[1]) if across else (row, matrix.shape[0])
-        return np.asarray(cupy.asnumpy(cupy.bincount(place, weights=terms, minlength=count)))
 
 
 def sum_of_squares(matrix: DeviceCsr) -> float:
@@ -179,4 +150,4 @@ def _entries_in(matrix: DeviceCsr, places: np.ndarray) -> tuple[Any, Any, Any]:
     number[cupy.asarray(np.asarray(places, np.int64))] = cupy.arange(len(places), dtype=np.int64)
     place = number[matrix.indices]
     kept = place >= 0
-    return row_of_entry(matrix)[kept].astype(np.int64), place[kept], matrix.data[kept]
+    return matrix.row_of_entry()[kept].astype(np.int64), place[kept], matrix.data[kept]

@@ -1,0 +1,96 @@
+"""CSR rows in any place: the functions that a place provides, and products by them.
+
+`CsrFunctions` is a protocol of modules: `host_csr` for SciPy's arrays, `cuda/device_rows` for those on a GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array
+from eckart.engine.backends.products import MOST_SEGMENTS
+from eckart.engine.exponent import Exponent
+from eckart.engine.operator import Survey
+
+if TYPE_CHECKING:
+    from eckart.engine.rows import RowBlocks
+
+
+class CsrFunctions(Protocol):
+    """`op` is a RowBlocks whose matrix is CSR in this place; `matrix` is such a matrix."""
+
+    def matmat(self, op: RowBlocks, right: Array) -> Array: ...
+
+    def rmatmat(self, op: RowBlocks, left: Array) -> Array: ...
+
+    def normal(self, op: RowBlocks, right: Array) -> Array: ...
+
+    def gram(self, op: RowBlocks, right: Array | None = None) -> Array: ...
+
+    def survey(self, op: RowBlocks, right: Array | None, *, gram: bool) -> Survey: ...
+
+    def squares_about_mean(self, op: RowBlocks, survey: Survey) -> np.ndarray: ...
+
+    def squares_about(
+        self, matrix: Any, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
+    ) -> np.ndarray: ...
+
+    def stored_counts(self, matrix: Any, counted: np.ndarray | None = None) -> np.ndarray: ...
+
+    def shift_full_columns(self, op: RowBlocks, shift: np.ndarray) -> Any: ...
+
+    def longest_sums(self, matrix: Any) -> tuple[int, int]: ...
+
+    def largest(self, matrix: Any) -> float: ...
+
+    def scale_rows(self, matrix: Any, factors: np.ndarray) -> Any: ...
+
+    def scale_columns(self, matrix: Any, factors: np.ndarray) -> Any: ...
+
+    def times_power_of_two(self, matrix: Any, exponent: Exponent) -> Any: ...
+
+    def transposed(self, matrix: Any) -> Any: ...
+
+    def dense_rows(self, matrix: Any, index: slice) -> np.ndarray: ...
+
+    def whole(self, matrix: Any) -> np.ndarray: ...
+
+    def on_host(self, matrix: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class CsrProducts:
+    """Products with CSR rows."""
+
+    rows: RowBlocks
+    functions: CsrFunctions
+    tile = 1
+
+    @property
+    def block_rows(self) -> int:
+        return self.rows.shape[0]
+
+    def matmat(self, right: Array) -> Array:
+        return self.functions.matmat(self.rows, right)
+
+    def rmatmat(self, left: Array) -> Array:
+        return self.functions.rmatmat(self.rows, left)
+
+    def normal(self, right: Array) -> Array:
+        return self.functions.normal(self.rows, right)
+
+    def approximate_normal(self, right: Array) -> Array | None:
+        return None
+
+    def gram(self, right: Array | None) -> Array:
+        return self.functions.gram(self.rows, right)
+
+    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+        return self.functions.survey(self.rows, right, gram=gram)
+
+    def additions(self, *, gram: bool, turned: bool) -> int:
+        longest = self.functions.longest_sums(self.rows.matrix)
+        return int(longest[0 if turned else 1] if gram else sum(longest)) + MOST_SEGMENTS

@@ -1,0 +1,111 @@
+"""A GPU, whatever the library: the host queues work there and reads results when it needs them.
+
+Our kernels (`cuda/`) are compiled by CuPy. Without CuPy, and where they do not suit, the library of the arrays works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace, to_numpy
+from eckart.engine.backends import digest, memory
+from eckart.engine.backends.base import Backend, Costs, Draft, Result, Speculation
+from eckart.engine.backends.csr import CsrProducts
+from eckart.engine.backends.cuda import device_rows, gather
+from eckart.engine.backends.cuda import digest as cuda_digest
+from eckart.engine.backends.cuda import orthogonal as orthogonal_device
+from eckart.engine.backends.cuda.device_dense import DeviceDenseProducts
+from eckart.engine.backends.cuda.device_rows import DeviceCsr
+from eckart.engine.backends.products import RowProducts
+from eckart.engine.backends.written import less_product
+from eckart.engine.constancy import differing_stored
+
+if TYPE_CHECKING:
+    from eckart.engine.backends.memory import Counter
+    from eckart.engine.rows import RowBlocks
+
+_HALVES = 512
+
+
+class DeviceBackend(Backend):
+    """What PyTorch's and CuPy's arrays on a GPU have in common."""
+
+    costs = Costs(
+        dense_rate={"float32": 4e13, "float64": 4e13},
+        sparse_rate=2e12,
+        eigen_speed=8.0,
+        dense_blocks=(24, 56),  # with the eight probes that join later, 32 or 64: what our kernels take at a time
+        probe_threshold=0.5,
+        first_check=2,
+    )
+    csr = device_rows
+    synchronous = False
+    float32_squares = True
+
+    def subtract(self, tall: Array, basis: Array, coefficients: Array) -> Array:
+        return less_product(tall, basis, coefficients)
+
+    def draft_orthonormal(self, block: Array) -> Draft | None:
+        return self.draft_next_block(block, None)
+
+    def draft_next_block(self, rest: Array, gram: Array | None, *known: Array) -> Draft | None:
+        if not orthogonal_device.usable(rest):
+            return None
+        return orthogonal_device.orthonormalized(rest, gram, *known, fetch=self.fetch_async)
+
+    def speculate(self, work: Callable[[], Result]) -> Speculation[Result]:
+        return Speculation(work, started=True)
+
+    def products(self, rows: RowBlocks) -> RowProducts:
+        return CsrProducts(rows, self.csr) if rows.sparse else DeviceDenseProducts(rows)
+
+    def within_memory(self, counter: Counter, work: Callable[[], Result]) -> Result:
+        return memory.retry_smaller(counter, work)
+
+    def cross_products(self, block: Array) -> Array:
+        """Only the upper half of wide ones is formed: libraries on a GPU do not see the symmetry."""
+        columns = block.shape[1]
+        if columns < _HALVES:
+            return block.T @ block
+        xp, half = namespace(block), columns // 2
+        first, second = block[:, :half], block[:, half:]
+        corner = first.T @ second
+        above = xp.concat([self.cross_products(first), corner], axis=1)
+        return xp.concat([above, xp.concat([corner.T, self.cross_products(second)], axis=1)], axis=0)
+
+    def largest(self, data: Array, low: float, high: float) -> float:
+        xp = namespace(data)
+        stride = -(-data.shape[0] // max(1, min(256, 500_000 // data.shape[1])))
+        largest = float(xp.max(xp.abs(data[::stride, :])))
+        return largest if low < largest < high else float(xp.max(xp.abs(data)))
+
+    def varying(self, rows: Any, reference: np.ndarray) -> np.ndarray:
+        if isinstance(rows, DeviceCsr):
+            return differing_stored(rows.to_host(), reference)
+        return to_numpy(namespace(rows).any(rows != from_numpy(reference, rows), axis=0))
+
+    def digest(self, data: Any, first: int, workers: int | None = None) -> Callable[[], tuple[int, int]]:
+        if not isinstance(data, DeviceCsr) and dtype_name(data) not in ("float32", "float64"):
+            data = astype(data, namespace(data).float64)  # as the products see it
+        if cuda_digest.usable(self.prototype):
+            return cuda_digest.sums(data, first, self.fetch_async)
+        if isinstance(data, DeviceCsr):
+            rows = data.row_of_entry()
+            return lambda: digest.stored_sums(data.data, data.indices, rows, data.shape[1], first)
+        return lambda: digest.dense_sums(data, first)
+
+    def take_rows(self, matrix: Any, places: np.ndarray) -> Any:
+        return gather.take_rows(matrix, places) if isinstance(matrix, DeviceCsr) else super().take_rows(matrix, places)
+
+    def take_columns(self, matrix: Any, places: np.ndarray) -> Any:
+        if isinstance(matrix, DeviceCsr):
+            return gather.take_columns(matrix, places)
+        return super().take_columns(matrix, places)
+
+    def rows_between(self, matrix: Any, start: int, stop: int) -> Any:
+        if isinstance(matrix, DeviceCsr):
+            return gather.rows_between(matrix, start, stop)
+        return super().rows_between(matrix, start, stop)

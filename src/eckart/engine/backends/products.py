@@ -1,0 +1,236 @@
+"""Products with rows in memory, one pass each: what every storage offers, and dense rows block by block.
+
+Dense blocks pass through the steps of `prepare` while they are in cache. Products are formed in the precision of the
+rows over a few hundred to a few thousand of them, and added up in float64.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
+from eckart.engine.operator import Survey, of_powers, to_power
+from eckart.engine.parallel import each, fold
+
+if TYPE_CHECKING:
+    from eckart.engine.rows import RowBlocks
+
+_SEGMENTS = 8
+MOST_SEGMENTS = 32
+_GRAM_ROWS = 2048
+"""Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
+_BLOCK_BYTES = 2**20
+_SERIAL_WORK = 1_000_000
+_ACCUMULATOR_BYTES = 2**28
+
+
+class RowProducts(Protocol):
+    """Products with the rows A of a RowBlocks; none of them counts passes."""
+
+    @property
+    def tile(self) -> int:
+        """Columns of a factor that are multiplied at a time: more of them, up to a multiple of this, cost nothing."""
+        ...
+
+    @property
+    def block_rows(self) -> int:
+        """Rows that are worked on at a time."""
+        ...
+
+    def matmat(self, right: Array) -> Array:
+        """A Q in the precision of the products."""
+        ...
+
+    def rmatmat(self, left: Array) -> Array:
+        """A^T Y in float64."""
+        ...
+
+    def normal(self, right: Array) -> Array:
+        """A^T (A Q) in float64."""
+        ...
+
+    def approximate_normal(self, right: Array) -> Array | None:
+        """About A^T (A Q), for first directions only; None where that costs as much as the product itself."""
+        ...
+
+    def gram(self, right: Array | None) -> Array:
+        """A^T A, or (A Q)^T (A Q)."""
+        ...
+
+    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+        """u^T A, sums of squares, and A^T (A Q) or A^T A."""
+        ...
+
+    def additions(self, *, gram: bool, turned: bool) -> int:
+        """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice."""
+        ...
+
+
+class DenseProducts:
+    """Dense rows in the memory of the host, of any array library."""
+
+    tile = 1
+
+    def __init__(self, rows: RowBlocks) -> None:
+        self.rows = rows
+
+    @property
+    def block_rows(self) -> int:
+        return int(np.clip(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), 512, 8192))
+
+    @property
+    def gram_rows(self) -> int:
+        """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little beside."""
+        return min(max(self.block_rows, 6 * self.rows.shape[1]), _GRAM_ROWS)
+
+    @property
+    def _itemsize(self) -> int:
+        return 4 if self.rows.precision == "float32" else 8
+
+    def matmat(self, right: Array) -> Array:
+        factor = self._operand(right)
+        result = empty_rows(self.rows.shape[0], factor.shape[1], factor, self.rows.precision)
+
+        def step(segment: tuple[int, int]) -> None:
+            for start, block in self.rows.blocks(*segment):
+                result[start : start + block.shape[0], :] = block @ factor
+
+        each(step, self._segments(factor.shape[1], 0), workers=self._workers(factor.shape[1]))
+        return result
+
+    def rmatmat(self, left: Array) -> Array:
+        factor = self._operand(left)
+
+        def product(start: int, block: Array) -> Array:
+            return block.T @ factor[start : start + block.shape[0], :]
+
+        return self._sum(product, width=factor.shape[1], result_bytes=8 * self.rows.shape[1] * factor.shape[1])
+
+    def normal(self, right: Array) -> Array:
+        factor = self._operand(right)
+        return self._sum(
+            lambda _start, block: block.T @ (block @ factor),
+            width=2 * factor.shape[1],
+            result_bytes=8 * self.rows.shape[1] * factor.shape[1],
+        )
+
+    def approximate_normal(self, right: Array) -> Array | None:
+        return None
+
+    def gram(self, right: Array | None) -> Array:
+        factor = None if right is None else self._operand(right)
+        width = self.rows.shape[1] if factor is None else factor.shape[1]
+        cross_products = self.rows.backend.cross_products
+
+        def product(_start: int, block: Array) -> Array:
+            return cross_products(block if factor is None else block @ factor)
+
+        return self._sum(product, width=width, result_bytes=8 * width * width, size=self.gram_rows)
+
+    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+        factor = None if right is None else self._operand(right)
+        xp = namespace(self.rows.like)
+        roots, single = self.rows.weight_roots, self.rows.precision == "float32"
+        # Sums are taken in float64: means are subtracted from everything, and shares are relative to squares.
+        precise, size = self.rows.precise(), self.gram_rows if gram else self.block_rows
+
+        def step(segment: tuple[int, int]) -> list[Array]:
+            parts: list[Array] = []
+            for start, block in precise.blocks(*segment, size):
+                ones = _ones_like(block)
+                sums = (ones if roots is None else roots[start : start + block.shape[0]]) @ block
+                product = self._product(astype(block, xp.float32) if single else block, factor, gram=gram)
+                if gram and not single:
+                    parts = _accumulate(parts, [sums, product])
+                    continue
+                squared = block * block
+                new = [sums, ones @ squared, _longest_power(squared)]
+                parts = _accumulate(parts, new if product is None else [*new, product])
+            return parts
+
+        width = 2 + (0 if factor is None else 2 * factor.shape[1]) + (self.rows.shape[1] if gram else 0)
+        segments = self._segments(width, 8 * self.rows.shape[1] * width)
+        sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
+        weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
+        if gram and not single:
+            return Survey(sums, _diagonal(squares), weight, squares)
+        return Survey(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
+
+    def additions(self, *, gram: bool, turned: bool) -> int:
+        """The sums of blocks are added up in segments, and those of the segments in turn."""
+        if turned:
+            return type(self)(replace(self.rows, matrix=self.rows.matrix.T, steps=())).additions(
+                gram=gram, turned=False
+            )
+        rows, columns = self.rows.shape
+        size = self.gram_rows if gram else self.block_rows
+        return min(size, rows) + -(-rows // size) + _SEGMENTS + (0 if gram else columns)
+
+    def _product(self, block: Array, factor: Array | None, *, gram: bool) -> Array | None:
+        if gram:
+            return self.rows.backend.cross_products(block)
+        return None if factor is None else block.T @ (block @ factor)
+
+    def _sum(
+        self, product: Callable[[int, Array], Array], *, width: int, result_bytes: int, size: int | None = None
+    ) -> Array:
+        """Sum of product(start, block) over all blocks, in float64, in a fixed order."""
+
+        def step(segment: tuple[int, int]) -> list[Array]:
+            parts: list[Array] = []
+            for start, block in self.rows.blocks(*segment, size):
+                parts = _accumulate(parts, [product(start, block)])
+            return parts
+
+        return fold(step, self._segments(width, result_bytes), _accumulate, workers=self._workers(width))[0]
+
+    def _operand(self, factor: Array) -> Array:
+        """A factor in the precision of the products."""
+        return astype(factor, getattr(namespace(self.rows.like), self.rows.precision))
+
+    def _segments(self, width: int, result_bytes: int) -> list[tuple[int, int]]:
+        """Row ranges that depend on the shape alone."""
+        rows = self.rows.shape[0]
+        count = _SEGMENTS if is_numpy(self.rows.like) and rows * self.rows.shape[1] * width >= _SERIAL_WORK else 1
+        count = max(1, min(count, rows // 64, _ACCUMULATOR_BYTES // max(result_bytes, 1)))
+        edges = np.linspace(0, rows, count + 1).astype(int).tolist()
+        return list(itertools.pairwise(edges))
+
+    def _workers(self, width: int) -> int | None:
+        return 1 if self.rows.shape[0] * self.rows.shape[1] * width < _SERIAL_WORK else self.rows.workers
+
+
+def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
+    """Add the parts to float64 totals; the totals are ours, so NumPy adds in place."""
+    if not total:
+        return [astype(part, namespace(part).float64) for part in parts]
+    if is_numpy(parts[0]):
+        for sum_, part in zip(total, parts, strict=True):
+            np.add(sum_, part, out=sum_)
+        return total
+    return [sum_ + astype(part, sum_.dtype) for sum_, part in zip(total, parts, strict=True)]
+
+
+def _longest_power(squared: Array) -> Array:
+    """The largest sum of a row of a block, to be added up."""
+    xp = namespace(squared)
+    ones = np.ones(squared.shape[1], squared.dtype) if xp is np else xp.ones_like(squared[0, :])
+    return to_power(xp.reshape(astype(xp.max(squared @ ones), xp.float64), (1,)))
+
+
+def _ones_like(block: Array) -> Array:
+    xp = namespace(block)
+    if xp is np:
+        return np.ones(block.shape[0], block.dtype)
+    return xp.ones(block.shape[0], dtype=block.dtype, device=block.device)
+
+
+def _diagonal(matrix: Array) -> Array:
+    if is_numpy(matrix):
+        return np.diagonal(matrix).copy()
+    return namespace(matrix).reshape(matrix, (-1,))[:: matrix.shape[0] + 1]

@@ -1,0 +1,60 @@
+"""The one place that asks where arrays live: `backend_of` returns the Backend of an array or of CSR rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from eckart.arrays import Array, is_array, is_host, is_sparse
+from eckart.engine.backends.base import Backend
+from eckart.engine.backends.cuda.device_rows import DeviceCsr, as_device_csr
+from eckart.engine.backends.host import HostBackend
+from eckart.engine.backends.written import library
+from eckart.errors import InputError
+
+if TYPE_CHECKING:
+    from eckart.engine.backends.cuda.transfer import Mover
+
+
+def backend_of(data: Any) -> Backend:
+    """The backend of a dense array, a SciPy sparse matrix, or CSR rows on a GPU."""
+    prototype = _prototype(data)
+    if is_host(prototype):
+        return HostBackend(prototype)
+    if library(prototype) == "cupy":
+        from eckart.engine.backends.cupy import CupyBackend
+
+        return CupyBackend(prototype)
+    from eckart.engine.backends.torch import TorchBackend
+
+    return TorchBackend(prototype)
+
+
+def _prototype(data: Any) -> Array:
+    if is_sparse(data):
+        return np.empty(0)
+    if isinstance(data, DeviceCsr):
+        return data.like
+    return data[:0, :0] if len(data.shape) == 2 else data[:0]
+
+
+def is_csr(rows: Any) -> bool:
+    """Whether rows in memory are CSR, in any place."""
+    return is_sparse(rows) or isinstance(rows, DeviceCsr)
+
+
+def stored_elsewhere(data: Any) -> Any:
+    """Sparse matrices of CuPy and of PyTorch on a GPU as CSR rows; None for everything else."""
+    return as_device_csr(data)
+
+
+def transfer_to(device: str, data: Any) -> Mover:
+    """What takes host data to `device`; refused where the data are on a device already."""
+    if not device.startswith("cuda"):
+        raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
+    if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
+        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
+    from eckart.engine.backends.cuda.transfer import mover_for
+
+    return mover_for(device)

@@ -1,0 +1,41 @@
+"""How blocks that were read get to where they are worked on: `Stay` leaves them in the memory of the host."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from eckart.arrays import Array
+
+
+class Transfer(Protocol):
+    """Takes blocks to another place while those before are worked on."""
+
+    like: Array
+    """An empty array in that place."""
+    depth: int
+    """Blocks that are under way at a time."""
+    threads: int
+    """Threads that read and send them."""
+
+    def load(self, block: Any) -> Any:
+        """Begin to take a block over; runs in the threads that read."""
+        ...
+
+    def accept(self, loaded: Any) -> Any:
+        """What `load` gave, ready to be worked on."""
+        ...
+
+
+class Stay:
+    """Blocks are worked on where they were read."""
+
+    like: Array = np.empty((0, 0))
+    depth, threads = 2, 1
+
+    def load(self, block: Any) -> Any:
+        return block
+
+    def accept(self, loaded: Any) -> Any:
+        return loaded

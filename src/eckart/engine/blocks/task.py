@@ -1,0 +1,87 @@
+"""What is asked of one block of rows, and how the block is seen: values that can travel to a worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from eckart.arrays import astype, from_numpy, is_numpy, namespace
+from eckart.engine.blocks.checkpoint import key_of
+from eckart.engine.measured import measured_rows
+from eckart.engine.operator import to_power
+from eckart.engine.rows import RowBlocks
+
+
+@dataclass(frozen=True)
+class View:
+    """A method of RowBlocks and its argument: how a block that was read is seen."""
+
+    method: str
+    argument: Any = None
+    by_row: bool = False
+
+    def apply(self, block: RowBlocks, start: int, stop: int) -> RowBlocks:
+        view = getattr(block, self.method)
+        if self.argument is None:
+            seen: RowBlocks = view()
+            return seen
+        argument = self.argument[start:stop] if self.by_row else self.argument
+        if self.method == "shifted":
+            argument = from_numpy(argument, block.like)
+        return view(argument)  # type: ignore[no-any-return]
+
+
+class BlockTask(Protocol):
+    """What is asked of one block: arrays that add up over the blocks, or one with a row for each row."""
+
+    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]: ...
+
+    @property
+    def key(self) -> str:
+        """What tells it from another question."""
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of one block, as a value that can travel: its parts add up over the blocks."""
+
+    kind: str
+    factor: np.ndarray | None = None
+    by_row: bool = False
+    gram: bool = False
+    reference: np.ndarray | None = None
+    """The first row, for a survey."""
+
+    def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
+        factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
+        if factor is not None:
+            factor = from_numpy(factor, block.like)
+        if self.kind == "survey":
+            found = block.survey(factor, gram=self.gram)
+            longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
+            parts = [found.sums, found.squares, np.array([found.weight]), longest]
+            return [*parts, *(part for part in (found.product, found.stored) if part is not None)]
+        if self.kind == "gram":
+            return [block.gram(factor)]
+        if self.kind == "measured":
+            assert factor is not None
+            return [measured_rows(block, factor)]
+        return [getattr(block, self.kind)(factor)]
+
+    @property
+    def key(self) -> str:
+        return key_of(f"{self.kind} {self.gram}", self.factor)
+
+
+def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
+    """The parts of one more block, added to those of the blocks before it, in float64."""
+    if not total:
+        return [np.array(a, np.float64) if is_numpy(a) else astype(a, namespace(a).float64) for a in part]
+    if not all(is_numpy(array) for array in (*total, *part)):
+        return [sum_ + astype(array, sum_.dtype) for sum_, array in zip(total, part, strict=True)]
+    for sum_, array in zip(total, part, strict=True):
+        np.add(sum_, array, out=sum_)
+    return total

@@ -1,0 +1,120 @@
+"""When a run of block Lanczos starts a proof phase, against which vectors, and what of it survives a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.arrays import Array
+from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.certificate import coupling_factor
+from eckart.engine.lanczos.basis import Basis
+from eckart.engine.lanczos.finish import bounds_from_basis, measure
+from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES, Goal, Phase, proof_phase
+from eckart.engine.lanczos.restart import Separation, choose_frozen, separating_complement, separation
+from eckart.engine.lanczos.terms import Assessment
+
+if TYPE_CHECKING:
+    from eckart.engine.lanczos.block_lanczos import _Run
+
+_SMALL_RESIDUAL, _SEPARATION_AIM = 0.03, 0.85
+"""Before a restart, a gap is proved if residuals are below .03 theta_k and a complement of .85 theta_k would do."""
+
+
+@dataclass
+class Proofs:
+    """What the proof phases of a run have shown of the complement of its basis."""
+
+    phase: Phase | None = None
+    """The last proof phase of this cycle that bounded something."""
+    carried: Separation | None = None
+    missed: Array | None = None
+    """Directions that a proof phase found and the main run had missed."""
+    _step: int = 0
+    _frozen: int = 0
+    """Ritz vectors that the phase had frozen, in the basis of step `_step`."""
+    _seen: float = np.inf
+    """Largest Ritz value that the last proof phase saw in the complement."""
+    _most_frozen: int = 2**62
+    _retry_below: float = np.inf
+    """Largest residual at which the next proof phase is worth trying."""
+
+    @property
+    def bound(self) -> float:
+        """Bound of the complement of the basis that the phase has proved."""
+        return np.inf if self.phase is None else self.phase.bound
+
+    def frozen_at(self, step: int) -> int | None:
+        """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
+        return None if self.phase is None or self._step != step else self._frozen
+
+    def due(self, run: _Run, state: Assessment) -> bool:
+        """Whether the run has converged, and a proof phase is worth its passes."""
+        if not state.converged or run.exhausted:
+            return False
+        joined = None if run.ride_along is None else max(run.converged_at or 0, run.ride_along.step)
+        waiting = joined is not None and run.steps - joined < 2
+        return not waiting and float(state.residuals[: state.k].max()) <= self._retry_below
+
+    def prove(self, run: _Run, state: Assessment) -> None:
+        """A proof phase against the Ritz vectors that make it shortest."""
+        basis, size = run.basis, run.basis.count
+        values, coefficients = leading_pairs(basis.projected, size, like=run.matrix.like)
+        coupling = coupling_factor(basis.residual_gram)
+        coupled = coupling @ coefficients[size - coupling.shape[1] :]
+        whole = min(self._seen, _SEPARATION_AIM * float(values[state.k - 1]))
+        chosen = choose_frozen(values, coupled, state.k, 0.5 * state.goal, self._most_frozen, whole)
+        self._retry_below = 0.1 * float(state.residuals[: state.k].max())
+        if chosen is None:
+            return
+        every = chosen.count == size
+        frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
+        phase = self._run_phase(run, state, frozen, lambda bound: bound <= chosen.needed)
+        if phase.outcome == "improve":
+            self._most_frozen = max(chosen.count // 2, state.k + 5)
+
+    def _run_phase(self, run: _Run, state: Assessment, frozen: Array, enough: Callable[[float], bool]) -> Phase:
+        last = float(state.values[state.k - 1])
+        size = run.matrix.size
+        room = min(MOST_PASSES * PROBES, size - frozen.shape[1])
+        basis = Basis.with_capacity(run.backend, size, room, frozen=frozen, meter=run.meter())
+        random = run.backend.normals(run.rng, size, min(PROBES, room))
+        goal = Goal(
+            enough,
+            last,
+            missed_above=last + state.goal + 2.0 * run.expected_error(run.basis),
+            floor=0.5 * state.goal,
+            passes=max(1, min(MOST_PASSES, run.allowed - run.passes)),
+            probability=run.budget.spend("proof"),
+        )
+        phase = proof_phase(run.matrix.apply, basis, random, run.expected_error, goal)
+        run.passes += phase.passes
+        self._seen = phase.run.largest
+        if self.phase is None or phase.outcome == "proved" or phase.bound < self.phase.bound:
+            self.phase, self._step, self._frozen = phase, run.steps, frozen.shape[1]
+        if phase.outcome == "missed":
+            self.missed = phase.missed_vectors(goal.missed_above)
+        return phase
+
+    def carry(self, run: _Run, state: Assessment) -> None:
+        """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
+        last, k = float(state.values[state.k - 1]), state.k
+        coupling = coupling_factor(run.basis.residual_gram)
+        if self.carried is None and self.phase is None and run.passes < run.allowed:
+            needed = separating_complement(state.values, run.basis.projected, coupling, k)
+            if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
+                return
+            self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)
+        if self.phase is None or (self.phase.bound >= last and self.carried is not None):
+            return
+        evidence, largest = run.evidence(), float(state.values[0])
+        errors, _ = measure(evidence, run.matrix, run.rng, run.budget)
+        run.passes += 0 if run.exact else 1
+        allowance = errors.allowance(largest)
+        upper = bounds_from_basis(evidence, errors, len(state.values), run.matrix.like)
+        found = separation(state.values - allowance, upper, k)
+        if found is not None and (self.carried is None or found.rho < self.carried.rho):
+            self.carried = found

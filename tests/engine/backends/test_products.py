@@ -1,0 +1,75 @@
+"""Products with rows in memory against NumPy in float64: dense and CSR, on the host and in the place of a card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from eckart.arrays import to_numpy
+from eckart.engine.matrix import open_matrix
+from eckart.engine.rows import RowBlocks
+from tests.engine.backends.card import put_torch_in_place
+
+SEEDS = [int(seed) for seed in np.random.default_rng(551).integers(0, 2**31, 2)]
+
+
+@pytest.fixture(params=["numpy", "csr", "strict", "tensor", "card"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    name: str = request.param
+    if name == "card":
+        put_torch_in_place(monkeypatch)
+    return name
+
+
+def put(data: np.ndarray, place: str) -> Any:
+    if place == "csr":
+        return sparse.csr_array(data)
+    if place == "strict":
+        return pytest.importorskip("array_api_strict").asarray(data)
+    if place in ("tensor", "card"):
+        return pytest.importorskip("torch").as_tensor(data)
+    return data
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_products(place: str, dtype: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = (rng.standard_normal((1300, 37)) * (rng.random((1300, 37)) < 0.3)).astype(dtype)
+    exact, rows = data.astype(np.float64), open_matrix(put(data, place)).matrix
+    assert isinstance(rows, RowBlocks)
+    right, left = rng.standard_normal((37, 5)), rng.standard_normal((1300, 5))
+    factors = "numpy" if place == "csr" else place
+    close = {"rtol": 1e-4 if dtype == "f4" else 1e-12, "atol": 1e-3 if dtype == "f4" else 1e-10}
+    np.testing.assert_allclose(to_numpy(rows.matmat(put(right, factors))), exact @ right, **close)
+    np.testing.assert_allclose(to_numpy(rows.rmatmat(put(left, factors))), exact.T @ left, **close)
+    np.testing.assert_allclose(to_numpy(rows.normal(put(right, factors))), exact.T @ (exact @ right), **close)
+    np.testing.assert_allclose(to_numpy(rows.gram()), exact.T @ exact, **close)
+    survey = rows.survey(put(right, factors))
+    np.testing.assert_allclose(to_numpy(survey.sums), exact.sum(axis=0), **close)
+    np.testing.assert_allclose(to_numpy(survey.squares), (exact**2).sum(axis=0), **close)
+    np.testing.assert_allclose(to_numpy(survey.product), exact.T @ (exact @ right), **close)
+    assert rows.reads == 5
+    assert rows.rough(put(right, factors)) is None
+    assert rows.reads == 5
+
+
+def test_rows_columns_and_comparisons(place: str) -> None:
+    rng = np.random.default_rng(SEEDS[0])
+    data = rng.standard_normal((50, 6)) * (rng.random((50, 6)) < 0.4)
+    data[:, 2] = 0.0
+    rows = open_matrix(put(data, place)).matrix
+    backend = rows.backend
+
+    def dense(part: Any) -> np.ndarray:
+        return np.asarray(part.toarray() if place == "csr" else to_numpy(part))
+
+    places = np.array([4, 0, 3])
+    np.testing.assert_array_equal(dense(backend.take_rows(rows.matrix, places)), data[places])
+    np.testing.assert_array_equal(dense(backend.take_columns(rows.matrix, places)), data[:, places])
+    np.testing.assert_array_equal(dense(backend.rows_between(rows.matrix, 7, 20)), data[7:20])
+    np.testing.assert_array_equal(backend.varying(rows.matrix, data[0]), (data != data[0]).any(axis=0))
+    assert rows.constant_columns(np.arange(6)).tolist() == [2]

@@ -102,7 +102,7 @@ def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, 
     operator: Operator = matrix
     if d.mean is not None and matrix.sparse:
         count = matrix.shape[0]
-        operator = Centered(matrix, np.ones(count), beside(d.mean, exponent), np.zeros(0), float(count))
+        operator = Centered(matrix, beside(np.ones(count)), beside(d.mean, exponent), np.zeros(0), float(count))
     elif d.mean is not None:
         operator = matrix.shifted(beside(d.mean, exponent))
     if d.scale is not None or exponent:

@@ -22,7 +22,7 @@ from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.blocks.task import BlockTask, Task, View, add_parts
+from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import Survey, of_powers
@@ -370,15 +370,17 @@ class StackedBlocks:
 
     def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as every other matrix in memory."""
-        precision = str(self.source.dtype)
+        precision, scaled = str(self.source.dtype), np.any(self.exponent)
         if is_csr(matrix):
             if is_sparse(matrix):
                 check_sparse(matrix)  # compiled loops follow its indices
                 matrix = as_csr(matrix)
-            if np.any(self.exponent):
+            if scaled:
+                matrix = counted_only(matrix, self.weights, start, stop)
                 matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
+            matrix = counted_only(matrix, self.weights, start, stop) if scaled else matrix
             dtype = getattr(namespace(matrix), precision)
             steps = (Convert(dtype, self.exponent),)
             block = RowBlocks(matrix, precision=precision, steps=steps, workers=self.workers)

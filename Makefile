@@ -8,7 +8,7 @@
 #   make lint     what `make test` checks without running anything
 #   make format   mend what can be mended by itself
 #   make docs     the documentation, in docs/_build/html
-#   make bench    workloads x peers, in benchmarks/results            (ARGS="--quick --only NAME")
+#   make bench    the ratio map: whole calls against peers              (ARGS="--quick --only PCA")
 #   make clean    everything made above
 
 PYTHON ?= python3

@@ -1,6 +1,7 @@
-"""Workloads x peers in one run: time, true error and peak memory, each peer in a process of its own.
+"""Whole public calls with default settings, against scikit-learn and others, in one run.
 
-`python -m benchmarks [--only NAME] [--quick]`. The files, in reading order: `workloads` (what is computed), `data`
-(from what), `reference` (the right answer), `peers` (by whom), `worker` (one peer in its process), `session` (all peers
-of one workload, interleaved), `startup` (import and first call), `tables` (what is printed).
+`python -m benchmarks [--quick] [--only TEXT] [--families test|tuning]`. The files, in reading order: `cases` (what is
+called, and on what), `families_test` and `families_tuning` (the data: constants of the library may be tuned on the
+second only), `peers` (by whom), `worker` (a process that calls), `session` (interleaved rounds), `ratio_map` (what is
+printed), `first_call` (fresh processes with an empty compile cache).
 """

@@ -1,91 +1,81 @@
-"""`python -m benchmarks [--only NAME ...] [--quick] [--repeats 5] [--limit 60]`"""
+"""`python -m benchmarks [--quick] [--only TEXT ...] [--families test|tuning] [--clock processor] [--limit 60]`"""
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import platform
-import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.session import THREADS, prepared, run
-from benchmarks.startup import measure
-from benchmarks.tables import SUMMARY_HEAD, markdown, page, summary_row
-from benchmarks.workloads import WORKLOADS
+from benchmarks import first_call
+from benchmarks.cases import Case, cases
+from benchmarks.ratio_map import HEAD, first_calls, line, summary
+from benchmarks.session import Session
 
 RESULTS = Path(__file__).parent / "results"
-START = "start"
+FIRST = "first"
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Workloads x peers: time, error, memory.")
-    parser.add_argument("--only", action="append", choices=[*WORKLOADS, START], help="one workload (may be repeated)")
-    parser.add_argument("--quick", action="store_true", help="small data: tries the harness, says nothing about speed")
-    parser.add_argument("--repeats", type=int, default=5, help="calls after the first one (default 5)")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call of a peer (default 60)")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", action="append", help=f"rows whose name contains this, or '{FIRST}' for first calls")
+    parser.add_argument("--quick", action="store_true", help="tiny and small sizes, three rounds")
+    parser.add_argument("--families", choices=["test", "tuning"], default="test")
+    parser.add_argument("--clock", choices=["wall", "processor"], default="wall", help="processor: for busy machines")
+    parser.add_argument("--repeats", type=int, default=7, help="interleaved rounds (default 7)")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one call (default 60)")
     return parser.parse_args()
 
 
-def machine(*, quick: bool) -> dict[str, str | int]:
-    facts: dict[str, str | int] = {
-        "processor": processor(),
-        "threads": THREADS,
-        "load": f"{os.getloadavg()[0]:.1f}",
-        "Python": platform.python_version(),
-    }
-    for package in ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "fbpca", "numba", "eckart"):
+def machine() -> dict[str, str]:
+    """What the figures depend on."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    processor = next((line.split(": ", 1)[1] for line in lines if line.startswith("model name")), platform.processor())
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    facts = {"processor": processor, "cores": str(cores), "load": f"{os.getloadavg()[0]:.1f}"}
+    for package in ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "primme", "numba", "eckart"):
         try:
             facts[package] = version(package)
         except PackageNotFoundError:
             facts[package] = "not installed"
-    return facts | ({"sizes": "quick trial, not the real ones"} if quick else {})
+    return facts
 
 
-def processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.split(": ", 1)[1] for line in lines if line.startswith("model name")), platform.processor())
-
-
-def cache_folder(sizes: str) -> Path:
-    """Where data and references lie; another one, and the old one gone, when the code that makes them has changed."""
-    sources = (Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("data", "reference", "workloads"))
-    folder = RESULTS / f"data-{sizes}-{hashlib.sha256(b''.join(sources)).hexdigest()[:8]}"
-    for old in set(RESULTS.glob(f"data-{sizes}-*")) - {folder}:
-        shutil.rmtree(old)
-    return folder
+def wanted(case: Case, options: argparse.Namespace) -> bool:
+    if options.quick and case.size not in ("tiny", "small"):
+        return False
+    return not options.only or any(text.lower() in case.name.lower() for text in options.only)
 
 
 def main() -> None:
     options = arguments()
-    wanted = options.only or [*WORKLOADS, START]
-    repeats = 2 if options.quick else options.repeats
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
-    cache = cache_folder("quick" if options.quick else "full")
-    measured = []
-    print(markdown(SUMMARY_HEAD, []), end="", flush=True)
-    for workload in (WORKLOADS[name] for name in wanted if name != START):
-        facts = prepared(workload, 20 if options.quick else 1, cache)
-        measured.append((workload, run(workload, facts, repeats=repeats, limit=options.limit)))
-        print(markdown(summary_row(*measured[-1]), []).splitlines()[0], flush=True)
-    starts = measure(repeats) if START in wanted else []
-    facts = machine(quick=options.quick)
-    text = page(facts, measured, starts)
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    facts = {**machine(), "families": options.families, "clock": options.clock}
+    print(", ".join(f"{name} {value}" for name, value in facts.items()), flush=True)
+    repeats = 3 if options.quick else options.repeats
+    session = Session(options.families, repeats=repeats, limit=options.limit, clock=options.clock)
+    rows = []
+    print(HEAD, flush=True)
+    try:
+        for number, case in enumerate(cases()):
+            if wanted(case, options):
+                rows.append(session.measure(number, case))
+                print(line(rows[-1]), flush=True)
+    finally:
+        session.close()
+    print("\n" + summary(rows))
+    calls = first_call.measure(quick=options.quick) if not options.only or FIRST in options.only else []
+    if calls:
+        print("\n" + first_calls(calls))
     RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{stamp}.md").write_text(text)
-    record = {
-        "machine": facts,
-        "workloads": {w.name: [asdict(r) | {"median": r.median} for r in results] for w, results in measured},
-        "start": [asdict(start) for start in starts],
-    }
-    (RESULTS / f"{stamp}.json").write_text(json.dumps(record, indent=1))
-    print(f"\n{text}\nWritten: {RESULTS / stamp}.md and .json")
+    path = RESULTS / f"{datetime.now(UTC).strftime('%Y%m%d-%H%M%S')}.json"
+    record = {"machine": facts, "rows": [asdict(row) | {"name": row.case.name, "ratio": row.ratio} for row in rows]}
+    path.write_text(json.dumps(record | {"first": [asdict(call) for call in calls]}, indent=1))
+    print(f"\nWritten: {path}")
 
 
 if __name__ == "__main__":

@@ -16,9 +16,10 @@ import scipy.sparse as sp
 from scipy import stats
 
 import eckart as ek
-from benchmarks.data import Matrix, text
+from benchmarks.families_tuning import counts, text
 from eckart.testing import with_spectrum
 
+Matrix = Any
 K = 20
 SEEDS = 1000
 ROUNDS = 5
@@ -42,8 +43,8 @@ def heavy_counts() -> Matrix:
 MATRICES: dict[str, tuple[Callable[[], Matrix], float]] = {
     "incoherent, 1/i, 400 x 300": (incoherent, 1.7),
     "sparse counts, Zipf entries, 400 x 300": (heavy_counts, 1.1),
-    "sparse counts, text, 20,000 x 3,000": (lambda: text(20_000, 3_000, 60, weighted=False)(1), 1.1),
-    "sparse counts, text, 400 x 300": (lambda: text(400, 300, 40, weighted=False)(1), 1.1),
+    "sparse counts, text, 20,000 x 3,000": (lambda: counts(20_000, 3_000, np.random.default_rng(1936)), 1.1),
+    "sparse counts, text, 400 x 300": (lambda: counts(400, 300, np.random.default_rng(1936)), 1.1),
     "RBF kernel, 400 x 300": (rbf, 3.0),
 }
 
@@ -90,7 +91,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def sparse_time() -> Iterator[str]:
     """CUR and TruncatedSVD of the same matrix, interleaved."""
-    matrix = text(200_000, 30_000, 50)(1)
+    matrix = text(200_000, 30_000, np.random.default_rng(1936)).astype(np.float32)
     works = {
         "TruncatedSVD": lambda: ek.TruncatedSVD(n_components=50).fit(matrix),
         "CUR": lambda: ek.CUR(n_components=50).fit(matrix),

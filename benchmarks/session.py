@@ -1,4 +1,4 @@
-"""All peers of one workload: started side by side, called in turn, one at a time."""
+"""One case after the other: two processes, ours and the peers', asked in turn; medians of interleaved rounds."""
 
 from __future__ import annotations
 
@@ -11,141 +11,169 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO, Any, cast
 
-import numpy as np
+from benchmarks.cases import Case
+from benchmarks.peers import DEFAULT, OURS, Peer, peers
 
-from benchmarks.peers import BARE, PEERS
-from benchmarks.workloads import Workload
-
-THREADS = 2
-PAUSE = 0.25
-"""Seconds before each call: idle threads of the peer before spin on for a while."""
-LOADING = 120.0
-ENVIRONMENT = {
-    **os.environ,
-    **{
-        f"{library}_NUM_THREADS": str(THREADS)
-        for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS", "TBB", "VECLIB", "NUMEXPR")
-    },
-    "PYTHONWARNINGS": "ignore",
-}
+PAUSE = 0.02
+"""Seconds before each call: idle BLAS threads of the other process spin for a while."""
+LEAST = 0.03
+"""Seconds that short calls are repeated for in a round."""
+EQUAL = 1e-6
+"""Share of the attainable that a peer of equal error may lack."""
+LOST = 0.01
+"""Share of the attainable that scikit-learn's default may lack before its best of equal error takes its place."""
 
 
 @dataclass
-class Result:
-    """What one peer did with one workload."""
+class Timing:
+    """What one peer did with one case."""
 
     peer: str
-    first: float | None = None
-    """Seconds of the first call in a fresh process."""
     seconds: list[float] = field(default_factory=list)
-    """Seconds of the calls after it."""
-    error: float | None = None
-    peak: int = 0
-    """Bytes above what the process held before the first call."""
+    quality: float | None = None
     note: str = ""
 
     @property
     def median(self) -> float:
-        return statistics.median(self.seconds) if self.seconds else (self.first or float("inf"))
+        return statistics.median(self.seconds) if self.seconds else float("nan")
 
 
-class Worker:
-    """A peer's process, its result, and whether it is still worth calling."""
+@dataclass
+class Row:
+    """A row of the ratio map."""
 
-    def __init__(self, peer: str, method: str, workload: Workload, path: str) -> None:
-        command = [sys.executable, "-m", "benchmarks.worker", peer, method, str(workload.k), path]
-        self.result = Result(peer)
-        self.process = subprocess.Popen(
-            command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        self.questions, self.answers = cast("IO[bytes]", self.process.stdin), cast("IO[bytes]", self.process.stdout)
-        self.alive = True
+    case: Case
+    timings: list[Timing]
+    note: str = ""
 
-    def call(self, limit: float) -> dict[str, Any] | None:
-        """One answer, or None when the limit passed or the process died; then it is called no more."""
-        time.sleep(PAUSE)
+    def of(self, peer: str) -> Timing | None:
+        return next((timing for timing in self.timings if timing.peer == peer and timing.seconds), None)
+
+    def lost(self, timing: Timing) -> float:
+        """Share of the attainable (the best that any peer found) that is missing."""
+        found = [other.quality for other in self.timings if other.quality is not None]
+        if timing.quality is None or not found or max(found) == 0.0:
+            return 0.0
+        return (max(found) - timing.quality) / abs(max(found))
+
+    @property
+    def best_equal(self) -> Timing | None:
+        """The fastest other library or solver that lost no more than ours (or next to nothing)."""
+        ours = self.of(OURS)
+        least = max(EQUAL, self.lost(ours)) if ours else EQUAL
+        equal = [t for t in self.timings if t.peer != OURS and t.seconds and self.lost(t) <= least]
+        return min(equal, key=lambda timing: timing.median, default=None)
+
+    @property
+    def opponent(self) -> Timing | None:
+        """scikit-learn's default; its best of equal error where the default lost more than `LOST`."""
+        default = self.of(DEFAULT)
+        if default is None or self.case.estimator == "NMF" or self.lost(default) <= LOST:
+            return default
+        least = max(EQUAL, self.lost(ours)) if (ours := self.of(OURS)) else EQUAL
+        equal = [t for t in self.timings if t.peer.startswith(DEFAULT) and t.seconds and self.lost(t) <= least]
+        return min(equal, key=lambda timing: timing.median, default=None)
+
+    @property
+    def ratio(self) -> float:
+        ours, theirs = self.of(OURS), self.opponent
+        return theirs.median / ours.median if ours and theirs else float("nan")
+
+
+class Process:
+    """A worker; started again after it was stopped."""
+
+    def __init__(self, families: str) -> None:
+        self.command = [sys.executable, "-m", "benchmarks.worker", families]
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:
+        if self.running is None:
+            environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+            self.running = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            )
+        questions, answers = cast("IO[bytes]", self.running.stdin), cast("IO[bytes]", self.running.stdout)
         with contextlib.suppress(BrokenPipeError):
-            self.questions.write(b"run\n")
-            self.questions.flush()
-        return self.answer(limit)
-
-    def answer(self, limit: float) -> dict[str, Any] | None:
-        ready, _, _ = select.select([self.answers], [], [], limit)
-        line = self.answers.readline() if ready else None
+            questions.write(json.dumps(request).encode() + b"\n")
+            questions.flush()
+        ready, _, _ = select.select([answers], [], [], limit)
+        line = answers.readline() if ready else b""
         if line:
-            return json.loads(line)
-        self.result.note = f"stopped after {limit:.0f} s" if line is None else "its process died"
+            found: dict[str, Any] = json.loads(line)
+            return found
         self.stop()
-        return None
+        return {"failure": "its process died" if ready else f"stopped after {limit:.0f} s", "stopped": True}
 
     def stop(self) -> None:
-        if not self.alive:
-            return
-        self.alive = False
-        self.process.kill()
-        self.process.communicate()
+        if self.running is not None:
+            self.running.kill()
+            self.running.communicate()
+            self.running = None
 
 
-def run(workload: Workload, facts: dict[str, Any], *, repeats: int, limit: float) -> list[Result]:
-    """Every peer that applies: a first call each, then the repeats in turn."""
-    right = np.array(facts["reference"])
-    share = isinstance(workload.k, float)
-    method, sparse = workload.method, facts["sparse"]
-    chosen: list[tuple[str, str]] = [
-        (peer.name, method) for peer in PEERS if peer.applies(method, sparse=sparse, share=share)
-    ]
-    if workload.bare:
-        chosen.append((BARE, "bare"))
-    workers = [Worker(*pair, workload, facts["path"]) for pair in chosen if pair[0] not in workload.skip]
-    try:
-        loaded = [worker for worker in workers if worker.answer(LOADING)]
-        for worker in loaded:
-            first_call(worker, workload, right, limit)
-        for _ in range(repeats):
-            for worker in loaded:
-                if worker.alive and sum(worker.result.seconds) < limit:
-                    answer = worker.call(limit)
-                    if answer is not None and "seconds" in answer:
-                        worker.result.seconds.append(answer["seconds"])
-    finally:
-        for worker in workers:
-            worker.stop()
-    return [worker.result for worker in workers] + [Result(peer, note=why) for peer, why in workload.skip.items()]
+class Session:
+    """The two processes, and the rules of timing."""
 
+    def __init__(self, families: str, *, repeats: int, limit: float, clock: str = "wall") -> None:
+        self.processes = {True: Process(families), False: Process(families)}
+        self.repeats, self.limit, self.clock = repeats, limit, clock
 
-def first_call(worker: Worker, workload: Workload, right: np.ndarray, limit: float) -> None:
-    answer = worker.call(limit)
-    if answer is None:
-        return
-    result = worker.result
-    result.peak = answer["peak"]
-    if "failure" in answer:
-        result.note = answer["failure"]
-        worker.stop()
-        return
-    result.first = answer["seconds"]
-    if result.peer != BARE:
-        result.error, result.note = error(np.array(answer["values"]), right, workload)
+    def measure(self, number: int, case: Case) -> Row:
+        known = peers(case)
+        if case.call == "to_loss":
+            return self._measure_to_loss(number, case)
+        timings = {peer.name: Timing(peer.name) for peer in known}
+        ready = dict.fromkeys(self.processes, False)
+        for peer in known:
+            self._first(number, peer, timings[peer.name], ready)
+        live = [peer for peer in known if not timings[peer.name].note]
+        for turn in range(self.repeats):
+            for peer in live:
+                timing = timings[peer.name]
+                # Long calls are repeated less often; peers other than the default least.
+                spent = sum(timing.seconds)
+                if turn >= 3 and spent > (10.0 if peer.name in (OURS, DEFAULT) else 2.0):
+                    continue
+                time.sleep(PAUSE)
+                answer = self.processes[peer.name == OURS].ask(
+                    {"peer": peer.name, "least": LEAST, "clock": self.clock}, self.limit
+                )
+                if "seconds" in answer:
+                    timing.seconds.append(answer["seconds"])
+        return Row(case, list(timings.values()))
 
+    def _first(self, number: int, peer: Peer, timing: Timing, ready: dict[bool, bool]) -> None:
+        ours = peer.name == OURS
+        process = self.processes[ours]
+        if not ready[ours] or process.running is None:
+            process.ask({"case": number}, 10 * self.limit)
+            ready[ours] = True
+        answer = process.ask({"peer": peer.name, "least": 0.0}, 4 * self.limit if ours else self.limit)
+        timing.quality, timing.note = answer.get("quality"), answer.get("failure", "")
+        if answer.get("stopped"):
+            ready[ours] = False
+            process.ask({"case": number}, 10 * self.limit)
 
-def error(values: np.ndarray, right: np.ndarray, workload: Workload) -> tuple[float, str]:
-    """Largest relative error, and a word when the number of axes is not the right one."""
-    power = 2 if workload.measure == "variances" else 1
-    length = min(len(values), len(right))
-    with np.errstate(all="ignore"):
-        relative = float(np.max(np.abs((values[:length] / right[:length]) ** power - 1.0)))
-    note = "" if len(values) == len(right) else f"k={len(values)}, right is {len(right)}"
-    return (relative if np.isfinite(relative) else float("inf")), note
+    def _measure_to_loss(self, number: int, case: Case) -> Row:
+        for process in self.processes.values():
+            process.ask({"case": number}, 10 * self.limit)
+        theirs = self.processes[False].ask({"peer": DEFAULT}, 4 * self.limit)
+        if "seconds" not in theirs:
+            return Row(case, [Timing(DEFAULT, note=theirs.get("failure", ""))])
+        target = {"peer": OURS, "loss": -theirs["quality"], "within": theirs["seconds"]}
+        ours = self.processes[True].ask(target, 20 * self.limit)
+        note = "loss not reached" if ours.get("missed") else ours.get("failure", "")
+        if ours.get("at_equal_time"):
+            note += f" loss at equal time {ours['at_equal_time'] / theirs['quality']:.4f} of scikit-learn's"
+        timings = [
+            Timing(DEFAULT, [theirs["seconds"]], theirs["quality"]),
+            Timing(OURS, [ours["seconds"]] if "seconds" in ours else [], ours.get("quality"), ours.get("failure", "")),
+        ]
+        return Row(case, timings, note.strip())
 
-
-def prepared(workload: Workload, shrink: int, folder: Path) -> dict[str, Any]:
-    """Facts about the data and the reference; made in a process of its own when not there yet."""
-    facts = folder / f"{workload.name}.json"
-    if not facts.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "benchmarks.prepare", workload.name, str(shrink), str(folder)]
-        subprocess.run(command, check=True, env=ENVIRONMENT)
-    return json.loads(facts.read_text())
+    def close(self) -> None:
+        for process in self.processes.values():
+            process.stop()

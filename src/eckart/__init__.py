@@ -9,10 +9,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eckart import datasets, errors, plots, supplementary, tables, worked
+    from eckart import datasets, errors, plots, single_cell, supplementary, tables, worked
     from eckart.analysis.bootstrap import bootstrap
-    from eckart.analysis.report.page import report
     from eckart.analysis.summary import summary
+    from eckart.analysis.with_rows import with_rows
     from eckart.api import decompose, plan, project, reconstruct
     from eckart.concept_space import concepts
     from eckart.cur.column_selector import ColumnSelector
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from eckart.engine.matrix import open_matrix
     from eckart.io.convert import convert
     from eckart.io.model_file import load, save
+    from eckart.io.open_data import open_data
     from eckart.isomap.estimator import Isomap
     from eckart.kernel_pca.estimator import KernelPCA
     from eckart.kernel_pca.scan_kernels import scan_kernels
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from eckart.pca.incremental_pca import IncrementalPCA
     from eckart.pca.truncated_svd import TruncatedSVD
     from eckart.rank.choose import choose_rank
+    from eckart.reporting import report
     from eckart.result import Certificate, Decomposition, Plan
     from eckart.selection import BackwardElimination, CorrelationFilter, RandomSubsetSearch
     from eckart.streaming import project_to, reconstruct_to
@@ -64,14 +66,17 @@ _WHERE = {
     "save": "eckart.io.model_file",
     "concepts": "eckart.concept_space",
     "bootstrap": "eckart.analysis.bootstrap",
-    "report": "eckart.analysis.report.page",
+    "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",
     "open_matrix": "eckart.engine.matrix",
+    "open_data": "eckart.io.open_data",
+    "with_rows": "eckart.analysis.with_rows",
 }
 _MODULES = {
     "tables": "eckart.tables",
     "plots": "eckart.plots",
     "supplementary": "eckart.supplementary",
+    "single_cell": "eckart.single_cell",
     "datasets": "eckart.datasets",
     "errors": "eckart.errors",
     "worked": "eckart.worked",
@@ -102,6 +107,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "errors",
     "fill_missing",
     "load",
+    "open_data",
     "open_matrix",
     "plan",
     "plots",
@@ -112,9 +118,11 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "report",
     "save",
     "scan_kernels",
+    "single_cell",
     "summary",
     "supplementary",
     "tables",
+    "with_rows",
     "worked",
 ]
 

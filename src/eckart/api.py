@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from eckart.arrays import Array
 from eckart.errors import MemoryBudgetError, ParameterError
+from eckart.fitted import takes_fitted
+from eckart.io.open_data import open_with
+from eckart.io.read_options import split_options
+from eckart.options import check_names, memory_bytes
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
+    from typing import Unpack
 
     import numpy as np
     from numpy.typing import ArrayLike
 
     from eckart.engine.blocks.reading import Watch
+    from eckart.io.read_options import ReadKeywords
     from eckart.result import Which
 
     Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
@@ -32,6 +39,7 @@ def decompose(
     error: float | None = None,
     center: bool | None = None,
     scale: bool = False,
+    ddof: int = 1,
     which: Which = "largest",
     sample_weight: ArrayLike | None = None,
     solver: Literal["auto", "exact", "direct", "gram", "lanczos"] = "auto",
@@ -46,6 +54,7 @@ def decompose(
     executor: object = None,
     device: str | None = None,
     missing: Literal["error", "mean", "em"] = "error",
+    **reading: Unpack[ReadKeywords],
 ) -> Decomposition: ...
 
 
@@ -68,6 +77,7 @@ def decompose(
     memory: str | int | None = None,
     stream: bool | None = None,
     device: str | None = None,
+    **reading: Unpack[ReadKeywords],
 ) -> Decomposition: ...
 
 
@@ -97,6 +107,7 @@ def decompose(
     watch: Watch | None = None,
     executor: object = None,
     device: str | None = None,
+    **reading: Unpack[ReadKeywords],
 ) -> Decomposition: ...
 
 
@@ -108,7 +119,7 @@ def decompose(
     k: int | None = None,
     explain: float | None = None,
     kernel: str | Callable[..., object] = "rbf",
-    gamma: float | Literal["median"] | None = "median",
+    gamma: float | Literal["median", "local"] | None = "local",
     degree: float = 3,
     coef0: float = 1,
     kernel_params: dict[str, object] | None = None,
@@ -123,6 +134,7 @@ def decompose(
     stream: bool | None = None,
     watch: Watch | None = None,
     device: str | None = None,
+    **reading: Unpack[ReadKeywords],
 ) -> Decomposition: ...
 
 
@@ -140,6 +152,7 @@ def decompose(
     left: bool = True,
     rng: Seed = None,
     memory: str | int | None = None,
+    **reading: Unpack[ReadKeywords],
 ) -> Decomposition: ...
 
 
@@ -152,8 +165,10 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, or path
+    data : array, sparse matrix, data frame, path, stream, ...
         Rows are observations. Arrays of PyTorch, CuPy and other array-API libraries are computed where they live.
+        `open_data` lists the other kinds: Arrow streams, databases, lists of paths, dicts, iterators of batches,
+        AnnData, xarray, and others.
     method : "pca", "svd", "cur", "nmf", "kernel_pca" or "isomap"
         "pca" subtracts the column means, "svd" takes the matrix as it is. The others take the options of the estimator
         of that name (`CUR`, `NMF`, `KernelPCA`, `Isomap`), and `k`; the parameters below are those of the first two.
@@ -162,6 +177,9 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         with a relative Frobenius error ||A - A_k|| / ||A|| of at most `error`. Give one; all axes if none is given.
     center, scale : bool
         Subtract means (default: for "pca" only); divide each column by its standard deviation.
+    ddof : 0 or 1
+        The standard deviation of `scale` has the divisor n - ddof: 1 as in R and pandas, 0 as in FactoMineR, prince and
+        StandardScaler.
     which : "largest" or "smallest"
         Leading axes, or the axes of least variance, smallest first.
     sample_weight : array of shape (rows,), optional
@@ -194,6 +212,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     missing : "error", "mean" or "em"
         Missing values: refused, filled with column means, or foretold from the other values of their row by the axes
         themselves. What was filled is in `parts["missing"]` of the result, and said in its notes (`fill_missing`).
+    key, delimiter, decimal, encoding, header, row_names, columns, format, layer, mask
+        How to read the data, as in `open_data`.
 
     Examples
     --------
@@ -206,12 +226,30 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     True
     """
     chosen = method if isinstance(method, Method) else get_method(method)
+    data, options = _read(data, options)
+    _check_options(chosen, options)
     if chosen.device != "own":
         device = options.pop("device", None)
         if device is not None:
             return _decompose_on(device, data, chosen, options)
     result: Decomposition = chosen.function("fit")(data, **options)
     return result
+
+
+def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The data opened with the reading options, where there are some, and the other options."""
+    reading, others = split_options(options)
+    if reading is not None:
+        data = open_with(data, reading, memory=memory_bytes(others.get("memory")), stream=others.get("stream"))
+    return data, others
+
+
+def _check_options(method: Method, options: dict[str, Any]) -> None:
+    """Refuse names that the method does not know, unless its function takes any."""
+    parameters = inspect.signature(method.function("fit")).parameters
+    if all(found.kind is not found.VAR_KEYWORD for found in parameters.values()):
+        names = [name for name in parameters if name not in ("data", "method")]
+        check_names("decompose", options, [*names, "device"])
 
 
 def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:
@@ -238,20 +276,23 @@ def plan(data: Any, method: str = "pca", **options: Any) -> Plan:
     --------
     >>> import numpy as np, eckart as ek
     >>> ek.plan(np.ones((1000, 20)), "pca", k=3).solver
-    'direct'
+    'gram'
     """
     chosen = get_method(method)
     if chosen.plan is None:
         raise ParameterError(f"plan() supports 'pca' and 'svd'; for {method!r} see the plan of the result.")
+    data, options = _read(data, options)
     made: Plan = chosen.function("plan")(data, **options)
     return made
 
 
+@takes_fitted  # type: ignore[arg-type]
 def project(decomposition: Decomposition, data: Any, **options: Any) -> Array:
     """Coordinates of rows in the space of a decomposition, in one read: for PCA and SVD (A - mean) / scale right."""
     return get_method(decomposition.method).function("project")(decomposition, data, **options)
 
 
+@takes_fitted  # type: ignore[arg-type]
 def reconstruct(decomposition: Decomposition, scores: Array, **options: Any) -> Array:
     """Rows from their coordinates: for PCA and SVD (scores right^T) scale + mean."""
     return get_method(decomposition.method).function("reconstruct")(decomposition, scores, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,43 @@ def near_match(given: str, names: Sequence[str]) -> str:
     """'; did you mean ...?' for a name that is nearly one of `names`."""
     match = difflib.get_close_matches(str(given), names, n=1)
     return f"; did you mean {match[0]!r}?" if match else "."
+
+
+SKLEARN_NAMES = {
+    "n_components": "k=..., or explain=0.95 for a share of the variance",
+    "n_comps": "k=...",
+    "svd_solver": "solver=...",
+    "algorithm": "solver=...",
+    "eigen_solver": "solver=...",
+    "random_state": "rng=...",
+    "seed": "rng=...",
+    "with_mean": "center=...",
+    "with_std": "scale=...",
+    "whiten": "project(d, data, whiten=True), or eckart.PCA(whiten=True)",
+    "n_iter": "tol=...: iteration stops when the accuracy is proved",
+    "iterated_power": "tol=...: iteration stops when the accuracy is proved",
+    "n_oversamples": "tol=...: iteration stops when the accuracy is proved",
+    "power_iteration_normalizer": "nothing: leave it out",
+    "copy": "nothing: the data are never overwritten",
+    "n_jobs": "nothing: all cores are used; limit them with threadpoolctl",
+    "batch_size": "memory=...",
+    "chunked": "memory=... or stream=True",
+    "zero_center": "method='pca' or method='svd'",
+    "mask_var": "mask=...",
+    "sep": "delimiter=...",
+    "usecols": "columns=[...]",
+    "index_col": "row_names=...",
+}
+"""Names that users of other libraries try -> what to write here."""
+
+
+def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> None:
+    """Refuse an option that is not known, with the name that it has here."""
+    for name in given:
+        if name in allowed:
+            continue
+        hint = f". Write {SKLEARN_NAMES[name]}" if name in SKLEARN_NAMES else near_match(name, allowed).rstrip(".")
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}.".replace("?.", "?"))
 
 
 def check_choice(name: str, given: Any, allowed: Sequence[str]) -> None:

@@ -180,6 +180,10 @@ class Decomposition:
         column_names = None if columns is None else tuple(map(str, columns))
         return replace(self, row_names=row_names, column_names=column_names)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed for later calls and can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
     def __repr__(self) -> str:
         share = "" if self.certificate is None else f", explained {self.certificate.explained[0]:.4f}"
         return f"<Decomposition {self.method} of {self.rows:,} x {self.columns:,}, k={self.k}{share}>"

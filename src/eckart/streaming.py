@@ -17,6 +17,7 @@ from eckart.engine.matrix import block_bytes, open_matrix
 from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
 from eckart.files import own_input
 from eckart.fingerprint import paths_of
+from eckart.fitted import takes_fitted
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
 from eckart.result import Decomposition
@@ -24,6 +25,7 @@ from eckart.result import Decomposition
 Path = str | os.PathLike[str]
 
 
+@takes_fitted  # type: ignore[arg-type]
 def project_to(
     decomposition: Decomposition,
     data: Any,
@@ -58,6 +60,7 @@ def project_to(
     return _write(data, path, step, len(names), names, decomposition, memory, overwrite, watch)
 
 
+@takes_fitted  # type: ignore[arg-type]
 def reconstruct_to(
     decomposition: Decomposition,
     scores: Any,

@@ -92,6 +92,23 @@ def test_pipes_and_devices(tmp_path: Path) -> None:
 
 
 @needs_posix
+def test_pipes_in_folders_are_not_waited_for(tmp_path: Path) -> None:
+    """Metadata of a Zarr store, or one of several Parquet files."""
+    zarr = pytest.importorskip("zarr")
+    store, tables = tmp_path / "a.zarr", tmp_path / "tables"
+    zarr.create_array(str(store), shape=(4, 3), dtype="f8")[:] = 1.0
+    (store / "zarr.json").unlink()
+    tables.mkdir()
+    parquet.write_table(pa.table({"a": [1.0, 2.0]}), tables / "a.parquet")
+    for pipe, place in ((store / "zarr.json", store), (tables / "b.parquet", tables)):
+        os.mkfifo(pipe)
+        with pytest.raises(FileError, match="is a pipe or a device"):
+            open_rows(place)
+    with pytest.raises(FileError, match="is a pipe or a device"):
+        open_rows(str(tables / "*.parquet"))
+
+
+@needs_posix
 def test_no_permission(tmp_path: Path, monkeypatch: Any) -> None:
     path = put(tmp_path, "secret.csv", "a\n1\n")
 

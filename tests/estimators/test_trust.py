@@ -156,7 +156,7 @@ def test_impossible_number_of_components(make, wanted):
 
 
 def test_too_many_components():
-    with pytest.raises(ValueError, match=r"n_components=5 must be between 1 and min\(n_samples, n_features\)=4"):
+    with pytest.raises(ValueError, match=r"n_components=5 must be between 0 and min\(n_samples, n_features\)=4"):
         ek.PCA(5).fit(IRIS)
     with pytest.raises(ValueError, match=r"n_components\(40\) must be <= n_features\(50\) and <= n_samples\(30\)"):
         ek.TruncatedSVD(40).fit(np.ones((30, 50)))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_circles
 from sklearn.decomposition import KernelPCA as Other
+from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.metrics.pairwise import laplacian_kernel, pairwise_kernels
 
 import eckart as ek
@@ -196,6 +197,17 @@ def test_negative_eigenvalues_are_an_error_with_their_share():
     factor = np.random.default_rng(0).standard_normal((30, 4))
     with pytest.raises(InputError, match="significant negative eigenvalues"):
         ek.KernelPCA(2, kernel="precomputed").fit(-factor @ factor.T)
+
+
+def test_of_an_indefinite_kernel_the_positive_part_is_kept_as_in_scikit_learn():
+    """Asked for some components, scikit-learn keeps the largest eigenvalues; so do we, with a warning."""
+    K = np.random.default_rng(7).standard_normal((30, 30))
+    K = K + K.T
+    theirs = SklearnKernelPCA(3, kernel="precomputed").fit(K)
+    with pytest.warns(DataWarning, match="indefinite"):
+        ours = ek.KernelPCA(3, kernel="precomputed").fit(K)
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(abs(ours.transform(K)), abs(theirs.transform(K)), atol=1e-8)
 
 
 def test_a_small_negative_part_is_a_warning():

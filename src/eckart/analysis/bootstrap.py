@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from eckart.engine.matrix import open_matrix
 from eckart.engine.rows import RowBlocks
 from eckart.engine.settings import check_weights, generator
 from eckart.errors import EckartWarning, InputError, ParameterError
+from eckart.fitted import decomposition_of, is_model
 from eckart.registry import get_method
 from eckart.result import Decomposition
 from eckart.text import Cell, Table
@@ -120,14 +121,15 @@ def bootstrap(
     confidence: float = 0.95,
     sample_weight: Any = None,
     rng: Any = None,
+    rows: Any = None,
     **options: Any,
 ) -> Bootstrap:
     """Intervals of loadings and shares under redrawing of the rows.
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame or path
-        As for `decompose`; it must fit into memory.
+    data : anything `decompose` takes, a Decomposition, or a fitted estimator
+        Data must fit into memory. A model gives method, k, center and scale, and needs its data as `rows`.
     method : "pca" or "svd"
         What is repeated.
     count : int
@@ -138,6 +140,8 @@ def bootstrap(
         How often each row counts; it multiplies the times that a row is drawn.
     rng : int or numpy.random.Generator, optional
         Seed of the draws; the default is a fixed one.
+    rows : anything `decompose` takes, optional
+        With a model: the data that it was fitted on.
     **options
         Those of `decompose`: k, explain or error, scale, center. Columns are centred and scaled anew in each draw.
 
@@ -150,6 +154,12 @@ def bootstrap(
     >>> bool(table["lower"].iloc[0] < 0.62 < table["upper"].iloc[0])
     True
     """
+    if is_model(data):
+        d = decomposition_of(data)
+        if rows is None:
+            raise ParameterError("A model does not keep its data: give them too, bootstrap(model, rows=data).")
+        fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
+        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
     if not get_method(method).orthogonal:
         raise ParameterError(f"method={method!r} cannot be bootstrapped here; it is 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:

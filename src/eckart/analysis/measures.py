@@ -13,6 +13,7 @@ import numpy as np
 from eckart.analysis.labels import axis_labels, column_labels, method_name, row_labels
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
+from eckart.fitted import takes_fitted
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def floats(array: object) -> Matrix:
     return to_numpy(array).astype(np.float64)
 
 
+@takes_fitted
 def row_scores(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
     """T = diag(1/sqrt(w)) U diag(s) in float64, rows x k; refused when the left vectors were not kept."""
     scores: Matrix = left_vectors(d, rows, axes) * floats(d.values)[axes] / np.sqrt(row_weights(d)[rows])[:, None]
@@ -74,6 +76,7 @@ def column_spread(d: Decomposition) -> Matrix:
     return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.variances)))
 
 
+@takes_fitted
 def complete(d: Decomposition) -> bool:
     """Whether the axes hold all of the matrix, so that norms of rows and columns follow from them."""
     return d.norm == 0 or abs(float(floats(d.shares).sum()) - 1) <= _COMPLETE
@@ -152,5 +155,7 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
 
 
 def _refuse_without_left() -> NoReturn:
-    message = "This decomposition was made without keeping the rows' coordinates (left is None), so nothing is known "
-    raise ParameterError(message + "of single rows. Decompose again and keep the left vectors.")
+    raise ParameterError(
+        "This decomposition was made without keeping the rows' coordinates (left is None), so nothing is known of "
+        "single rows. Decompose with left=True, or add them to a fitted model: eckart.with_rows(model, data)."
+    )

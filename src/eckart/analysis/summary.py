@@ -14,6 +14,7 @@ from eckart.analysis.measures import floats
 from eckart.analysis.report.contents import Told
 from eckart.analysis.report.method_section import axes_table
 from eckart.analysis.unusual import unusual
+from eckart.fitted import takes_fitted
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _BARS = (20, 16, 12, 8)
 """Lengths of the longest bar; the first that fits is taken."""
 
 
+@takes_fitted
 def renderable(
     d: Decomposition, *, width: int = 80, told: Told | None = None, steps: Sequence[str] = (), bar: str = "\u2588"
 ) -> Group:
@@ -57,6 +59,7 @@ def renderable(
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))
 
 
+@takes_fitted
 def summary(d: Decomposition, *, width: int = 80, told: Told | None = None, steps: Sequence[str] = ()) -> str:
     """The same as plain text without colours; everything but the names is ASCII."""
     from rich.console import Console

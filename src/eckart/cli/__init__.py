@@ -18,7 +18,7 @@ from eckart.cli.example import example
 from eckart.cli.exercise import exercise
 from eckart.cli.fitting import fit, plan
 from eckart.cli.rank import rank
-from eckart.cli.reporting import report
+from eckart.cli.reporting import report, short_forms
 from eckart.cli.select import select
 from eckart.cli.worked import worked
 
@@ -42,6 +42,7 @@ def main() -> None:
 
 for command in (
     report,
+    *short_forms,
     rank,
     fit,
     transform,

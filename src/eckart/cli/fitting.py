@@ -11,6 +11,7 @@ from eckart.cli.large import Large, large
 from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.tables import Source
 from eckart.cli.talk import Talk
+from eckart.cli.tuning import Tuning, tuning
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
@@ -40,10 +41,14 @@ class Fitted:
 @wanted
 @output("The model, such as model.eckart.", required=True)
 @click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
+@tuning
 @large
 @reading
 @talking
-def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool) -> None:
+def fit(
+    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool,
+    tuning: Tuning,
+) -> None:  # fmt: skip
     """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
 
     \b
@@ -57,7 +62,7 @@ def fit(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, o
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, large, left=keep_rows)
+    found = fitted(talk, data, wanted, reading, large, tuning, left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
     if talk.json:
@@ -97,15 +102,23 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     click.echo(_plan_text(made, talk.width))
 
 
-def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, *, left: bool) -> Fitted:
+def fitted(
+    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, tuning: Tuning, *, left: bool
+) -> Fitted:
     from eckart.api import decompose
     from eckart.cli.large import working
-    from eckart.cli.tables import gaps, read
+    from eckart.cli.tables import gaps, read, weighted
     from eckart.errors import MissingValuesError
 
+    special = tuning.arguments(wanted.method)
     with talk.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory, stream=large.asked)
-    asked, notes = _asked(source, wanted)
+    if "sample_weight" in special:
+        source, special["sample_weight"] = weighted(source, special["sample_weight"])
+    asked, notes = _asked(source, wanted, special)
+    if special.pop("scan", False):
+        notes += _scanned(talk, source, asked["k"], special)
+    asked |= special
     rows, columns = source.shape
     left = left and rows * (wanted.k or asked.get("k") or min(rows, columns)) <= _MOST_SCORES
     what = f"Decomposing {rows:,} rows x {columns:,} columns"
@@ -117,7 +130,24 @@ def fitted(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
 
 
-def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
+def _scanned(talk: Talk, source: Source, k: int, special: dict[str, Any]) -> list[str]:
+    """Put the best kernel and width into `special`, and say which."""
+    from eckart.cli.app import Refused
+    from eckart.kernel_pca.scan_kernels import scan_kernels
+
+    if not hasattr(source, "matrix"):
+        raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
+    kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
+    with talk.status("Trying kernels"), talk.warnings():
+        best = scan_kernels(source.matrix, n_components=k, **kernels).best
+    special["kernel"] = best.kernel
+    if best.gamma is not None:
+        special["gamma"] = best.gamma
+    width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
+    return [f"Of the kernels that were tried, {best.kernel}{width} predicts rows that were left out best."]
+
+
+def _asked(source: Source, wanted: Wanted, special: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
     method = get_method(wanted.method)
     asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
@@ -130,7 +160,8 @@ def _asked(source: Source, wanted: Wanted) -> tuple[dict[str, Any], list[str]]:
             return {**asked, name: getattr(wanted, name)}, []
     most = min(source.shape)
     if method.default_k is not None:
-        k = min(most, method.default_k)
+        counts = [(special or {}).get(name) for name in ("n_columns", "n_rows")]
+        k = min([most, method.default_k, *(count for count in counts if count)])
         return {**asked, "k": k}, [f"No number of axes was asked for, so {k} are computed; -k asks for others."]
     if most <= _ALL and wanted.method == "pca":
         most = _carrying(source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.options import Command, Output, Reading, gathered
+from eckart.cli.options import Command, Output, gathered
 from eckart.cli.talk import Talk
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
-    from eckart.engine.blocks.source import RowSource
     from eckart.result import Decomposition
 
 _WRITTEN = (".npy", ".parquet", ".zarr")
@@ -55,41 +53,14 @@ def in_blocks(source: Any) -> bool:
     return hasattr(source, "read")
 
 
-def open_large(data: str, reading: Reading, *, memory: int | None, stream: bool) -> Any:
-    """Rows in blocks where the table is too large for memory (or `stream`); None where it is to be read as ever.
-
-    What is only ever read by rows (HDF5, AnnData, Zarr, folders, patterns) comes whole when it is small.
-    """
-    from eckart.cli.app import Refused
+def whole_if_small(source: Any, memory: int | None, stream: bool) -> Any:
+    """Rows that fit into memory as one matrix: what is only ever read by rows (HDF5, Zarr, folders), and small."""
     from eckart.engine.blocks.source import MemorySource
-    from eckart.io.open_rows import only_by_rows, too_large
+    from eckart.io.open_rows import too_large
 
-    if data == "-" or reading.format is not None:
-        if stream:
-            raise Refused("Blocks are read more than once, so a file is needed: name it, without --format.")
-        return None
-    try:
-        only = only_by_rows(data)
-    except (OSError, ValueError):  # no name of a file; what reads it whole says so
-        only = False
-    if not (only or stream or _may_be_large(data, memory)):
-        return None
-    rows = _rows(data, reading, memory)
-    if rows is None and stream:
-        raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
-    if rows is None or stream or too_large(rows, memory):
-        return rows
-    return MemorySource(rows.read(0, rows.shape[0]), rows.about) if only else None
-
-
-def _may_be_large(data: str, memory: int | None) -> bool:
-    """Whether it is worth a look: files expand when they are read, some of them a lot."""
-    path = Path(data)
-    packed = path.suffix.lower() in (".gz", ".parquet", ".pq", ".npz", ".mtx")
-    try:
-        return path.is_file() and path.stat().st_size * (40 if packed else 4) > _limit(memory)
-    except (OSError, ValueError):
-        return False
+    if stream or not in_blocks(source) or too_large(source, memory):
+        return source
+    return MemorySource(source.read(0, source.shape[0]), source.about)
 
 
 def _limit(memory: int | None) -> int:
@@ -97,16 +68,6 @@ def _limit(memory: int | None) -> int:
     from eckart.environment import free_memory
 
     return free_memory() // 3 if memory is None else memory // 4
-
-
-def _rows(data: str, reading: Reading, memory: int | None) -> RowSource | None:
-    from eckart.io.open_rows import open_rows
-    from eckart.io.text.layout import TextOptions
-
-    place = os.path.abspath(data)  # noqa: PTH100 - workers elsewhere look in folders of their own; a pattern is no Path
-    names = None if reading.no_row_names else reading.row_names or "auto"
-    options = TextOptions(reading.delimiter, reading.decimal, reading.header, names, reading.encoding)
-    return open_rows(place, key=reading.key, memory=memory, options=options)
 
 
 @contextlib.contextmanager

@@ -30,10 +30,21 @@ class Reading:
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     key: str | None = None
+    layer: str | None = None
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.row_names is not None and self.no_row_names:
             raise click.UsageError("--row-names and --no-row-names exclude each other.")
+
+    @property
+    def options(self) -> Any:
+        """The same for the library; columns are chosen afterwards."""
+        from eckart.io.read_options import ReadOptions
+
+        names = None if self.no_row_names else self.row_names or "auto"
+        return ReadOptions(self.format, self.key, self.delimiter, self.decimal, self.encoding, self.header, names,
+                           layer=self.layer)  # fmt: skip
 
 
 _MEMORY = "Memory that the work may take, such as 2GB; tables of more than a quarter of it are read in blocks."
@@ -100,7 +111,9 @@ def reading(f: Command) -> Command:
         option("--no-row-names", is_flag=True, help="Take no column for row names."),
         option("--columns", metavar="A,B,...", multiple=True, help="Use these columns only."),
         option("--drop", metavar="A,B,...", multiple=True, help="Leave these columns out."),
-        option("--key", metavar="NAME", help="Which array of an .npz file."),
+        option("--labels", metavar="A,B,...", multiple=True, help="Set these columns aside as labels of the rows."),
+        option("--key", metavar="NAME", help="Array of an .npz, HDF5 or Zarr file; table or query of a database."),
+        option("--layer", metavar="NAME", help="Layer of an AnnData file instead of X."),
     ])(f)  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,8 @@ from eckart.cli.fitting import Fitted, fitted
 from eckart.cli.large import Large, large
 from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
 from eckart.cli.talk import Talk
-from eckart.registry import get_method
+from eckart.cli.tuning import TAKEN, Tuning, tuning
+from eckart.registry import SHARED_OPTIONS, Method, all_methods, get_method
 
 if TYPE_CHECKING:
     from eckart.analysis.report.contents import Told
@@ -29,12 +31,13 @@ _SHORT_SIDE = 3000
 @output("The page; Markdown where FILE ends in .md. '-' for standard output.", default="report.html", show_default=True)
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
+@tuning
 @large
 @reading
 @talking
 def report(
     talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, title: str | None,
-    markdown: bool,
+    markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
     """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
 
@@ -52,8 +55,8 @@ def report(
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, large, left=True)
-    told = _beside(talk, found, wanted)
+    found = fitted(talk, data, wanted, reading, large, tuning, left=True)
+    told = _beside(talk, found, wanted, tuning)
     title = title or f"{_method(found)} of {found.name}"
     page = _written(talk, found, told, output, title)
     if output.path == "-" and not talk.json:
@@ -63,12 +66,12 @@ def report(
 
         click.echo(as_markdown(found.d, told, title), nl=False)
     else:
-        _tell(talk, found, told, _next(data, found, wanted), output, page)
+        _tell(talk, found, told, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
         talk.say(f"The page is {output.path}.")
 
 
-def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
+def _beside(talk: Talk, found: Fitted, wanted: Wanted, tuning: Tuning) -> Told:
     """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
     from eckart.analysis.report.contents import Told
     from eckart.analysis.unusual import unusual
@@ -76,7 +79,7 @@ def _beside(talk: Talk, found: Fitted, wanted: Wanted) -> Told:
 
     about = found.source.about
     data = getattr(found.source, "matrix", None)
-    ranks = _ranks(talk, found, wanted)
+    ranks = None if tuning.weights is not None else _ranks(talk, found, wanted)  # the rules know no weights
     return Told(about.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
 
 
@@ -135,13 +138,13 @@ def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Outpu
         click.echo(summary(found.d, width=talk.width, told=told, steps=steps), file=stream, nl=False)
 
 
-def _next(data: str, found: Fitted, wanted: Wanted) -> list[str]:
+def _next(data: str, found: Fitted, wanted: Wanted, tuning: Tuning) -> list[str]:
     """Commands that may come next, ready to be typed."""
     if data == "-":
         return []
     file = _quoted(data)
     asked = f" --method {wanted.method}" * (wanted.method != "pca") + " --scale" * wanted.scale
-    asked += f" --missing {wanted.missing}" * (wanted.missing != "error")
+    asked += f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
     units = any("nothing was scaled" in note for note in found.d.notes)
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if units else []
     steps.append(f"eckart fit {file}{asked} -k {min(found.d.k, 2)} -o model.eckart")
@@ -161,3 +164,23 @@ def _method(found: Fitted) -> str:
     from eckart.analysis.labels import method_name
 
     return method_name(found.d)
+
+
+def short_form(method: Method) -> click.Command:
+    """`eckart METHOD DATA`: report --method METHOD, with the options that have a meaning for it."""
+    special = {field.name for field in fields(Tuning)} - set(TAKEN.get(method.name, ()))
+    hidden = {"method"} | special | (set(SHARED_OPTIONS) - method.takes)
+    defaults = {name: getattr(Wanted, name, None) for name in hidden} | {"method": method.name}
+
+    def call(**given: Any) -> Any:
+        assert report.callback is not None
+        return report.callback(**defaults, **given)
+
+    name = method.name.replace("_", "-")
+    short = f"{method.title}: summary and page."
+    params = [param for param in report.params if param.name not in hidden]
+    text = f"{short} The same as 'eckart report --method {name}'."
+    return click.Command(name, callback=call, params=params, help=text, short_help=short)
+
+
+short_forms = [short_form(method) for method in all_methods().values()]

@@ -52,6 +52,8 @@ def _size(given: Any) -> int:
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="backward: rounds without a better score before it stops.")  # fmt: skip
 @click.option("--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: sets to try.")
+@click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
+              help="Missing values: refuse, or impute by column means or by components.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed of the draws.")
 @click.option("--jobs", type=int, metavar="N", help="Processes that share the work; -1 is one for each core.")
 @output(_FILE)
@@ -164,11 +166,14 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
 
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
+    from eckart.missing.fill import fill_missing
 
     matrix = source.matrix
     values = matrix.data if source.sparse else np.asarray(matrix)
     if np.isnan(values).any():
-        raise gaps(source, MissingValuesError("Values are missing."), ways=())
+        if asked["missing"] == "error" or source.sparse:
+            raise gaps(source, MissingValuesError("Values are missing."), ways=() if source.sparse else ("em", "mean"))
+        matrix = fill_missing(matrix, asked["missing"]).table
     selector = _selector(classes=classes, sparse=source.sparse, asked=asked)
     try:
         return selector.fit(matrix, goal)

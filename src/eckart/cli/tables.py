@@ -28,30 +28,65 @@ def read(
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
     too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
-    from eckart.cli.large import open_large
-
-    source = open_large(data, reading, memory=memory, stream=stream)
-    if source is None:
-        source = _whole(data, reading)
+    source = _opened(data, reading, memory=memory, stream=stream)
+    if reading.labels:
+        source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
     return _without_numbering(source) if measurements and not reading.columns else source
 
 
-def _whole(data: str, reading: Reading) -> Source:
-    from eckart.io.open_source import open_source
+def _opened(data: str, reading: Reading, *, memory: int | None, stream: bool) -> Source:
+    """DATA by the opener that all functions share; what is small comes whole, whatever its kind."""
+    from eckart.cli.large import whole_if_small
+    from eckart.io.open_data import open_with
 
-    source = open_source(
-        sys.stdin.buffer if data == "-" else data,
-        format=reading.format,
-        delimiter=reading.delimiter,
-        decimal=reading.decimal,
-        header=reading.header,
-        row_names=None if reading.no_row_names else reading.row_names or "auto",
-        encoding=reading.encoding,
-        key=reading.key,
-    )
+    if stream and (data == "-" or reading.format is not None):
+        raise Refused("Blocks are read more than once, so a file is needed: name it, without --format.")
+    given = sys.stdin.buffer if data == "-" else absolute(data) if stream else data
+    source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
+    if stream and hasattr(source, "matrix"):
+        raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
     return replace(source, about=replace(source.about, name="standard input")) if data == "-" else source
+
+
+def _labelled(source: Source, given: Sequence[str]) -> Source:
+    """The source with columns of numbers set aside as labels; columns of text are labels already."""
+    names = column_names(source)
+    words = [word.strip() for text in given for word in ([text] if text in names else text.split(","))]
+    places = _places(source, [word for word in words if word not in source.about.labels], "--labels")
+    if not places:
+        return source
+    labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in places}
+    kept = keep(source, [j for j in range(len(names)) if j not in places])
+    fates = kept.about.fates | dict.fromkeys(labels, "set aside as a label, as asked")
+    return replace(kept, about=replace(kept.about, labels=kept.about.labels | labels, fates=fates))
+
+
+def column(source: Source, place: int) -> Any:
+    """The numbers of one column."""
+    import numpy as np
+
+    one = keep(source, [place])
+    block = one.matrix if hasattr(one, "matrix") else one.read(0, one.shape[0])
+    return np.asarray(block.toarray() if one.sparse else block).ravel()
+
+
+def weighted(source: Source, name: str) -> tuple[Source, Any]:
+    """The source without the column that holds the weights of the rows, and the weights."""
+    places = _places(source, [name], "--weights")
+    if source.shape[1] == 1:
+        raise Refused("No column is left besides the weights.")
+    kept = keep(source, [j for j in range(source.shape[1]) if j != places[0]])
+    fates = kept.about.fates | {name: "weights of the rows"}
+    return replace(kept, about=replace(kept.about, fates=fates)), column(source, places[0])
+
+
+def absolute(data: str) -> str:
+    """Workers of a cluster look in folders of their own; a pattern or an address is not a path."""
+    import os
+
+    return data if "://" in data else os.path.abspath(data)  # noqa: PTH100
 
 
 def _without_numbering(source: Source) -> Source:
@@ -75,27 +110,16 @@ def _without_numbering(source: Source) -> Source:
 
 def column_names(source: Source) -> tuple[str, ...]:
     """The names of the columns, or x1, x2, ..."""
-    return source.about.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
+    from eckart.io import columns
+
+    return columns.column_names(source)
 
 
 def keep(source: Source, places: Sequence[int]) -> Source:
     """The source with these columns only, in this order."""
-    from eckart.io.columns import ChosenColumns
-    from eckart.io.roles import Parts, column_notes
+    from eckart.io import columns
 
-    about, names = source.about, column_names(source)
-    chosen = tuple(names[j] for j in places)
-    if not hasattr(source, "matrix"):
-        return ChosenColumns(source, tuple(places), replace(about, column_names=chosen))
-    matrix = source.matrix[:, list(places)]
-    notes = about.notes
-    if not source.sparse and about.column_names:
-        before = column_notes(Parts(source.matrix, list(names)), about.row_names)
-        after = column_notes(Parts(matrix, list(chosen)), about.row_names)
-        notes = tuple(note for note in notes if note not in before) + tuple(after)
-    left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
-    fates = about.fates | {name: word for name, word in left.items() if name in about.fates}
-    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes, fates=fates))
+    return columns.keep(source, places)
 
 
 def _chosen(source: Source, reading: Reading) -> list[int]:

@@ -10,6 +10,7 @@ from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names, listed
 from eckart.concept_space.space import Concepts
 from eckart.errors import InputError
+from eckart.fitted import decomposition_of
 from eckart.result import Decomposition
 
 
@@ -52,7 +53,7 @@ def concepts(
     >>> [hit.name for hit in space.similar_columns("Two Summers", 1)]
     ['A Letter from Rome']
     """
-    d = _decomposition(model)
+    d = decomposition_of(model)
     geometry = Geometry(d)
     column_names = _column_names(d, model, columns, vectorizer)
     if rows is None:
@@ -64,18 +65,6 @@ def concepts(
         None if found is None else AtHand(geometry, (found,), Names("row", int(found.coordinates.shape[0]), names))
     )
     return Concepts(d, geometry, column_names, at_hand, vectorizer)
-
-
-def _decomposition(model: Any) -> Decomposition:
-    if isinstance(model, Decomposition):
-        return model
-    found = getattr(model, "decomposition_", None)
-    if isinstance(found, Decomposition):
-        return found
-    kind = type(model).__name__
-    if hasattr(model, "fit"):
-        raise InputError(f"This {kind} has no concepts yet: fit it first, and use Eckart's estimators.")
-    raise InputError(f"Concepts come from a Decomposition or a fitted estimator, not from {kind}.")
 
 
 def _column_names(d: Decomposition, model: Any, given: Sequence[str] | None, vectorizer: Any) -> Names:

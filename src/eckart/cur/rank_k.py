@@ -126,7 +126,7 @@ def certified_axes(
         _check_memory(opened, wanted, k)
     short = min(opened.matrix.shape)
     target: dict[str, Any] = {"k": k} if error is None else {"error": error}
-    whole = plan_axes(data, "svd", **target, **options).solver == "direct"
+    whole = plan_axes(data, "svd", left=True, **target, **options).solver == "direct"
     if whole:
         target = {"k": short}
     # The vectors of the short side cost nothing more; those of the long side are one product.

@@ -14,6 +14,7 @@ import numpy as np
 
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends import host_csr as sparse_rows
+from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.backends.cuda import device_rows, gather
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.parallel import fold
@@ -142,9 +143,8 @@ def _dense_slices(
 def _sparse_slices(
     piece: RowBlocks, columns: np.ndarray, right: np.ndarray, segment: tuple[int, int], outside: bool
 ) -> Iterator[Slice]:
-    from eckart.engine.compiled import csr
-
     matrix = piece.matrix
+    csr = loops(matrix.nnz)
     right = np.ascontiguousarray(right)
     size = max(1, min(_SPARSE_ROWS, _DENSE_BYTES // (8 * matrix.shape[1]))) if outside else _SPARSE_ROWS
     for start in range(*segment, size):

@@ -16,10 +16,13 @@ from eckart.engine.settings import TOLERANCE, Settings
 from eckart.engine.solution import Solution
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
+from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+
+_UNIT = float(np.finfo(np.float64).eps)
 
 
 def assemble(
@@ -63,7 +66,7 @@ def assemble(
         which=settings.which,
         row_names=opened.about.row_names,
         column_names=opened.about.column_names,
-        rank=numerical_rank(solution, sum(problem.shape)),
+        rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
         certificate=certify(solution, problem, settings, unit, dtype, sides.moved),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
@@ -152,6 +155,8 @@ def _ratio(largest: float, solution: Solution) -> float:
 
 
 def _unit_of(dtype: object) -> float:
+    if dtype is np.float64:
+        return _UNIT
     return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
 
 
@@ -164,10 +169,10 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     if total <= 0.0:
         return 0.0, 0.0
     k = len(solution.values)
-    turned = unit * np.sqrt(k)
-    lost = 2.0 * turned * float(np.linalg.norm(solution.residuals)) + turned**2 * float(solution.upper.max(initial=0.0))
-    low = float(min(1.0, max(0.0, (float(np.sum(solution.lower[:k])) - lost) / (total + error))))
-    high = float(np.sum(solution.upper[:k])) / (total - error) if total > error else 1.0
+    turned = unit * k**0.5
+    lost = 2.0 * turned * euclidean(solution.residuals) + turned**2 * float(solution.upper.max(initial=0.0))
+    low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
+    high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
 
 
@@ -199,10 +204,8 @@ def angle_bound(
     residuals = solution.residuals
     if turned and solution.long_vectors is None:
         residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
-    residual = float(np.sqrt(np.sum(residuals**2)))
-    return min(
-        1.0, residual / gap + float(unit * np.sqrt(k)) + (0.0 if moved is None else float(np.linalg.norm(moved)))
-    )
+    residual = euclidean(residuals)
+    return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
@@ -244,10 +247,16 @@ def word(solution: Solution, low: float, high: float) -> str:
     return f"{axes} {capture} {low:.4%} of the total; no {axes} can capture more than {high:.4%}{odds}."
 
 
-def numerical_rank(solution: Solution, sides: int) -> int | None:
-    """Singular values above (rows + columns) units of rounding times the largest; None when not all were computed."""
+def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:
+    """Singular values above (rows + columns) units of rounding times the largest; None when not all were computed.
+
+    Eigenvalues of a Gram matrix that its rounding may have made count as zeros only if `constant` columns explain them.
+    """
     if solution.spectrum is None:
         return None
+    if solution.spectrum_error:
+        known = int(np.count_nonzero(solution.spectrum > solution.spectrum_error))
+        return known if known >= len(solution.spectrum) - constant else None
     values = np.sqrt(solution.spectrum)
     return int(np.sum(values > values.max(initial=0.0) * sides * np.finfo(np.float64).eps))
 

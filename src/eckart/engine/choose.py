@@ -14,13 +14,21 @@ from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
 
-_EIGEN_FEW, _EIGEN_ALL = 3.0e-11, 1.2e-10
+_EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
 _REFINE = 6.0e-10
 """The same for mending small singular values, where all are wanted."""
 _DIRECT_RATE = 2.5e10
-_DIRECT_WORK = 1e7
+SMALL_WORK = 1e7
+"""Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
 _GRAM_SIZE = 20_000
+_NARROW = 12
+"""Up to so many components the narrower blocks take the least time on sparse data in memory: time goes with the vectors
+that are multiplied, not with the passes."""
+_CHECK = 1.4e-9
+"""Seconds per size^3 for a convergence check: Ritz pairs, and the eigenproblems of the bounds."""
+_STEP = 0.0015
+"""Seconds of a step of block Lanczos that do not depend on the size."""
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
 _BLOCKS_HELD = 4
@@ -40,6 +48,8 @@ class Shape:
     """Size of the blocks that the data are read in; 0 when they are in memory."""
     costs: Costs = HostBackend.costs
     """What work costs where the data are."""
+    resident: bool = False
+    """Dense NumPy rows, not fewer than columns, whose Gram matrix needs no preparation (`standardize.resident`)."""
 
     @property
     def long(self) -> int:
@@ -48,6 +58,11 @@ class Shape:
     @property
     def short(self) -> int:
         return min(self.rows, self.columns)
+
+    @property
+    def work(self) -> float:
+        """Multiplications in a Gram matrix of dense data."""
+        return float(self.long) * self.short**2
 
 
 @dataclass(frozen=True)
@@ -58,10 +73,42 @@ class Choice:
     why: str
     block: int = 0
     capacity: int = 0
+    trial: Trial | None = None
+    """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
+
+
+_TRIAL_STEPS, _TRIAL_SHARE = 5, 0.3
+"""Block Lanczos is tried where so many steps cost at most this share of the Gram matrix and its eigenvectors."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The cost of continuing against that of the alternative, by the same model (a clock would not be repeatable).
+
+    No model knows the spectrum: of the same shape, a decaying one takes five steps and a flat one twenty or more.
+    """
+
+    product: float
+    """Seconds of a step's products."""
+    width: int
+    size: int
+    alternative: float
+
+    def cost(self, steps: float) -> float:
+        """Seconds of so many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
+        basis = 2.0 * self.size * (steps * self.width) ** 2 / HostBackend.costs.dense_rate["float64"]
+        checks = _CHECK * self.width**3 * steps**4 / 4.0
+        return steps * (self.product + _STEP) + basis + checks
+
+    def worth(self, done: int, remaining: float) -> bool:
+        """Whether so many steps more cost less than the alternative."""
+        return self.cost(done + remaining) - self.cost(done) <= self.alternative
 
 
 def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int | None = None) -> Choice:
     """The cheapest solver that fits into the memory allowed; refused beforehand when none does."""
+    if solver == "auto" and memory is None and not shape.block_bytes and shape.work <= SMALL_WORK:
+        return _gram(shape, request)[1] if shape.resident else _direct(shape)[1]
     options = {"direct": _direct(shape), "gram": _gram(shape, request), "lanczos": _lanczos(shape, request)}
     if shape.block_bytes:
         return _choose_for_blocks(shape, options, solver, memory)
@@ -69,8 +116,15 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         choice = options[solver][1]
         _check_memory(choice, memory)
         return choice
-    if shape.long * shape.short**2 <= _DIRECT_WORK:
-        candidates = ["direct"]
+    if _on_trial(shape, request):
+        cost, choice = options["lanczos"]
+        trial = _trial(shape, choice.block, options["gram"][0])
+        if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
+            options["lanczos"] = (max(cost, 1.01 * options["gram"][0]), choice)
+        else:
+            options["lanczos"] = (min(cost, 0.99 * options["gram"][0]), replace(choice, trial=trial))
+    if shape.work <= SMALL_WORK:
+        candidates = ["gram", "direct"] if shape.resident else ["direct"]
     else:
         names = ["gram", "lanczos"] if shape.short <= _GRAM_SIZE else ["lanczos"]
         if not shape.sparse and not _few(shape, request):
@@ -121,6 +175,18 @@ def _check_memory(choice: Choice, memory: int | None) -> None:
         )
 
 
+def _on_trial(shape: Shape, request: Request) -> bool:
+    """Whether the choice between block Lanczos and the Gram matrix can be revoked: dense data in memory, k given."""
+    dense = not (shape.sparse or shape.block_bytes) and shape.costs.on_trial
+    return dense and shape.short <= _GRAM_SIZE and request.k is not None and not request.smallest
+
+
+def _trial(shape: Shape, block: int, alternative: float) -> Trial:
+    width = block + 5
+    product = 4.0 * shape.long * shape.short * width / shape.costs.dense_rate[shape.precision]
+    return Trial(product, width, shape.short, alternative)
+
+
 def _few(shape: Shape, request: Request) -> bool:
     """Whether so few axes are wanted that computing all of them would be a waste."""
     return request.k is None or 4 * request.k < shape.short
@@ -151,7 +217,12 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
 def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
     n = shape.short
     k = request.k if request.k is not None else 32
-    block = block_width(k, n, None if shape.sparse else shape.costs.dense_blocks)
+    if not shape.sparse:
+        block = block_width(k, n, shape.costs.dense_blocks)
+    elif shape.block_bytes or shape.costs.sparse_blocks is None:
+        block = block_width(k, n)
+    else:
+        block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
     capacity = min(n, max(6 * k, 2 * k + 10 * block, 512 if request.k is not None else 1024))
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:

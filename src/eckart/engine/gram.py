@@ -24,10 +24,11 @@ from scipy import special
 
 from eckart.arrays import Array, from_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
-from eckart.engine.backends.symmetric import leading_pairs
+from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.certificate import residual_bounds
+from eckart.engine.choose import SMALL_WORK
 from eckart.engine.digest import generator
-from eckart.engine.direct import check_finite, singular_triplets
+from eckart.engine.direct import check_finite, singular_triplets, solve_direct
 from eckart.engine.solution import Request, Solution, count_for, is_accurate, is_undecided, pick
 from eckart.engine.standardize.problem import Problem
 from eckart.engine.standardize.rounding import UNIT, gamma, lapack_eigenvalue_error, lapack_svd_error
@@ -35,23 +36,28 @@ from eckart.engine.threads import one_blas_thread
 
 _FAST_WORK = 4e9
 """Below this many multiplications a float64 Gram matrix costs nothing worth saving."""
+_SAVING = 16
+"""A float32 Gram matrix saves n/4 multiplications in float64 per entry, and the pass that measures it takes two for
+each of its columns, and the conversions: it pays where the data have so many times as many columns (measured)."""
 _RANDOM = 16
 """Columns of Z."""
 _EXTRA = 8
 """Eigenvectors after the k-th in Q: the gap to what is outside of Q decides how sharp the bounds are."""
 
 
-def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Solution:
-    """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself."""
+def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_direct: bool = False) -> Solution:
+    """The wanted pairs of G. `full` asks for the accuracy of a singular value decomposition of B itself.
+
+    `or_direct`: where G is not accurate enough and B is small, decompose that instead of a second pass.
+    """
     rows, size = problem.shape
     # Products of stored entries cost the same in float64.
-    cheap = rows * size * size <= _FAST_WORK or problem.sparse or backend_of(problem.workbench).fast_float64
-    few = request.k is None or 4 * (request.k + _EXTRA + _RANDOM) <= size
-    if problem.precision != "float64" and (full or cheap or request.smallest or not few):
+    fast = problem.sparse or backend_of(problem.workbench).fast_float64
+    if problem.precision != "float64" and (full or fast or not worth_measuring(problem.shape, request)):
         problem.sharpen()
     gram = problem.first(gram=True)
     assert gram is not None
-    check_finite(float(namespace(gram).sum(gram)))
+    check_finite(float(gram.sum()) if isinstance(gram, np.ndarray) else float(namespace(gram).sum(gram)))
     if problem.precision != "float64":
         measured = _solve_measured(problem, gram, request)
         if measured is not None:
@@ -61,14 +67,28 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False) -> Sol
         assert gram is not None
     solution = _solve(problem, gram, request)
     if not _good(solution, request) and problem.total > 0.0:
+        if or_direct and rows * size * size <= SMALL_WORK:
+            return solve_direct(problem, request)
+        if _partly(request, size) and not full:
+            leading = refine_leading(problem, to_numpy(gram), request)
+            if leading is not None:
+                return leading
         return refine(problem, to_numpy(gram), request)
     return solution
 
 
+def worth_measuring(shape: tuple[int, int], request: Request) -> bool:
+    """Whether a Gram matrix in float32 and the pass that measures its error cost less than one in float64."""
+    rows, size = shape
+    few = request.k is None or _SAVING * (request.k + _EXTRA + _RANDOM) <= size
+    return few and rows * size * size > _FAST_WORK and not request.smallest
+
+
 def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     size = gram.shape[0]
-    whole = request.k is None or 4 * request.k >= size or size <= 128
-    count = size if whole else min(size, request.k + 1)  # type: ignore[operator]
+    count = size if request.k is None else min(size, request.k + 1)
+    whole = 4 * count >= size or by_all(size, count, problem.workbench)
+    count = size if whole else count
     smallest = request.smallest and not whole
     values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
     norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
@@ -88,6 +108,7 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
         upper=values[beyond] + error,
         residuals=np.full(k, 2.0 * error),
         spectrum=values if whole else None,
+        spectrum_error=error,
         proved=not undecided,
         undecided=undecided,
         rounding=error,
@@ -99,6 +120,11 @@ def _good(solution: Solution, request: Request) -> bool:
     """Whether the error of one eigenvalue is small beside the least of the wanted ones, and does not decide on k."""
     least = float(solution.values.min(initial=np.inf))
     return solution.proved and solution.rounding <= max(request.tolerance, 1e-14) * least
+
+
+def _partly(request: Request, size: int) -> bool:
+    """Whether a second pass over the leading vectors is much cheaper than one over all."""
+    return request.k is not None and 3 * (request.k + _EXTRA) <= size and not request.smallest
 
 
 # Products in float32, measured in float64
@@ -204,18 +230,57 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     )
 
 
+def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solution | None:
+    """A second pass over the k + 8 leading eigenvectors V of the computed Gram matrix G^ only (Rayleigh-Ritz).
+
+    With e >= ||G - G^||: Ritz values theta_i are those of `_refined`. The Ritz vectors V W^T have the residual
+    V (L W^T - W^T Theta) + (G - G^) V W^T + rounding, at most r in norm, and G is at most s = l_{k+9} + e outside of V.
+    Then lambda_i(G) <= max(s, t_i), t_i the larger eigenvalue of [[theta_i, r], [r, s]]: e enters squared.
+    None where the gap between theta_k and s is too small for that.
+    """
+    assert request.k is not None
+    width, size = request.k + _EXTRA, gram.shape[0]
+    with one_blas_thread():
+        values, vectors = leading_pairs((gram + gram.T) / 2.0, width + 1)
+        kept = np.ascontiguousarray(vectors[:, :width])
+        found = _refined(problem, values[:width], kept)
+    theta, near = found.singular**2, found.absolute + found.relative * found.singular
+    above = (found.singular + near) ** 2 + found.squared
+    below = np.maximum(np.maximum(found.singular - near, 0.0) ** 2 - found.squared, 0.0)
+    rounding = lapack_eigenvalue_error(size, float(values[0]))
+    error = problem.gram_error() + rounding
+    turned = values[:width, None] * found.rotation.T - found.rotation.T * theta
+    residuals = np.sqrt(np.sum(turned**2, axis=0)) + error
+    largest, beyond = float(np.linalg.norm(turned)) + error, max(float(values[width]), 0.0) + error
+    half = (above - beyond) / 2.0
+    upper = np.maximum(beyond, beyond + half + np.sqrt(half**2 + largest**2))
+    k = request.k
+    if float(np.max(upper[:k] - above[:k])) > max(request.tolerance, 1e-14) * float(theta[k - 1]):
+        return None
+    return Solution(
+        solver="gram",
+        values=theta[:k],
+        vectors=from_numpy(np.ascontiguousarray(kept @ found.rotation[:k].T), problem.like),
+        lower=below[: k + 1],
+        upper=upper[: k + 1],
+        residuals=residuals[:k],
+        proved=is_accurate(below[:k], upper[:k], float(theta[k - 1]), float(theta[0]), request.tolerance),
+        rounding=float(np.max(2.0 * near * found.singular + near**2)) + found.squared,
+    )
+
+
 def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refined:
     """Singular values of B = X L^1/2 V^T, with X = B V L^-1/2 nearly orthonormal and H = X^T X well conditioned.
 
     Errors, all bounded for the numbers in use:
     - X^ = X + E: column j of E is at most gamma(n) ||D||_F / l_j^1/2, so B is off by E L^1/2 V^T, of norm at most
-      sqrt(n) gamma(n) ||D||_F.
+      sqrt(c) gamma(n) ||D||_F, for c columns.
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
       between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
       under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f.
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
-    size, largest = len(values), float(values[0])
+    size, count, largest = vectors.shape[0], len(values), float(values[0])
     floor = 2.0 * UNIT * size * largest
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots
@@ -229,13 +294,13 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # about 4 gamma
     # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
     trace = float(np.sum(np.abs(np.diagonal(middle))))
-    spread = additions * trace + lapack_eigenvalue_error(size, float(np.abs(inner_values).max())) + UNIT * size
-    lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(size))) + gamma(size)
+    spread = additions * trace + lapack_eigenvalue_error(count, float(np.abs(inner_values).max())) + UNIT * size
+    lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(count))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
     return _Refined(
         singular,
         rotation,
         relative=0.5 * spread + lost + problem.moments.scale_error,
-        absolute=np.sqrt(size) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(size, float(singular[0])),
+        absolute=np.sqrt(count) * gamma(size + 8) * norm + 2.0 * lapack_svd_error(count, float(singular[0])),
         squared=spread * (first_error + floor + centring) + centring,
     )

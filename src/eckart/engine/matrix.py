@@ -5,25 +5,25 @@ What does not fit into memory becomes StackedBlocks.
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from eckart.arrays import dtype_name, is_array, is_sparse, namespace
+from eckart.arrays import dtype_name, is_sparse, namespace
 from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.blocks.dask_rows import DaskRows, dask_rows, is_dask
+from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
-from eckart.environment import free_memory
+from eckart.environment import check_fits, free_memory
 from eckart.errors import DataWarning, InputError, MissingValuesError
+from eckart.io.open_data import open_with
 from eckart.io.open_rows import too_large
 from eckart.io.rows import MemoryRows, edges_for, largest_block
 
@@ -44,23 +44,19 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
     """
     about = About(name=name)
-    if isinstance(data, str | os.PathLike):
-        from eckart.io.open_rows import open_table
-
-        data = open_table(data, memory=memory, stream=stream)
-    elif is_dask(data):
-        data = dask_rows(data)
-    if isinstance(data, RowSource):
+    numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
+    if not numbers and not isinstance(data, RowSource):
+        data = open_with(data, memory=memory, stream=stream)
+        numbers = isinstance(data, np.ndarray) or is_sparse(data)
+    if not numbers and isinstance(data, RowSource):
         if stream or isinstance(data, DaskRows) or too_large(data, memory):
             return open_blocks(data, memory)
         data = MemorySource(data.read(0, data.shape[0]), data.about)
-    if isinstance(data, Source):
+    if not numbers and isinstance(data, Source):
         about = data.about
         data = _whole(data)
     elif (stored := stored_elsewhere(data)) is not None:
         return _open_sparse(stored, about)
-    elif not is_array(data) and not is_sparse(data):
-        data, about = _from_frame_or_list(data, about)
     if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
         opened = _open_sparse(data, about) if is_sparse(data) else _open_dense(data, about)
         return open_blocks(MemoryRows(as_given(opened), about), memory)
@@ -69,7 +65,17 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     return _open_dense(data, about)
 
 
+def unprepared(data: Any) -> Opened | None:
+    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data."""
+    if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
+        return None
+    precision = "float32" if data.dtype == np.float32 else "float64"
+    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), About(name="X"))
+
+
 _BLOCK_BYTES = (2**16, 2**26)
+_MANY_COLUMNS = 10**7
+"""From here on it is checked that a vector of so many numbers fits into memory."""
 
 
 def block_bytes(memory: int | None) -> int:
@@ -132,18 +138,6 @@ def _whole(source: Source) -> Any:
 
         return sparse.vstack(pieces, format="csr")
     return np.concatenate(pieces)
-
-
-def _from_frame_or_list(data: Any, about: About) -> tuple[Any, About]:
-    from eckart.io.frames import frame_source
-
-    source = frame_source(data)
-    if source is not None:
-        return source.matrix, source.about
-    try:
-        return np.asarray(data), about
-    except ValueError as error:
-        raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
 
 
 def _open_sparse(data: Any, about: About) -> Opened:
@@ -237,3 +231,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
         )
+    if shape[1] > _MANY_COLUMNS:
+        # A sparse file of a few bytes may claim any number of columns.
+        check_fits(8 * shape[1], "The table", f"one number for each of its {shape[1]:,} columns")

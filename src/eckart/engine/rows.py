@@ -71,6 +71,8 @@ class RowBlocks:
 
     @property
     def dtype(self) -> Any:
+        if isinstance(self.matrix, np.ndarray):  # asked for often, and names of dtypes are slow to make
+            return np.float32 if self.matrix.dtype == np.float32 else np.float64
         xp = namespace(self.like)
         return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64
 

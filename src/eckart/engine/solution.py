@@ -38,6 +38,8 @@ class Solution:
     long_vectors: Array | None = None
     spectrum: np.ndarray | None = None
     """All squared singular values of the short side, where they were computed."""
+    spectrum_error: float = 0.0
+    """Bound for the absolute error of each of them, where they are eigenvalues of a computed Gram matrix."""
     proved: bool = True
     settled: bool = True
     undecided: bool = False

@@ -25,9 +25,11 @@ from eckart.engine.choose import Choice, Shape, choose
 from eckart.engine.direct import solve_direct
 from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
-from eckart.engine.gram import solve_gram
+from eckart.engine.gram import solve_gram, worth_measuring
 from eckart.engine.lanczos.solve import solve_lanczos
-from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device
+from eckart.engine.lanczos.terms import NotWorthError
+from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, unprepared
+from eckart.engine.projection import plain_rows, plain_scores
 from eckart.engine.settings import (
     TOLERANCE,
     Settings,
@@ -39,9 +41,11 @@ from eckart.engine.settings import (
 )
 from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
-from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
+from eckart.engine.threads import one_blas_thread
+from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
-from eckart.options import check_choice, memory_bytes, near_match
+from eckart.options import check_choice, check_names, memory_bytes
 from eckart.places import place_of, refuse_other_place
 from eckart.result import Decomposition, Plan, Which
 
@@ -57,6 +61,7 @@ def find_axes(
     error: float | None = None,
     center: bool | None = None,
     scale: bool = False,
+    ddof: int = 1,
     which: Which = "largest",
     sample_weight: Any = None,
     solver: str = "auto",
@@ -74,11 +79,23 @@ def find_axes(
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
-    opened = _open(data if missing == "error" else unmasked(data), memory, stream, checkpoint, executor, device)
+    if ddof not in (0, 1):
+        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, with ddof 0 or 1.")
+    plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
+    plain = plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None
+    given = data if missing == "error" else unmasked(data)
+    opened = unprepared(data) if plain else None
+    if opened is None:
+        opened = _open(given, memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
     )  # fmt: skip
+    if plain and is_resident(opened):
+        found = _find_resident(opened, settings, rng)
+        if found is not None:
+            return found
+        opened = _open(given, memory, stream, checkpoint, executor, device)
     weights = check_weights(sample_weight, opened.matrix.shape[0])
     if weights is not None:
         opened, weights = without_zero_weights(opened, weights)
@@ -98,7 +115,41 @@ def find_axes(
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     _speak_up(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
+    result = with_divisor_n(result) if scale and not ddof else result
     return result if device is None else result.on_host()
+
+
+def with_divisor_n(d: Decomposition) -> Decomposition:
+    """The decomposition of columns scaled by deviations with divisor n: each is sqrt(n / (n - 1)) times as long.
+
+    One factor for all columns, so axes, shares and left vectors stay as they are.
+    """
+    grow = (d.weight / max(d.weight - 1.0, 1.0)) ** 0.5
+    c = d.certificate
+    certificate = None if c is None else replace(c, lower=c.lower * grow, upper=c.upper * grow)
+    parts = {name: value * grow if name == "row_norms" else value for name, value in d.parts.items()}
+    return replace(
+        d, values=d.values * grow, norm=d.norm * grow, scale=None if d.scale is None else d.scale / grow,
+        certificate=certificate, parts=parts,
+    )  # fmt: skip
+
+
+def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition | None:
+    """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
+    matrix = opened.matrix
+    request, choice = _prepare(opened, settings, resident=True)
+    if choice.solver != "gram" or (matrix.precision == "float32" and worth_measuring(matrix.shape, request)):
+        return None
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        problem = ResidentTall(matrix, center=settings.center)
+        try:
+            solution = solve_gram(problem, request, or_direct=True)
+            seed = generator(rng)[0] if rng is not None else 0
+            result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=False)
+        except (OutOfRangeError, np.linalg.LinAlgError):
+            return None
+    _speak_up(result, solution)
+    return result
 
 
 def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
@@ -106,15 +157,26 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     known = {
         name: p.default for name, p in inspect.signature(find_axes).parameters.items() if name not in ("data", "method")
     }
-    for name in options:
-        if name not in known:
-            raise TypeError(f"plan() got an unexpected keyword argument {name!r}{near_match(name, list(known))}")
+    check_names("plan", options, list(known))
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
-    run_only = ("sample_weight", "left", "rng", "stream", "checkpoint", "watch", "executor", "device", "missing")
-    asked = {name: value for name, value in given.items() if name not in run_only}
+    run_only = (
+        "sample_weight",
+        "ddof",
+        "left",
+        "rng",
+        "stream",
+        "checkpoint",
+        "watch",
+        "executor",
+        "device",
+        "missing",
+    )
+    asked = {name: value for name, value in given.items() if name not in (*run_only, "missing")}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
-    _, choice = _prepare(opened, settings)
+    others = ("scale", "left", "sample_weight", "stream", "checkpoint", "executor", "device")
+    plain = all(given[name] is known[name] for name in (*others, "which", "missing", "memory"))
+    _, choice = _prepare(opened, settings, resident=plain and is_resident(opened))
     return as_plan(opened, settings, choice)
 
 
@@ -124,6 +186,9 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
     Gaps are filled the way they were when the axes were found, and refused where there was none.
     """
     d = decomposition
+    plain = None if "missing" in d.parts else plain_scores(d, data, whitening(d) if whiten else None)
+    if plain is not None:
+        return plain
     opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
@@ -163,6 +228,9 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
 def reconstruct_from_axes(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
     """Rows from scores: (scores right^T) scale + mean."""
     d = decomposition
+    plain = plain_rows(d, scores, True if whiten else None)
+    if plain is not None:
+        return plain
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
@@ -236,12 +304,12 @@ def _find_workers(opened: Opened, executor: Any) -> None:
         matrix.reading.cluster = find_cluster(executor, wanted=True)
 
 
-def _prepare(opened: Opened, settings: Settings) -> tuple[Request, Choice]:
+def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
-    size = bytes_read_at_once(matrix)
     costs = backend_of(matrix.like).costs
-    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs)
+    size = bytes_read_at_once(matrix)
+    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver
@@ -284,7 +352,7 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
         elif choice.solver == "gram":
             solution = solve_gram(problem, request)
         else:
-            solution = solve_lanczos(problem, request, block=choice.block, capacity=choice.capacity, rng=rng)
+            solution = _lanczos_or_gram(problem, request, choice, rng)
         finite = np.isfinite(problem.total) and np.isfinite(solution.values).all()
     except (np.linalg.LinAlgError, ValueError):
         # LAPACK and SciPy give up on NaN and infinity in their own words; say ours if that was the cause.
@@ -294,6 +362,17 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
     if not finite:
         refuse_not_finite(_stored(opened), opened.about.column_names)
     return solution
+
+
+def _lanczos_or_gram(problem: Problem, request: Request, choice: Choice, rng: np.random.Generator) -> Solution:
+    """Block Lanczos; where it was on trial and turns out to cost more than the Gram matrix, that."""
+    worth = None if choice.trial is None else choice.trial.worth
+    try:
+        return solve_lanczos(
+            problem, request, block=choice.block, capacity=choice.capacity, rng=rng, worth=worth
+        )  # fmt: skip
+    except NotWorthError:
+        return solve_gram(problem, request)
 
 
 def _stored(opened: Opened) -> Any:

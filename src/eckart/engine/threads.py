@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -12,14 +10,14 @@ from typing import Any
 _lock = Lock()
 _users = 0
 _count = 1
-_limit: Any = None  # the setting is one for the whole process: first in sets it, last out takes it back
+_before: list[int] = []  # the setting is one for the whole process: first in sets it, last out takes it back
 
 
 def threads() -> int:
     """Threads to use: what BLAS would use, so that one setting (OMP_NUM_THREADS, threadpoolctl) rules all."""
     if _users:
         return _count  # BLAS is held at one thread so that ours can run
-    counts = [info["num_threads"] for info in _controller().info() if info["user_api"] == "blas"]
+    counts = [library.get_num_threads() for library in _libraries()]
     return max(1, min(counts, default=available_cores()))
 
 
@@ -28,32 +26,42 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+class one_blas_thread:
     """BLAS on one thread: while our own threads run, and for problems too small to be worth two.
 
-    On a busy machine, BLAS threads that wait for each other cost more than they bring.
+    On a busy machine, BLAS threads that wait for each other cost more than they bring. NumPy and SciPy bring a BLAS
+    each, whose idle threads would compete: both are held. Each library is called directly; threadpoolctl's own limits
+    take four times as long, which counts in a fit of a tenth of a millisecond.
     """
-    global _users, _count, _limit  # noqa: PLW0603
-    with _lock:
-        if _users == 0:
-            _count = threads()
-        _users += 1
-        if _users == 1:
-            _limit = _controller().limit(limits=1, user_api="blas")
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        global _users, _count, _before  # noqa: PLW0603
+        with _lock:
+            if _users == 0:
+                libraries = _libraries()
+                _before = [library.get_num_threads() for library in libraries]
+                _count = max(1, min(_before, default=available_cores()))
+                for library, count in zip(libraries, _before, strict=True):
+                    if count != 1:
+                        library.set_num_threads(1)
+            _users += 1
+
+    def __exit__(self, *_: object) -> None:
+        global _users  # noqa: PLW0603
         with _lock:
             _users -= 1
-            if _users == 0:
-                _limit.restore_original_limits()
+            if _users:
+                return
+            for library, count in zip(_libraries(), _before, strict=True):
+                if count != 1:
+                    library.set_num_threads(count)
 
 
 @lru_cache(maxsize=1)
-def _controller() -> Any:
+def _libraries() -> list[Any]:
+    """The BLAS libraries of this process."""
     # Made after NumPy and SciPy have loaded their BLAS; looking for libraries costs milliseconds, hence the cache.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]

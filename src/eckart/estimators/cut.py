@@ -13,7 +13,7 @@ def cut(d: Decomposition, k: int) -> Decomposition:
     """The k leading axes of d, which holds the whole spectrum."""
     if k >= d.k:
         return d
-    certificate = None if d.certificate is None else _cut_certificate(d.certificate, k, d.norm)
+    certificate = None if d.certificate is None else _cut_certificate(d.certificate, k, d.norm) if k else _none(d)
     left = None if d.left is None else d.left[:, :k]
     return replace(d, values=d.values[:k], right=d.right[:, :k], left=left, certificate=certificate)
 
@@ -36,3 +36,14 @@ def _cut_certificate(c: Certificate, k: int, norm: float) -> Certificate:
         rounding=float(np.sum(upper[:k] ** 2 - lower**2)) / 2.0 / k**0.5,
         word=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
     )
+
+
+def _none(d: Decomposition) -> Certificate | None:
+    """No component explains anything, which needs no proof."""
+    if d.certificate is None:
+        return None
+    empty = d.certificate.lower[:0]
+    return replace(
+        d.certificate, explained=(0.0, 0.0), lower=empty, upper=empty, residuals=empty, angle=0.0, undetermined=(),
+        rounding=0.0, word="No component was asked for, so nothing of the total is explained.",
+    )  # fmt: skip

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
-from eckart.engine.blocks.dask_rows import dask_rows, is_dask
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.engine.matrix import open_matrix
-from eckart.errors import InputError
-from eckart.io.frames import frame_source
-from eckart.io.open_rows import open_table
+from eckart.errors import FileError, InputError, ParameterError
+from eckart.io.open_data import open_with
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
-from eckart.places import is_elsewhere, place_of, refuse_other_place
+from eckart.places import HOST, is_elsewhere, place_of, refuse_other_place
+
+_FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
 
 def take(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -26,26 +28,71 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     `reset` remembers the number and the names of the columns, and where X lives; otherwise they are compared with
     those remembered.
     """
-    same_place(estimator, X, reset=reset)
+    if (is_plain(X) or _is_plain_csr(X)) and _take_plain(estimator, X, reset=reset):
+        return X
     if getattr(estimator, "missing", "error") != "error":
         X = unmasked(X)
-    if isinstance(X, str | os.PathLike):
-        X = open_table(X, memory=memory_bytes(getattr(estimator, "memory", None)))
-    elif is_dask(X):
-        X = dask_rows(X)
-    if isinstance(X, Source | RowSource):
+    given, X = X, opened(X, memory_bytes(getattr(estimator, "memory", None)))
+    same_place(estimator, X, reset=reset)
+    numbers = is_numpy(X) or is_sparse(X)
+    # Protocols are slow to test for.
+    if not numbers and isinstance(X, Source | RowSource):
+        if _is_frame(given) and X.shape[1] <= given.shape[1]:
+            _refuse_other_columns(given, X)
+            if type(given).__module__.startswith(("pandas", "polars")):
+                validate_data(estimator, given, reset=reset, skip_check_array=True)
+                return X
         return _take_source(estimator, X, reset=reset)
     if is_elsewhere(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
-    frame = None if is_numpy(X) or is_sparse(X) or isinstance(X, list | tuple) else frame_source(X)
-    if frame is not None:
-        _refuse_other_columns(X, frame)
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return frame
-    if is_numpy(X):
-        X = _refuse_other_kinds(X)
+    X = _refuse_other_kinds(X) if is_numpy(X) else X
     return validate_data(estimator, X, reset=reset, accept_sparse=True, ensure_all_finite=False)
+
+
+def opened(X: Any, memory: int | None) -> Any:
+    """X by the one opener; nested lists are left to scikit-learn's own checks, whose messages its users know."""
+    if isinstance(X, list | tuple) and not (X and isinstance(X[0], str | os.PathLike | Mapping)):
+        return X
+    try:
+        return open_with(X, memory=memory)
+    except (ParameterError, FileError) as error:
+        if re.search(r"\b(key|delimiter|decimal|encoding|header|row_names|columns)=", str(error)):
+            hint = "Reading options are given with eckart.open_data: fit(eckart.open_data(X, key=...))."
+            raise type(error)(f"{error} {hint}") from error
+        raise
+
+
+def _is_frame(given: Any) -> bool:
+    """A data frame whose names scikit-learn checks itself."""
+    return type(given).__module__.partition(".")[0] in _FRAMES and hasattr(given, "shape") and hasattr(given, "columns")
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is a two-dimensional NumPy array of float32 or float64 numbers, and no subclass: nothing to convert."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+
+
+def _is_plain_csr(X: Any) -> bool:
+    """The same for SciPy's CSR matrices; the engine checks their indices before it uses them."""
+    return is_sparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype in _FLOATS and 0 not in X.shape
+
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def _take_plain(estimator: Any, X: np.ndarray, *, reset: bool) -> bool:
+    """The width of X remembered or compared without scikit-learn's search for data frames; False: let that decide."""
+    known = estimator.__dict__
+    if reset:
+        known.pop("feature_names_in_", None)
+        known["n_features_in_"], known["_place"] = X.shape[1], HOST
+        return True
+    return (
+        known.get("n_features_in_") == X.shape[1]
+        and known.get("_place", HOST) == HOST
+        and "feature_names_in_" not in known
+    )
 
 
 def same_place(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -63,7 +110,10 @@ def take_scores(X: Any, estimator: Any = None) -> Any:
         same_place(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
         return X
-    return check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    # A sum is not finite where an entry is not; where it overflows, scikit-learn looks at every entry.
+    if is_plain(X) and np.isfinite(np.add.reduce(X, axis=None)):
+        return X
+    return check_array(X, dtype=[np.float64, np.float32], input_name="X", ensure_min_features=0)
 
 
 def take_weights(sample_weight: Any) -> Any:
@@ -95,7 +145,7 @@ def _take_source(estimator: Any, source: Any, *, reset: bool) -> Any:
     return source
 
 
-def _refuse_other_columns(X: Any, frame: Source) -> None:
+def _refuse_other_columns(X: Any, frame: Source | RowSource) -> None:
     """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
     if frame.shape[1] == X.shape[1]:
         return

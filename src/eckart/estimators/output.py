@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from sklearn import get_config
+
 from eckart.arrays import Array
 from eckart.estimators.inputs import same_place
 from eckart.places import is_elsewhere
@@ -38,10 +40,16 @@ class OnDevices:
         return super().inverse_transform(X)  # type: ignore[misc]
 
 
+def _frames_wanted(estimator: Any) -> bool:
+    return "_sklearn_output_config" in estimator.__dict__ or get_config()["transform_output"] != "default"
+
+
 def _plain(method: Any) -> Callable[..., Any]:
     @functools.wraps(method)
     def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        return (method.__wrapped__ if is_elsewhere(X) else method)(self, X, *args, **kwargs)
+        # Scores stay an array as long as nobody has asked for frames, and need no container then.
+        bare = is_elsewhere(X) or not _frames_wanted(self)
+        return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
 
     chosen.plain_elsewhere = True  # type: ignore[attr-defined]
     return chosen

@@ -1,14 +1,17 @@
-"""Some columns of rows that are read when they are asked for."""
+"""Some columns of a source: kept by position or by name, in memory or as they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from eckart.engine.blocks.source import About, Block, RowSource
+from eckart.errors import ParameterError
+from eckart.io.roles import Parts, column_notes, listed, quoted
+from eckart.options import near_match
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,54 @@ class ChosenColumns:
     def fingerprint(self) -> dict[str, Any]:
         found = self.source.fingerprint()
         return {**found, "content": {**found["content"], "columns": list(self.places)}}
+
+
+def column_names(source: Any) -> tuple[str, ...]:
+    """The names of the columns, or x1, x2, ..."""
+    return source.about.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
+
+
+def keep(source: Any, places: Sequence[int]) -> Any:
+    """The source with these columns only, in this order."""
+    about, names = source.about, column_names(source)
+    chosen = tuple(names[j] for j in places)
+    if not hasattr(source, "matrix"):
+        return ChosenColumns(source, tuple(places), replace(about, column_names=chosen))
+    matrix = source.matrix[:, list(places)]
+    notes = about.notes
+    if not source.sparse and about.column_names:
+        before = column_notes(Parts(source.matrix, list(names)), about.row_names)
+        after = column_notes(Parts(matrix, list(chosen)), about.row_names)
+        notes = tuple(note for note in notes if note not in before) + tuple(after)
+    left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
+    fates = about.fates | {name: word for name, word in left.items() if name in about.fates}
+    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes, fates=fates))
+
+
+def places_of(source: Any, columns: Sequence[str | int]) -> list[int]:
+    """Positions of columns that were given by name or by position."""
+    names = column_names(source)
+    where = {name: j for j, name in enumerate(names)}
+    found = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in where:
+                _refuse_column(source, column, names)
+            found.append(where[column])
+            continue
+        place = int(column)
+        if not -len(names) <= place < len(names):
+            raise ParameterError(f"columns: {source.about.name} has {len(names)} columns, and no position {place}.")
+        found.append(place % len(names))
+    if not found:
+        raise ParameterError("columns is empty, so no column is left. Name at least one.")
+    return found
+
+
+def _refuse_column(source: Any, column: str, names: Sequence[str]) -> None:
+    title = source.about.name
+    if column in source.about.labels:
+        raise ParameterError(f"columns: {quoted(column)} of {title} is text, and components need numbers.")
+    near = near_match(column, names)
+    hint = near if near != "." else f". It has {listed(names)}."
+    raise ParameterError(f"columns: {title} has no column {quoted(column)} of numbers{hint}")

@@ -13,24 +13,25 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import About, MemorySource
 from eckart.errors import InputError
-from eckart.io.roles import EXACT, Parts, Text, assemble, listed, quoted, unique_names
+from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
+from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
 from eckart.io.text.cells import is_missing, is_number
 
 
-def frame_source(frame: Any) -> MemorySource | None:
-    """A data frame as a source; None for what is no data frame."""
+def frame_source(frame: Any, row_names: str | None = "auto") -> MemorySource | None:
+    """A data frame in memory as a source; None for what is not one, lazy frames included."""
     if type(frame).__module__.partition(".")[0] in ("builtins", "numpy", "scipy"):
         return None
     import narwhals as nw
 
     frame = _arrow_table(frame)
-    if isinstance(native := nw.from_native(_renamed(frame), pass_through=True), nw.LazyFrame):
-        _refuse_lazy(native)
-        return None
+    native = nw.from_native(_renamed(frame), pass_through=True)
     if not isinstance(native, nw.DataFrame):
         return None
     if (sparse := _pandas_sparse(frame)) is not None:
         return sparse
+    expanded = _expanded(native)
+    frame, native = (frame, native) if expanded is native else (expanded.to_native(), expanded)
     columns, notes = unique_names([str(name) for name in _column_names(frame, native)])
     if native.shape[0] == 0 or native.shape[1] == 0:
         raise InputError(
@@ -38,20 +39,37 @@ def frame_source(frame: Any) -> MemorySource | None:
         )
     parts = _parts(native, columns, frame)
     parts.notes[:0] = notes
-    parts.row_names = _pandas_index(frame)
-    return assemble(parts, "data", "auto")
+    check_row_names(row_names, [text.name for text in parts.texts], "The frame")
+    parts.row_names = _pandas_index(frame) if row_names == "auto" else None
+    return assemble(parts, "data", row_names)
 
 
-def _refuse_lazy(frame: Any) -> None:
-    """Polars has a verb for it; other lazy frames are left to their own reader."""
-    if "polars" in type(frame.to_native()).__module__:
-        raise InputError("The frame is lazy: its values are not there yet. Call .collect() on it first.")
+def _expanded(native: Any) -> Any:
+    """Columns of arrays of one length, such as embeddings, as one column for each place: name[0], name[1], ..."""
+    import narwhals as nw
+
+    if not any(isinstance(kind, nw.Array) for kind in native.schema.values()):
+        return native
+    columns: list[Any] = []
+    for name, kind in native.schema.items():
+        values = native[name].to_numpy() if isinstance(kind, nw.Array) and len(kind.shape) == 1 else None
+        if values is None or values.ndim != 2 or values.dtype.kind not in "fiu":
+            columns.append(native[name])
+            continue
+        for place, label in enumerate(place_names(name, values.shape[1])):
+            column = np.ascontiguousarray(values[:, place])
+            columns.append(nw.new_series(label, column, backend=native.implementation))
+    return native.select(*columns)
 
 
 def _arrow_table(frame: Any) -> Any:
     pa = sys.modules.get("pyarrow")
     if pa is not None and isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
+        frame = pa.Table.from_batches([frame])
+    if pa is not None and isinstance(frame, pa.Table):
+        schema = expanded_schema(frame.schema)
+        if schema is not frame.schema and schema != frame.schema:
+            return pa.Table.from_batches([expanded_batch(batch, schema) for batch in frame.to_batches()], schema)
     return frame
 
 
@@ -77,8 +95,10 @@ def _column_names(frame: Any, native: Any) -> list[Any]:
 
 def _pandas_index(frame: Any) -> tuple[str, ...] | None:
     """The row names of a pandas frame, where its index is words and not just a count."""
-    if not _is_pandas(frame) or frame.index.nlevels > 1 or not len(frame.index):
+    if not _is_pandas(frame) or not len(frame.index):
         return None
+    if frame.index.nlevels > 1:
+        return tuple(" ".join(map(str, levels)) for levels in frame.index)
     return tuple(frame.index) if all(isinstance(name, str) for name in frame.index) else None
 
 
@@ -154,6 +174,8 @@ def _kind(name: str, series: Any) -> str:
         return "truth"
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return "text"
+    if isinstance(dtype, nw.Array | nw.List | nw.Struct):
+        return "other"
     values = series.to_numpy()
     if values.dtype.kind == "c":
         raise InputError(f"The column {quoted(name)} holds complex numbers. Use the real or the imaginary part.")

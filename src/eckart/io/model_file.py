@@ -24,6 +24,7 @@ from numpy.lib import format as npy
 
 from eckart.errors import ModelFileError
 from eckart.files import new_file
+from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
 from eckart.result import Decomposition
 
@@ -43,6 +44,7 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 """What zipfile, json and numpy raise on bytes that are not what they claim to be."""
 
 
+@takes_fitted
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a decomposition to one file: whole or not at all, and over another model only with overwrite=True.
 

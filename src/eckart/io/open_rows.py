@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -22,22 +24,66 @@ from eckart.io.entries.spooled import spooled_rows
 from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.open_source import open_source
-from eckart.io.rows import FileState, NpyRows
+from eckart.io.read_options import ReadOptions
+from eckart.io.roles import MOST_NAMES
+from eckart.io.rows import FileState, MemoryRows, NpyRows
+from eckart.io.several import files_below, hive_labels, stacked_sources
 from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
 
 
 def open_table(
-    path: str | os.PathLike[str], *, memory: int | None = None, stream: bool | None = None
+    path: str | os.PathLike[str],
+    *,
+    memory: int | None = None,
+    stream: bool | None = None,
+    options: ReadOptions | None = None,
 ) -> Source | RowSource:
     """All of a file that fits comfortably into memory, else its rows, block by block; `stream` decides it."""
+    o = ReadOptions() if options is None else options
+    if o.format is not None:
+        return _whole(path, o)
     only = only_by_rows(path)
     if not stream and not only and _surely_small(path, memory):
-        return open_source(path)
-    rows = None if stream is False and not only else open_rows(path, memory=memory)
+        return _whole(path, o)
+    key = f"layers/{o.layer}" if o.layer is not None else o.key
+    rows = None if stream is False and not only else open_rows(path, key=key, memory=memory, options=o.text)
     if rows is not None and (only or stream or too_large(rows, memory)):
         return rows
-    return open_source(path)
+    return _whole(path, o)
+
+
+def _whole(path: str | os.PathLike[str], o: ReadOptions) -> Source:
+    return open_source(
+        path, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
+        encoding=o.encoding, key=o.key,
+    )  # fmt: skip
+
+
+def open_paths(paths: Sequence[str], options: ReadOptions, *, memory: int | None = None) -> Source | RowSource:
+    """Several files of equal columns as one table, in the order given."""
+    found = [match for path in paths for match in (_matching(path) if _is_pattern(path) else [path])]
+    if len(found) == 1:
+        return open_table(found[0], memory=memory, options=options)
+    name = f"{len(found)} files"
+    if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
+        return _several_parquet(found, name, options.row_names)
+    share = None if memory is None else memory // len(found)
+    sources = [open_table(path, memory=share, options=options) for path in found]
+    stacked: Source | RowSource = stacked_sources(sources, found, name)
+    return stacked
+
+
+def _several_parquet(paths: list[str], name: str, row_names: str | None) -> RowSource:
+    """Parquet files of one schema; the keys of hive folders become labels."""
+    rows = parquet_rows(paths, name, row_names)
+    if rows.shape[0] > MOST_NAMES:
+        return rows
+    counts = [0] * len(paths)
+    for (number, _), first, last in zip(rows.pieces, rows.edges, rows.edges[1:], strict=False):
+        counts[number] += last - first
+    labels = hive_labels(paths, counts)
+    return replace(rows, about=replace(rows.about, labels=rows.about.labels | labels)) if labels else rows
 
 
 def _is_folder(place: str) -> bool:
@@ -62,8 +108,7 @@ def only_by_rows(path: str | os.PathLike[str]) -> bool:
     """Whether it is of a kind that is always read by rows: HDF5, AnnData, Zarr, folders and patterns."""
     place = os.fsdecode(os.fspath(path))
     suffix = PurePath(place.lower().rstrip("/")).suffix
-    pattern = any(mark in place for mark in "*?[") and not os.path.lexists(place)
-    return pattern or _is_folder(place) or suffix in (".h5", ".hdf5", ".h5ad", ".he5", ".zarr")
+    return _is_pattern(place) or _is_folder(place) or suffix in (".h5", ".hdf5", ".h5ad", ".he5", ".zarr")
 
 
 def too_large(rows: RowSource, memory: int | None) -> bool:
@@ -91,12 +136,12 @@ def open_rows(
 def _open_rows(place: str, key: str | None, memory: int | None, options: TextOptions) -> RowSource | None:
     name = PurePath(place).name
     suffix = PurePath(place.lower().rstrip("/")).suffix
-    if any(mark in place for mark in "*?[") and not os.path.lexists(place):
-        return parquet_rows(_matching(place), name, options.row_names)
+    if _is_pattern(place):
+        return _open_matching(place, name, options)
     if _is_folder(place):
         if suffix == ".zarr" or _is_zarr(place):
             return stored_rows(place, "zarr", key, memory)
-        return parquet_rows(_in_folder(place), name, options.row_names)
+        return _several_parquet(_in_folder(place), name, options.row_names)
     opened = open_path(place, MAX_EXPANSION)
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
         check_metadata(place, key)
@@ -156,15 +201,31 @@ def _sorted_rows(path: str, found: Any, notes: tuple[str, ...] = ()) -> RowSourc
     return spooled_rows(path, shape, blocks, notes=notes)
 
 
+def _is_pattern(place: str) -> bool:
+    return any(mark in place for mark in "*?[") and not os.path.lexists(place)
+
+
+def _open_matching(pattern: str, name: str, options: TextOptions) -> RowSource:
+    """Parquet files by row groups; files of other kinds one after the other."""
+    found = _matching(pattern)
+    if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
+        return _several_parquet(found, name, options.row_names)
+    o = options
+    given = ReadOptions(delimiter=o.delimiter, decimal=o.decimal, encoding=o.encoding, header=o.header,
+                        row_names=o.row_names)  # fmt: skip
+    source = stacked_sources([open_table(path, options=given) for path in found], found, name)
+    return MemoryRows(source.matrix, source.about) if hasattr(source, "matrix") else source
+
+
 def _matching(pattern: str) -> list[str]:
-    found = sorted(glob.glob(pattern))  # noqa: PTH207 - a pattern may begin at the root
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - a pattern may begin at the root
     if not found:
         raise FileError(f"No file matches {shown(pattern)}. Check the pattern.")
     return found
 
 
 def _in_folder(folder: str) -> list[str]:
-    found = sorted(str(path) for path in Path(folder).iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    found = files_below(folder, _PARQUET)
     if not found:
         raise FileError(f"{shown(folder)} is a folder without Parquet files, and no Zarr store. Name a file.")
     return found
@@ -174,6 +235,7 @@ def _is_zarr(folder: str) -> bool:
     return any((Path(folder) / mark).exists() for mark in ZARR_MARKS)
 
 
+_PARQUET = (".parquet", ".pq")
 _TEXTS = (".csv", ".tsv", ".tab", ".txt", ".dat")
 
 

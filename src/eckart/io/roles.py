@@ -15,6 +15,8 @@ from eckart.errors import FileError, ParameterError
 
 _ID_NAME = re.compile(r"(?i:id|index|idx|row|rownum|no|nr|num|number|key|.*[_ .-](id|no|nr|key))|.*[a-z]I[Dd]")
 EXACT = 2.0**53
+MOST_NAMES = 1_000_000
+"""Names and labels of more rows are not kept."""
 
 
 @dataclass

@@ -4,13 +4,15 @@ Sources that are near each other meet the vertices in nearly the same order. One
 in that order then relax the edges of 16 sources together, and end when nothing changes. That is the same fixed point,
 bit for bit, at a fraction of the cost: distances of 16 sources lie side by side and need no heap.
 
-All functions release the GIL, so that a thread can own its sources. Weights are not negative.
+All functions release the GIL, so that a thread can own its sources. Weights are not negative. Arrays are filled in
+loops: slices that are assigned to take seconds to compile.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 WIDTH = 16
 """Sources that are swept together."""
@@ -155,8 +157,10 @@ def distances(indptr, indices, weights, first, seeds, starts, chosen, width, res
             for v in range(rows):
                 result[begin, v] = key[v]
             continue
-        distance[:] = np.inf
-        waiting[:] = True
+        for v in range(rows):
+            waiting[v] = True
+            for t in range(WIDTH):
+                distance[v, t] = np.inf
         for t in range(together):
             for p in range(first[chosen[begin + t]], first[chosen[begin + t] + 1]):
                 distance[seeds[p], t] = min(distance[seeds[p], t], starts[p])
@@ -177,9 +181,9 @@ def neighbouring(indptr, indices, weights, first, sources):  # type: ignore[no-u
     key, place = np.full(rows, np.inf), np.full(rows, _UNSEEN, np.int32)
     heap, touched, along = np.empty(rows, np.int32), np.empty(rows, np.int32), np.empty(rows, np.int32)
     _dijkstra(indptr, indices, weights, np.zeros(1, np.int32), np.zeros(1), key, heap, place, along)
-    key[:] = np.inf
-    place[:] = _UNSEEN
-    used, result, filled = first[:-1].copy(), np.empty_like(sources), 0
+    used, result, filled = np.empty(rows, np.int64), np.empty(sources.shape[0], np.int64), 0
+    for i in range(rows):
+        key[i], place[i], used[i] = np.inf, _UNSEEN, first[i]
     for i in range(rows):
         while used[along[i]] < first[along[i] + 1]:
             goal = min(filled + WIDTH, sources.shape[0])
@@ -219,7 +223,8 @@ def spread(indptr, indices, weights, start, count):  # type: ignore[no-untyped-d
     _dijkstra(indptr, indices, weights, seed, np.zeros(1), key, heap, place, order)
     chosen = np.empty(count, np.int64)
     chosen[0] = order[rows - 1]
-    place[:] = _UNSEEN
+    for v in range(rows):
+        place[v] = _UNSEEN
     for c in range(count):
         size = _push(heap, place, nearest, 0, chosen[c], 0.0)
         touched[0], seen = chosen[c], 1
@@ -238,14 +243,3 @@ def spread(indptr, indices, weights, start, count):  # type: ignore[no-untyped-d
         if c + 1 < count:
             chosen[c + 1] = np.argmax(nearest)
     return chosen
-
-
-@njit(nogil=True, cache=True)
-def through(first, seeds, starts, begin, end, known, result):  # type: ignore[no-untyped-def]
-    """result[i - begin, t] = min over the seeds of source i of start + known[t, seed]."""
-    for i in range(begin, end):
-        for t in range(known.shape[0]):
-            shortest = np.inf
-            for p in range(first[i], first[i + 1]):
-                shortest = min(shortest, starts[p] + known[t, seeds[p]])
-            result[i - begin, t] = shortest

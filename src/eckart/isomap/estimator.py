@@ -17,6 +17,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.isomap import fit as method
+from eckart.isomap.export import sklearn_isomap
 from eckart.result import Certificate, Decomposition, Plan
 
 _ENGINE = {"auto": "auto", "arpack": "lanczos", "dense": "direct"}
@@ -234,6 +235,11 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
             self._nbrs = fitted_neighbours(self, self.decomposition_.parts["points"])
         return self._nbrs
+
+    def to_sklearn(self) -> Any:
+        """The same fitted model as a ``sklearn.manifold.Isomap``, for tools that know only that."""
+        check_is_fitted(self)
+        return sklearn_isomap(self)
 
     def _fit(self, X: Any) -> None:
         if self.n_neighbors is not None and self.radius is not None:

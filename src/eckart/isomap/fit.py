@@ -251,13 +251,10 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
         result[chosen] = (tile[:, sources] ** 2 - means) @ weights
 
     def from_sources(chosen: np.ndarray, tile: np.ndarray) -> np.ndarray:
-        from eckart.isomap.compiled import through
-
         part = np.empty((seeds.rows, d.k))
         for start in range(0, seeds.rows, 4096):
             stop = min(start + 4096, seeds.rows)
-            ways = np.empty((stop - start, len(chosen)))
-            through(seeds.first, seeds.index, seeds.distance, start, stop, tile, ways)
+            ways = geodesic.through(seeds, tile, start, stop)
             part[start:stop] = (ways**2 - means[chosen]) @ weights[chosen]
         return part
 

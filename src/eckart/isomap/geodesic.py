@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 _SEGMENT = 64
 """Sources of one task: four groups of 16."""
 _SEGMENT_APART = 8
+_COMPILE_FROM = 1000
+"""Rows from which on compiled loops pay for the time it takes to compile them."""
 _SCARCE = 8
 """Sources fewer than one in so many rows lie too far apart to be taken together."""
 
@@ -99,6 +101,13 @@ def fold_distances(
 
     A source starts at its neighbours in the graph. Steps run side by side, sums keep their order.
     """
+    if graph.rows < _COMPILE_FROM:
+
+        def small(start: int) -> Result:
+            chosen = np.arange(start, min(start + _SEGMENT, sources.rows))
+            return step(chosen, _with_scipy(graph, sources, chosen))
+
+        return fold(small, range(0, sources.rows, _SEGMENT), add)
     from eckart.isomap import compiled as dijkstra
 
     together = sources.rows * _SCARCE >= graph.rows
@@ -113,6 +122,27 @@ def fold_distances(
         return step(chosen, tile)
 
     return fold(run, range(0, sources.rows, segment), add)
+
+
+def _with_scipy(graph: Graph, sources: Neighbours, chosen: np.ndarray) -> np.ndarray:
+    """Distances from some sources to all rows, by SciPy's Dijkstra: nothing has to be compiled."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    start, stop = int(chosen[0]), int(chosen[-1]) + 1
+    used, place = np.unique(sources.index[sources.first[start] : sources.first[stop]], return_inverse=True)
+    matrix = csr_array((graph.weight, graph.index, graph.first), shape=(graph.rows, graph.rows))
+    known = np.asarray(dijkstra(matrix, directed=True, indices=used))
+    begin = sources.first[start]
+    ways = known[place] + sources.distance[begin : sources.first[stop], None]
+    return np.asarray(np.minimum.reduceat(ways, sources.first[start:stop] - begin, axis=0))
+
+
+def through(seeds: Neighbours, known: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """For the sources start..stop, min over the seeds of start distance + known[t, seed], sources x t."""
+    begin, end = seeds.first[start], seeds.first[stop]
+    ways = known.T[seeds.index[begin:end]] + seeds.distance[begin:end, None]
+    return np.asarray(np.minimum.reduceat(ways, seeds.first[start:stop] - begin, axis=0))
 
 
 def each_distance(graph: Graph, sources: Neighbours, consume: Callable[[np.ndarray, np.ndarray], None]) -> None:

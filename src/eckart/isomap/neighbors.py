@@ -6,6 +6,7 @@ come from differences, so equal rows are at distance zero. Rows of few columns a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ _TREE_COLUMNS = 12
 """Up to this many columns a tree looks at fewer rows than it costs."""
 _TILE_ROWS = 128
 _TILE_COLUMNS = 4096
+_COMPILE_FROM = 2**20
+"""Products of two rows from which on compiled loops pay for the time it takes to compile them."""
 _MARGIN = 6
 """Further candidates, so that rounding in the tiles cannot push a neighbour out."""
 
@@ -89,8 +92,7 @@ def _tree(points: np.ndarray) -> Any:
 
 
 def _nearest_by_tiles(queries: Any, points: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    from eckart.engine.compiled.top import scan
-
+    scan = _scan_of(queries.shape[0] * points.shape[0])
     candidates = min(points.shape[0], count + _MARGIN)
     queries, points, squares = _about_the_mean(queries, points)
     distance = np.empty((queries.shape[0], count))
@@ -113,6 +115,24 @@ def _nearest_by_tiles(queries: Any, points: Any, count: int) -> tuple[np.ndarray
 
     each(step, range(0, queries.shape[0], _TILE_ROWS))
     return distance, index
+
+
+def _scan_of(products: int) -> Callable[[np.ndarray, int, np.ndarray, np.ndarray], None]:
+    """The loop that lets a tile of scores into the best of each row; compiled where there are many."""
+    if products < _COMPILE_FROM:
+        return _scan_with_numpy
+    from eckart.engine.compiled.top import scan
+
+    return scan
+
+
+def _scan_with_numpy(tile: np.ndarray, first: int, scores: np.ndarray, places: np.ndarray) -> None:
+    """Scores and places of the best, of equal ones the first, after the columns first, first + 1, ... of the tile."""
+    everything = np.concatenate([scores, tile], axis=1)
+    columns = np.broadcast_to(np.arange(first, first + tile.shape[1]), tile.shape)
+    order = np.argsort(-everything, axis=1, kind="stable")[:, : scores.shape[1]]
+    places[...] = np.take_along_axis(np.concatenate([places, columns], axis=1), order, axis=1)
+    scores[...] = np.take_along_axis(everything, order, axis=1)
 
 
 def _within_by_tiles(queries: Any, points: Any, radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,9 +14,11 @@ import numpy as np
 
 from eckart.arrays import Array, device, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.backends import orthogonal
+from eckart.engine.backends.symmetric import by_all, leading_pairs
 from eckart.engine.lanczos.block_lanczos import block_lanczos
 from eckart.engine.lanczos.terms import Matrix, Pairs, Start, Target
 from eckart.engine.solution import Request, Solution, count_for
+from eckart.engine.threads import one_blas_thread
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -70,8 +72,8 @@ def off_mean(block: Array) -> Array:
     return block - namespace(block).mean(block, axis=0)
 
 
-def solve_whole(matrix: Symmetric, request: Request) -> Centred:
-    """All eigenvalues by LAPACK, the wanted pairs kept."""
+def solve_whole(matrix: Symmetric, request: Request, *, positive: bool = False) -> Centred:
+    """All eigenvalues by LAPACK, the wanted pairs kept; only these where K is known to have no negative ones."""
     whole = matrix.dense()
     xp, size = namespace(whole), matrix.size
     means = xp.mean(whole, axis=1)
@@ -82,18 +84,26 @@ def solve_whole(matrix: Symmetric, request: Request) -> Centred:
     for axis in (0, 1):
         whole -= xp.mean(whole, axis=axis, keepdims=True)
     trace = float(xp.linalg.trace(whole))
-    values, vectors = _eigenpairs((whole + whole.T) / 2.0)
+    few = positive and is_host(whole) and request.k is not None and not by_all(size, request.k + 1)
+    whole = (whole + whole.T) / 2.0
+    values, vectors = _leading(whole, (request.k or 0) + 1) if few else _eigenpairs(whole)
     norm = max(float(values[0]), -float(values[-1]))
     kernel = matrix.error()
     slack = kernel + 4.0 * _UNIT * (left + size**0.5 * norm)
     k = min(size, count_for(np.maximum(values, 0.0), trace, request))
+    total_error = 3.0 * kernel + 4.0 * _UNIT * size**0.5 * left
+    if few:
+        solution = Solution(
+            solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values - slack, upper=values + slack,
+            residuals=np.full(k, slack), rounding=2 * slack,
+        )  # fmt: skip
+        return Centred(solution, means, trace, total_error)
     moduli = float(np.abs(values).sum())
     solution = Solution(
         solver="direct", values=values[:k], vectors=vectors[:, :k], lower=values[:k] - slack, upper=values[:k] + slack,
         residuals=np.full(k, slack), spectrum=values, rounding=2 * slack,
     )  # fmt: skip
     negative = float(np.abs(values[values < 0]).sum()) / moduli if moduli else 0.0
-    total_error = 3.0 * kernel + 4.0 * _UNIT * size**0.5 * left
     return Centred(solution, means, trace, total_error, float(values[-1]), negative)
 
 
@@ -105,11 +115,17 @@ def _norm(whole: Array) -> float:
     return float(xp.sqrt(xp.sum(whole * whole)))
 
 
+def _leading(whole: Array, count: int) -> tuple[np.ndarray, Array]:
+    values, vectors = leading_pairs(whole, count)
+    return values, from_numpy(np.ascontiguousarray(vectors), whole)
+
+
 def _eigenpairs(whole: Array) -> tuple[np.ndarray, Array]:
     """All eigenvalues, falling, and their vectors, where they are found sooner."""
     xp = namespace(whole)
     if is_host(whole) or whole.shape[0] < _DEVICE_SIZE:
-        values, vectors = np.linalg.eigh(to_numpy(whole))
+        with one_blas_thread():
+            values, vectors = np.linalg.eigh(to_numpy(whole))
         return values[::-1], from_numpy(vectors[:, ::-1], whole)
     try:
         values, vectors = xp.linalg.eigh(whole)

@@ -6,7 +6,8 @@ Every product is rounded before it is added, as NumPy does it: which pivots are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 
 @njit(nogil=True, cache=True)

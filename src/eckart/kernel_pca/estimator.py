@@ -16,11 +16,14 @@ from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_beside
 from eckart.kernel_pca.linear import linear_rows
+from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.options import check_choice
 from eckart.result import Certificate, Decomposition, Plan
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
@@ -39,8 +42,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         A number of components, a share such as 0.9 of the trace of the centred kernel, or all that are not zero.
     kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"} or callable
         A callable takes two rows and gives a number.
-    gamma : float, "median" or None
-        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns, "median" what distances between rows suggest.
+    gamma : float, "median", "local" or None
+        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns; "median" and "local" come from the median and
+        the 10 % quantile of the distances between rows. "local" tells nested groups apart, such as rings.
     degree, coef0 : float
         Of poly; coef0 of sigmoid as well.
     kernel_params : dict or None
@@ -112,7 +116,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [allowed.COUNT, allowed.SHARE, None],
         "kernel": [StrOptions(_KERNELS), callable],
-        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"median"}), None],
+        "gamma": [allowed.NOT_NEGATIVE, StrOptions({"median", "local"}), None],
         "degree": [allowed.NOT_NEGATIVE],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "kernel_params": [dict, None],
@@ -284,6 +288,28 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         data = take(self, X, reset=False)
         return correlations(table(open_matrix(data, stream=False)), project(self.decomposition_, data))
+
+    def to_sklearn(self) -> Any:
+        """The same fitted model as a ``sklearn.decomposition.KernelPCA``, for tools that know only that."""
+        check_is_fitted(self)
+        return sklearn_kernel_pca(self)
+
+    def to_onnx(self, dtype: str = "float32") -> Any:
+        """`transform` as an ONNX model, for runtimes without Python.
+
+        Parameters
+        ----------
+        dtype : "float32" or "float64"
+            Of the input "X" and the output "scores". The arithmetic is done in double precision.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Needs the package onnx: pip install 'eckart[onnx]'.
+        """
+        check_is_fitted(self)
+        check_choice("dtype", dtype, ("float32", "float64"))
+        return kernel_onnx(self.decomposition_, dtype)
 
     def _fit(self, X: Any) -> None:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":

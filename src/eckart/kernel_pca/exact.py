@@ -136,7 +136,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     request = Request(k, settings.share, tolerance=tolerance, max_reads=settings.max_reads)
     if plan.solver == "direct":
         refuse_overflow(matrix.diagonal)
-        found = solve_whole(matrix, request)
+        found = solve_whole(matrix, request, positive=kernel.positive)
     else:
         width = k or 32
         capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
@@ -188,9 +188,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     largest = float(values.max(initial=0.0))
     lowest = min(float(values.min(initial=0.0)), found.smallest)
     level = settings.significant * max(largest, -lowest)
-    positive = values[values > settings.nothing * largest]
-    least = float(positive.min()) if positive.size and not settings.everything else 0.0
-    if -lowest > max(level, 1e-10) and (values.min() < -level or -lowest > least or settings.everything):
+    if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
         share = f"{found.negative:.2%} of the sum of all moduli" if found.solution.spectrum is not None else (
             f"the lowest is {-lowest / largest:.2%} of the largest" if largest > 0 else "there are no positive ones"
         )  # fmt: skip

@@ -56,7 +56,7 @@ def decompose(
     k: int | None = None,
     explain: float | None = None,
     kernel: str | Callable[..., Any] = "rbf",
-    gamma: float | str | None = "median",
+    gamma: float | str | None = "local",
     degree: float = 3,
     coef0: float = 1,
     kernel_params: dict[str, Any] | None = None,
@@ -75,7 +75,7 @@ def decompose(
 
     k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
     components that are not zero if neither is given.
-    gamma : a number, "median" for what the distances between rows suggest (`median_gamma`), None for 1 / columns.
+    gamma : a number, "local" or "median" for what distances between rows suggest (`median_gamma`), None: 1 / columns.
     solver : "auto", "direct", "lanczos" or "cholesky". The last approximates K by randomly pivoted Cholesky until at
     most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
     what can be kept or made again.
@@ -92,7 +92,7 @@ def decompose(
     )  # fmt: skip
     if not opened.matrix.resident:
         opened.matrix.reading.watch = watch
-        some = median_rows(opened) if gamma == "median" else _Columns(opened.matrix.shape)
+        some = median_rows(opened) if gamma in WIDTHS else _Columns(opened.matrix.shape)
         chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
         result = solve_blocks(opened, chosen, settings)
         _speak_up(result, settings)
@@ -132,6 +132,10 @@ def _opened(data: Any, memory: str | int | None, stream: bool | None) -> Opened:
     return open_matrix(data, memory=memory_bytes(memory), stream=stream)
 
 
+WIDTHS = {"median": 0.5, "local": 0.1}
+"""gamma by name -> the quantile of the distances between rows that it comes from."""
+
+
 def make_kernel(
     kernel: str | Callable[..., Any],
     rows: Any,
@@ -145,15 +149,18 @@ def make_kernel(
         return Kernel("function", 0.0, 0.0, 0.0, kernel, dict(kernel_params or {}))
     if gamma is None:
         gamma = 1.0 / rows.shape[1]
-    elif gamma == "median":
-        gamma = median_gamma(rows, kernel)
+    elif gamma in WIDTHS:
+        gamma = median_gamma(rows, kernel, WIDTHS[gamma])
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
-        raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'median', or None.")
+        raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'local', 'median', or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
 
-def median_gamma(rows: Any, kernel: str = "rbf") -> float:
-    """1 / (2 m^2), m the median distance between rows, of at most 500 of them; 1 where they coincide.
+def median_gamma(rows: Any, kernel: str = "rbf", quantile: float = 0.5) -> float:
+    """1 / (2 m^2), m a quantile of the distances between rows, of at most 500 of them; 1 where they coincide.
+
+    The median suits compact groups. The tenth part of the distances separates nested ones, such as rings, which a
+    kernel as wide as the median leaves nested; where columns are many, both quantiles are close to each other.
 
     For the laplacian 1 / m with sums of absolute differences; for poly and sigmoid 1 / mean squared length of a row.
     """
@@ -165,7 +172,8 @@ def median_gamma(rows: Any, kernel: str = "rbf") -> float:
     from scipy.spatial.distance import pdist
 
     apart = pdist(sample, "cityblock" if kernel == "laplacian" else "sqeuclidean")
-    median = float(np.median(apart)) if apart.size else 0.0
+    median = float(np.quantile(apart, quantile)) if apart.size else 0.0
+    median = median or (float(np.median(apart)) if apart.size else 0.0)
     return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
 
 

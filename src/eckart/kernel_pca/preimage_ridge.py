@@ -1,8 +1,8 @@
 """Rows from scores by kernel ridge regression on landmarks, its penalty and width chosen by leaving one out.
 
-rows ~ mean + k(scores, landmarks) dual. With features F = k(scores, landmarks) C^-T, C C^T = k(landmarks, landmarks),
-and F^T F = Q diag(l) Q^T, the error of leaving row i out is e_i / (1 - h_i) for every penalty at once,
-h_i = sum_j (F Q)_ij^2 / (l_j + alpha): no model is fitted twice.
+rows ~ mean + k(scores, landmarks) dual, with the mean 0 where the penalty was given. With features
+F = k(scores, landmarks) C^-T, C C^T = k(landmarks, landmarks), and F^T F = Q diag(l) Q^T, the error of leaving row i
+out is e_i / (1 - h_i) for every penalty at once, h_i = sum_j (F Q)_ij^2 / (l_j + alpha): no model is fitted twice.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class _Spectral:
 def learn(scores: Array, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
     """The ridge from scores to rows, made on the host.
 
-    A number for alpha: with the given kernel; "auto": rbf, by leaving one out.
+    A number for alpha: scikit-learn's ridge, with the given kernel, shrunk towards 0. "auto": rbf, by leaving one out,
+    shrunk towards the mean of the rows.
     """
     if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
         raise ParameterError(f"alpha={alpha!r} is not a penalty: give a number from 0 on, or 'auto'.")
@@ -68,7 +69,7 @@ def learn(scores: Array, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
     scores = np.asarray(to_numpy(scores[::stride]), np.float64)
     rows = rows[::stride]
     rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else to_numpy(rows), np.float64)
-    mean = rows.mean(axis=0)
+    mean = rows.mean(axis=0) if alpha == "auto" else np.zeros(rows.shape[1])
     landmarks = scores[:: -(-len(scores) // LANDMARKS)]
     if alpha != "auto":
         spectral = _spectral(kernel, scores, landmarks, rows - mean)

@@ -8,22 +8,24 @@ start..stop only.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
 _FAST = {"contract", "reassoc", "nsz"}
 _GROUP = 64
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweeps over the coordinates of a group of rows until a sweep brings less than `share` of the first.
 
     Returns the sum of the projected gradients that were met in the first sweep. On return rest = target - G own.
     """
     k = gram.shape[0]
-    for s in range(k):
-        rest[s, :size] = target[s, :size]
+    for s in range(k):  # in loops: assigning a slice to a slice takes two seconds to compile
+        for r in range(size):
+            rest[s, r] = target[s, r]
     for t in range(k):
         for s in range(k):
             entry = gram[t, s]
@@ -57,7 +59,7 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
     return violation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def _finish(i, size, target, own, rest, old, push, new, ahead):  # type: ignore[no-untyped-def]
     """Write a group of rows and their extrapolation max(0, new + push (new - old)); returns their objective."""
     value = 0.0
@@ -71,12 +73,13 @@ def _finish(i, size, target, own, rest, old, push, new, ahead):  # type: ignore[
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-untyped-def]
     """product = A[row] other, four entries at a time so that four rows of `other` are on their way from memory."""
     k = other.shape[1]
     begin, end = indptr[row], indptr[row + 1]
-    product[:] = 0.0
+    for t in range(k):
+        product[t] = 0.0
     whole = begin + (end - begin) // 4 * 4
     for p in range(begin, whole, 4):
         a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]
@@ -94,7 +97,7 @@ def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-unty
             product[t] += a * first[t]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead):  # type: ignore[no-untyped-def]
     """Rows start..stop for given products A other (rows x k); returns (objective, projected gradients)."""
     k = gram.shape[0]
@@ -112,7 +115,7 @@ def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, 
     return value, violation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def sparse_rows(  # type: ignore[no-untyped-def]
     indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead,
     scattered

@@ -3,13 +3,15 @@
 d is the Kullback-Leibler divergence or half the square. One pass over the entries of a row gives the slope of every
 coordinate; those that can move (weight above zero, or slope downhill) are gathered, coordinate by coordinate in memory,
 and swept several times while they are in cache. Nothing of size entries x k is ever formed. All functions release the
-GIL and work on rows start..stop only.
+GIL and work on rows start..stop only. Values are assigned in loops: a slice assigned to a slice takes two seconds to
+compile.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
 # grouping is the same whether they were compiled a moment ago or loaded from the cache.
@@ -18,7 +20,7 @@ _SAFE = 0.683802
 """Newton decrement up to which a full step cannot raise a self-concordant function (Hien and Gillis, 2021)."""
 
 
-@njit(nogil=True, inline="always", fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: ignore[no-untyped-def]
     """(downhill slope, step of Newton's method, damped where it leads down so far that it could overshoot)."""
     pull = curve = 0.0
@@ -41,7 +43,7 @@ def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: i
     return slope, move
 
 
-@njit(nogil=True, inline="always", fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyped-def]
     """(downhill slope, step to the minimum of the parabola)."""
     slope = -cost - ridge * weight
@@ -52,7 +54,7 @@ def _squares_step(x, part, model, weight, cost, ridge):  # type: ignore[no-untyp
     return slope, slope / curve if curve > 0.0 else 0.0
 
 
-@njit(nogil=True, inline="always", fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, floor, concord, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweeps over the active coordinates of one row until one brings less than `share` of the first."""
     first = 0.0
@@ -81,12 +83,13 @@ def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, fl
             break
 
 
-@njit(nogil=True, inline="always", fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _survey(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals):  # type: ignore[no-untyped-def]
     """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
     k = own.shape[0]
-    slopes[:] = 0.0
-    totals[:] = 0.0
+    for t in range(k):
+        slopes[t] = 0.0
+        totals[t] = 0.0
     for q in range(x.shape[0]):
         source = other[columns[q]]
         fitted = floor
@@ -105,7 +108,7 @@ def _survey(divergence, observed, x, columns, other, own, floor, model, inverse,
                 totals[t] += source[t]
 
 
-@njit(nogil=True, inline="always", fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _value(divergence, x, model, own, costs, ridge):  # type: ignore[no-untyped-def]
     """Objective of one row, without the part of x alone for divergences."""
     value = 0.0
@@ -121,7 +124,7 @@ def _value(divergence, x, model, own, costs, ridge):  # type: ignore[no-untyped-
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def rows(  # type: ignore[no-untyped-def]
     divergence, observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, sweeps, share, old, push,
     score, start, stop, offset, new, ahead
@@ -141,7 +144,8 @@ def rows(  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         row, size, least = offset + i, indptr[i + 1] - indptr[i], np.inf
         x, model, inverse, columns = xs[:size], models[:size], inverses[:size], indices[indptr[i] : indptr[i + 1]]
-        own[:] = begin[row]
+        for t in range(k):
+            own[t] = begin[row, t]
         for q in range(size):
             x[q] = data[indptr[i] + q]
             if x[q] > 0.0:
@@ -175,7 +179,7 @@ def rows(  # type: ignore[no-untyped-def]
     return value, violation
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def taught_rows(  # type: ignore[no-untyped-def]
     observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, score, start, stop, offset, new
 ):  # fmt: skip
@@ -190,8 +194,10 @@ def taught_rows(  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         row, size = offset + i, indptr[i + 1] - indptr[i]
         x, model, inverse, columns = xs[:size], models[:size], inverses[:size], indices[indptr[i] : indptr[i + 1]]
-        own[:] = begin[row]
-        x[:] = data[indptr[i] : indptr[i + 1]]
+        for t in range(k):
+            own[t] = begin[row, t]
+        for q in range(size):
+            x[q] = data[indptr[i] + q]
         _survey(True, observed, x, columns, other, own, floor, model, inverse, pulls, totals)
         for t in range(k):
             costs[t] = lasso + (totals[t] if observed else sums[t])

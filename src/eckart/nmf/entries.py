@@ -6,6 +6,7 @@ Kullback-Leibler: sum over stored entries of x log(x / wh) - x, plus sum_k (sum_
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ from eckart.nmf.squares import END
 SHARE = 0.05
 FLOOR = 1e-12
 """W H is kept above this share of the mean entry: the logarithm of nothing is not a number."""
+_PIECES, _PIECE = 16, 2**14
+"""Pieces that threads share, and entries that are worth a piece."""
+_MOST_STEPS = 50
+"""Newton steps of a row that is solved to its end."""
 _BLOCK_BYTES = 2_000_000
 
 
@@ -43,24 +48,41 @@ class Entries:
         self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *,
         score: bool, sweeps: int | None = None,
     ) -> Half:  # fmt: skip
-        from eckart.nmf import compiled_entries as nmf_entries
-
         like = begin
         begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
         new, ahead, sums = np.empty_like(begin), np.empty_like(begin), other.sum(axis=0)
-        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+        kernel, effort = self._kernel(sweeps)
 
         def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
             return [
-                nmf_entries.rows(
-                    self.divergence, self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge,
-                    self.floor, *effort, old, push, score, *block[3:], new, ahead,
+                kernel(
+                    self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge, self.floor, *effort,
+                    old, push, score, *block[3:], new, ahead,
                 )
                 for block in entry_blocks(matrix, piece, observed=self.observed)
             ]  # fmt: skip
 
         found = total(fold(step, pieces_of(matrix), list.__add__))
         return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+
+    def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
+        """The compiled loop, and its effort: most sweeps, and the share of the first at which they end."""
+        from eckart.nmf.compiled_entries import rows
+
+        return partial(rows, self.divergence), (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+
+
+class NewtonEntries(Entries):
+    """Kullback-Leibler by Newton steps, one per call, or as many as a row needs."""
+
+    def __init__(self, matrix: Any, penalties: Penalties, *, observed: bool, row_tolerance: float) -> None:
+        super().__init__(matrix, penalties, divergence=True, observed=observed, sweeps=1)
+        self.row_tolerance = row_tolerance
+
+    def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
+        from eckart.nmf.compiled_newton import newton_rows
+
+        return newton_rows, (1 if sweeps is None else min(sweeps, _MOST_STEPS), self.row_tolerance)
 
 
 def turned(matrix: Any) -> Any:
@@ -69,7 +91,10 @@ def turned(matrix: Any) -> Any:
 
 
 def pieces_of(matrix: Any) -> list[tuple[int, int]]:
-    return segments(matrix.shape[0]) if isinstance(matrix, np.ndarray) else entry_segments(matrix)
+    """Rows of about equally many entries, fewer pieces where there are few of them."""
+    dense = isinstance(matrix, np.ndarray)
+    count = min(_PIECES, 1 + int(matrix.size if dense else matrix.nnz) // _PIECE)
+    return segments(matrix.shape[0], count) if dense else entry_segments(matrix, count)
 
 
 def entry_blocks(

@@ -15,13 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
 from eckart.engine.matrix import taken_to
-from eckart.errors import InputError
+from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.nmf.export import sklearn_nmf
 from eckart.nmf.incremental import Stream
+from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
+from eckart.options import check_choice
 from eckart.places import to_host
 from eckart.result import Certificate, Decomposition, Plan
 
@@ -55,8 +58,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     n_components : int, "auto" or None
         Number of parts; as many as there are columns if nothing else (a given H) decides.
     init : {None, "random", "nndsvd", "nndsvda", "nndsvdar", "custom"}
-        Start. None is "nndsvda" where there are enough singular vectors, else "random"; "custom" takes W and H from
-        `fit_transform`.
+        Start. None uses singular vectors with their zeros filled in proportion to the factors ("nndsvda" for "cd" and
+        "mu"), or "random" where there are too few of them; "custom" takes W and H from `fit_transform`.
     solver : {"auto", "cd", "mu"}
         "auto" is accelerated, runs on all threads and never lets the objective rise. "cd" and "mu" (multiplicative
         updates, as taught) take the steps of scikit-learn's solvers of these names.
@@ -291,6 +294,35 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def plsa_(self) -> Plsa:
         check_is_fitted(self)
         return plsa(self.decomposition_.parts["sums"], to_numpy(self.components_))
+
+    def to_sklearn(self) -> Any:
+        """The same fitted model as a ``sklearn.decomposition.NMF``, for tools that know only that."""
+        check_is_fitted(self)
+        return sklearn_nmf(self)
+
+    def to_onnx(self, dtype: str = "float32") -> Any:
+        """`transform` as an ONNX model, for runtimes without Python.
+
+        Parameters
+        ----------
+        dtype : "float32" or "float64"
+            Of the input "X" and the output "scores". The arithmetic is done in double precision.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Needs the package onnx: pip install 'eckart[onnx]'.
+        """
+        check_is_fitted(self)
+        check_choice("dtype", dtype, ("float32", "float64"))
+        return parts_onnx(to_numpy(self.components_), *self._penalties(), dtype)
+
+    def _penalties(self) -> tuple[float, float]:
+        """(l1, l2) of the coordinates, which exist for the Frobenius loss."""
+        if self.beta_loss not in ("frobenius", 2, 2.0) or self.missing == "mask":
+            raise ParameterError("ONNX export needs beta_loss='frobenius' and no missing values.")
+        columns = float(self.n_features_in_)
+        return columns * self.alpha_W * self.l1_ratio, columns * self.alpha_W * (1.0 - self.l1_ratio)
 
     def _publish(self, d: Decomposition, parts: Array) -> None:
         self.decomposition_ = d

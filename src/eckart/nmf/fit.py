@@ -16,25 +16,37 @@ from eckart.engine.svd import find_axes
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.device import DeviceEntries, DeviceSquares
-from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
-from eckart.nmf.entries import Entries, of_data_alone
+from eckart.nmf.divergence import MOST_PARTS, Divergence
+from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
+from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
-from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
+from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares, rows_by_updates
 from eckart.nmf.options import Settings, check_factor
-from eckart.nmf.problem import Penalties, Problem, length
-from eckart.nmf.squares import SparseSquares, Squares
+from eckart.nmf.problem import Penalties, Problem
+from eckart.nmf.squares import END, Product, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
-from eckart.result import Certificate, Decomposition
+from eckart.result import Decomposition
 
 EXTRA = 20
 """Singular vectors beyond k that a dense matrix is compressed to before the first iterations."""
+_COMPRESSED_GAIN = 8
+"""How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
 _SVD_READS = 8
+_LANES = 16
+"""Numbers that compiled loops take at once: four vectors of four."""
+_COMPILE_FROM = 50_000
+"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
+_POOL_FROM = 2**18
+"""Entries from which on threads pay."""
 _PUSH = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
-_SWEEPS = {"dense": 4, "sparse": 1, "entries": 2}
+_SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
+_ROWS_SHARE = 1e-2
+"""Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
+_NEWTON_ROWS = 1e-6
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
@@ -81,7 +93,7 @@ def fit(
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
-        left, right = _start(table, chosen, svd, rng, W, H)
+        left, right = (_row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
@@ -129,16 +141,8 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
 def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
     """The loss, in the form that its data and its solver call for."""
     taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
-    plain = settings.solver == "cd"
     if settings.squares and not table.observed:
-        operator = table.operator()
-        products = (operator.matmat, operator.rmatmat, table.squared_norm, penalties)
-        if taught:
-            return TaughtSquares(*products)
-        if table.dense or not is_host(table.like):
-            sweeps = 1 if plain else _SWEEPS["dense" if table.dense else "sparse"]
-            return squares_beside(table.like)(*products, sweeps=sweeps, like=_zeros(table, (0, 0)))
-        return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=1 if plain else _SWEEPS["sparse"])
+        return _squares(table, settings, penalties, taught=taught)
     if settings.beta == 1.0 and taught:
         return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
     if taught:
@@ -147,10 +151,50 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
         "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
     }  # fmt: skip
     if is_host(table.like):
-        return Entries(table.matrix, penalties, **more)
+        return _entries(table, settings, penalties, more)
     from eckart.nmf.entries_of import stored_entries
 
     return DeviceEntries(*stored_entries(table), penalties, **more)
+
+
+def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: bool) -> Problem:
+    rows, columns = table.matrix.shape
+    on_host = is_host(table.like)
+    small = on_host and (rows + columns) * settings.k < _COMPILE_FROM
+    if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
+        matrix, transposed = table.matrix, table.matrix.T
+        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
+    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
+        matrix, transposed = table.matrix, table.matrix.T
+        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
+    else:
+        operator = table.operator()
+        products, small = (operator.matmat, operator.rmatmat), small and table.dense
+    if taught:
+        return TaughtSquares(*products, table.squared_norm, penalties)
+    end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
+    if table.dense or not on_host or small:
+        more: dict[str, Any] = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
+        return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
+    return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
+
+
+def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
+    """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
+    # Newton steps square the error: the digits that flat directions need cost a step more.
+    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS), 1e-7)
+    newton = _newton(table, settings)
+    if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
+        return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)
+    if newton:
+        return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
+    return Entries(table.matrix, penalties, **more)
+
+
+def _newton(table: Table, settings: Settings) -> bool:
+    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
+    return settings.beta == 1.0 and settings.k <= MOST_PARTS and is_host(table.like)
 
 
 def squares_beside(like: Array) -> type[Squares]:
@@ -174,14 +218,17 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     right = astype(right, table.working)
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
-        return _taught_rows(make_problem(table, settings, penalties), table, settings, right)
-    problem = make_problem(table, replace(settings, solver="auto"), penalties)
+        return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
+    settings = replace(settings, solver="auto", tol=_ROWS_SHARE * settings.tol)
+    problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
     begin = _zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
-    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings))
-    return _without_empty_rows(table, left)
+    most = 1 if _newton(table, settings) else 20
+    begin, right = _padded(table, begin), _padded(table, right)
+    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings), most=most)
+    return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
 
 
 def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
@@ -230,10 +277,23 @@ def _descend(
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
-    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch)
-    left = finish_rows(problem, outcome.left, outcome.right, tol=_finish_tolerance(table, settings))
+    left, right = _padded(table, left), _padded(table, right)
+    newton = _newton(table, settings)
+    start = objective_of(problem, left, right) if newton else None
+    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, start=start)
+    tol = _finish_tolerance(table, settings)
+    left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
+    left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
     left = _without_empty_rows(table, left)
-    return replace(outcome, left=left, iterations=outcome.iterations + used), used
+    return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
+
+
+def _padded(table: Table, factor: Array) -> Array:
+    """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
+    short = factor.shape[1] % _LANES
+    if table.dense or not is_numpy(factor) or short <= _LANES // 4:
+        return factor
+    return np.pad(factor, ((0, 0), (0, _LANES - short)))
 
 
 def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squares:
@@ -268,7 +328,9 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     if not needed and not bound:
         return None
     k = min(settings.k, short)
-    if table.dense and settings.squares and settings.solver == "auto" and short >= 2 * (k + EXTRA):
+    rows, columns = table.matrix.shape
+    shorter = _COMPRESSED_GAIN * (rows + columns) * (k + EXTRA) <= rows * columns
+    if table.dense and settings.squares and settings.solver == "auto" and shorter and k + EXTRA <= short:
         k += EXTRA
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
@@ -309,6 +371,11 @@ def turned(factor: Array) -> Array:
     return xp.reshape(xp.reshape(factor.T, (-1,)), (factor.shape[1], factor.shape[0]))
 
 
+def _row_by_row(factor: Array) -> Array:
+    """Rows stored one after the other: compiled loops are slow, and compiled once more, for any other order."""
+    return np.ascontiguousarray(factor) if is_numpy(factor) else factor
+
+
 def _beside(table: Table, factor: Array) -> Array:
     """A factor from the host, or from where the data are, in the library of the data and their precision."""
     return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
@@ -322,51 +389,12 @@ def _mean(factor: Array) -> float:
     return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
 
 
-def _taught_rows(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
-    shape = (table.matrix.shape[0], right.shape[1])
-    left = np.full(shape, np.sqrt(table.mean / shape[1]))
-    for _ in range(max(settings.max_iter, 200)):
-        new = problem.rows(left, right, left, 0.0).new
-        moved, size = length(new - left), length(new)
-        left = new
-        if moved <= 1e-2 * settings.tol * size:
-            break
-    return left
-
-
 def _without_empty_rows(table: Table, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
     return namespace(left).where(table.without_parts()[:, None], 0.0, left)
 
 
 def _finish_tolerance(table: Table, settings: Settings) -> float:
-    wanted = min(1e-6, 1e-2 * settings.tol) if settings.tol > 0.0 else 1e-9
+    wanted = max(settings.tol, 1e-9)
     # Factors in float32 tremble in their last digits.
     return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
-
-
-def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certificate | None:
-    """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
-    if not settings.squares or table.squared_norm == 0.0:
-        return None
-    # |A|^2 itself is a sum of as many squares as there are entries, in blocks.
-    captured = max(0.0, 1.0 - 2.0 * (fitted.loss + fitted.rounding) / table.squared_norm - 1e-13)
-    best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    known = fitted.svd.certificate if fitted.svd is not None else None
-    if known is not None:
-        k = min(settings.k, fitted.svd.k)  # type: ignore[union-attr]
-        lower, upper, chance = known.lower[:k], known.upper[:k], known.failure_probability
-        best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
-        if fitted.svd.k == k:  # type: ignore[union-attr]
-            best = min(best, known.explained[1])
-        # The axes are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
-        lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
-        upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
-    best = max(best, captured)
-    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
-    word += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
-    return Certificate(
-        explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
-        angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,
-        reads=fitted.outcome.iterations, word=word,
-    )  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from eckart.arrays import Array, astype, is_array, is_host, namespace
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
-from eckart.nmf.problem import segments
+from eckart.nmf.problem import entry_segments, segments
 
 _TILE_BYTES = 4_000_000
 _DEVICE_TILE_BYTES = 2**28
@@ -41,7 +41,7 @@ def stored_squares(matrix: Any, left: np.ndarray, right: np.ndarray) -> tuple[fl
         rest = values - fitted
         return np.array([rest @ rest, fitted @ fitted])
 
-    pieces = _tiles(matrix, _TILE_BYTES // max(1, right.shape[1]))
+    pieces = _stored_tiles(matrix, right.shape[1])
     inside, covered = fold(step, pieces, operator.add)
     k = int(right.shape[1])
     rounding = (2 * k + 72 + len(pieces) + sum(matrix.shape)) * _UNIT * (inside + 4.0 * whole)
@@ -72,7 +72,7 @@ def exact_divergence(matrix: Any, left: np.ndarray, right: np.ndarray, floor: fl
             [inside.sum(), fitted[~some].sum(), fitted[some].sum(), x.sum(), np.abs(y - fitted[some]).sum()]
         )
 
-    pieces = _tiles(matrix, _TILE_BYTES if isinstance(matrix, np.ndarray) else _TILE_BYTES // max(1, right.shape[1]))
+    pieces = _tiles(matrix) if isinstance(matrix, np.ndarray) else _stored_tiles(matrix, right.shape[1])
     inside, outside, covered, data, lifted = fold(step, pieces, operator.add)
     k = int(right.shape[1])
     if not isinstance(matrix, np.ndarray):
@@ -110,3 +110,8 @@ def _elsewhere(matrix: Any, left: Array, right: Array) -> float:
 def _tiles(matrix: Any, tile_bytes: int = _TILE_BYTES) -> list[tuple[int, int]]:
     height = max(1, tile_bytes // (8 * matrix.shape[1]))
     return segments(matrix.shape[0], max(8, -(-matrix.shape[0] // height)))
+
+
+def _stored_tiles(matrix: Any, k: int) -> list[tuple[int, int]]:
+    """Rows of a CSR matrix in pieces whose gathered factors, entries x k, are tiles."""
+    return entry_segments(matrix, max(8, -(-int(matrix.nnz) * 8 * k // _TILE_BYTES)))

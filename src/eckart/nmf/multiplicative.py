@@ -14,8 +14,10 @@ import numpy as np
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.parallel import fold
 from eckart.nmf.entries import Entries, entry_blocks, pieces_of, turned
-from eckart.nmf.problem import Half, Penalties, Penalty, dot, segments
+from eckart.nmf.options import Settings
+from eckart.nmf.problem import Half, Penalties, Penalty, Problem, dot, length, segments
 from eckart.nmf.squares import Product, gram_of
+from eckart.nmf.table import Table
 
 _LEAST = float(np.finfo(np.float32).eps)
 """Where W H is nothing this is taken in its place, relative to the mean entry."""
@@ -144,3 +146,16 @@ def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float)
     own = np.power(x, beta, where=x > 0, out=np.zeros_like(x))
     whole = (model if beta > 0.0 else safe) ** beta
     return float(np.sum(own + (beta - 1.0) * whole - beta * x * safe ** (beta - 1.0)) / (beta * (beta - 1.0)))
+
+
+def rows_by_updates(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
+    """W for a given H, by updates until they move no more."""
+    shape = (table.matrix.shape[0], right.shape[1])
+    left = np.full(shape, np.sqrt(table.mean / shape[1]))
+    for _ in range(max(settings.max_iter, 200)):
+        new = problem.rows(left, right, left, 0.0).new
+        moved, size = length(new - left), length(new)
+        left = new
+        if moved <= 1e-2 * settings.tol * size:
+            break
+    return left

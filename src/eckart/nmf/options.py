@@ -10,6 +10,7 @@ import numpy as np
 from eckart.arrays import Array, is_array, is_host, namespace, to_numpy
 from eckart.errors import InputError, ParameterError
 from eckart.nmf.problem import Penalties, Penalty
+from eckart.nmf.start import FILLED
 from eckart.options import check_choice, check_count, is_number
 
 LOSSES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
@@ -70,7 +71,7 @@ def check_settings(
     k = check_count("k", k, None)
     return Settings(
         k=k,
-        init=_check_init(init, k, shape, missing),
+        init=_check_init(init, k, shape, missing, solver),
         solver=solver,
         beta=float(beta),
         tol=float(tol),
@@ -89,10 +90,12 @@ def _check_not_negative(name: str, value: Any, most: float | None) -> None:
         raise ParameterError(f"{name}={value!r} is not possible: give {allowed}.")
 
 
-def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str) -> str:
+def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, solver: str) -> str:
     short = min(shape)
     if init is None:
-        return "random" if k > short or missing == "mask" else "nndsvda"
+        if k > short or missing == "mask":
+            return "random"
+        return FILLED if solver == "auto" else "nndsvda"
     check_choice("init", init, STARTS)
     if init.startswith("nndsvd"):
         if k > short:

@@ -68,8 +68,8 @@ class Problem(Protocol):
 
 def segments(rows: int, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:
     """Rows in equal pieces, from the shape alone."""
-    edges = np.unique(np.linspace(0, rows, min(pieces, rows) + 1).astype(int)).tolist()
-    return list(itertools.pairwise(edges))
+    pieces = max(1, min(pieces, rows))
+    return list(itertools.pairwise(rows * i // pieces for i in range(pieces + 1)))
 
 
 def entry_segments(matrix: Any, pieces: int = _SEGMENTS) -> list[tuple[int, int]]:

@@ -17,7 +17,8 @@ from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
-from eckart.nmf.fit import Fitted, Watch, certificate_of, fit, rows_for, turned
+from eckart.nmf.certificate import certificate_of
+from eckart.nmf.fit import Fitted, Watch, fit, rows_for, turned
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import Table, open_table

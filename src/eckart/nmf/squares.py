@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,9 @@ class Squares:
 
     def __init__(
         self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
-        like: Array | None = None,
+        like: Array | None = None, compiled: bool = True, end: float = END,
     ) -> None:  # fmt: skip
+        self.compiled, self.end = compiled, end
         self.constant = 0.5 * squared_norm
         self.rounding = 4.0 * rounding_of(np.empty(0) if like is None else like) * squared_norm
         self.penalties = penalties
@@ -47,17 +49,21 @@ class Squares:
         sweeps: int | None,
     ) -> Half:  # fmt: skip
         gram = gram_of(other, penalty)
-        return solve_given(product(other), gram, penalty, begin, old, push, *self._effort(sweeps))
+        effort = self._effort(sweeps)
+        return solve_given(product(other), gram, penalty, begin, old, push, *effort, compiled=self.compiled)
 
     def _effort(self, sweeps: int | None) -> tuple[int, float]:
         """Most sweeps, and the share of the first at which they end."""
-        return (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+        return (self.sweeps, SHARE) if sweeps is None else (sweeps, self.end)
 
 
 class SparseSquares:
     """For CSR rows: W's step gathers A H^T and scatters A^T W, for the step of H that follows, in one read."""
 
-    def __init__(self, matrix: Any, squared_norm: float, penalties: Penalties, *, sweeps: int) -> None:
+    def __init__(
+        self, matrix: Any, squared_norm: float, penalties: Penalties, *, sweeps: int, end: float = END
+    ) -> None:
+        self.end = end
         self.constant = 0.5 * squared_norm
         self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
         self.penalties = penalties
@@ -76,7 +82,7 @@ class SparseSquares:
         gram = gram_of(other, penalty)
         inverse = inverse_diagonal(gram)
         new, ahead = np.empty_like(begin), np.empty_like(begin)
-        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, END)
+        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, self.end)
 
         def step(piece: tuple[int, int]) -> tuple[list[tuple[float, float]], np.ndarray]:
             scattered = np.zeros(other.shape if sweeps is None else (0, other.shape[1]))
@@ -112,12 +118,18 @@ class SparseSquares:
 
 
 def solve_given(
-    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int, share: float
-) -> Half:
+    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int, share: float,
+    *, compiled: bool = True,
+) -> Half:  # fmt: skip
     """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
-    inverse, like = inverse_diagonal(gram), begin
+    like, sweep = begin, None if compiled else ready_sweep()
+    if sweep is not None:
+        products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))
+        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, push, sweeps, share, sweep)
+        return Half(from_numpy(new, like), from_numpy(ahead, like), *sums)
     from eckart.nmf import compiled as nmf_frobenius
 
+    inverse = inverse_diagonal(gram)
     products, gram, inverse, begin, old = (to_numpy(array) for array in (products, gram, inverse, begin, old))
     new, ahead = np.empty_like(begin), np.empty_like(begin)
 
@@ -130,6 +142,37 @@ def solve_given(
 
     found = total(fold(step, segments(begin.shape[0], 8), list.__add__))
     return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+
+
+def _solve_small(
+    products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, push: float, sweeps: int,
+    share: float, sweep: Callable[..., float],
+) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
+    """The same descent by a loop that need not be compiled first: (new, ahead, objective, projected gradients).
+
+    Sweeps end by the projected gradients, whose squares go with what a sweep brings.
+    """
+    target, new = (products - lasso).astype(np.float64, copy=False), np.array(begin, dtype=np.float64, order="C")
+    order = np.arange(gram.shape[0], dtype=np.intp)
+    first = 0.0
+    for number in range(sweeps):
+        met = float(sweep(new, gram, target, order))
+        first = met if number == 0 else first
+        if met <= share**0.5 * first:
+            break
+    value = -0.5 * float(np.vdot(new, 2.0 * target - new @ gram))
+    ahead = new if push == 0.0 else np.maximum(new + push * (new - old), 0.0)
+    return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
+
+
+@lru_cache(maxsize=1)
+def ready_sweep() -> Callable[..., float] | None:
+    """scikit-learn's loop of one sweep, which its wheel brings compiled; None if this version has none."""
+    try:
+        from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
+    except ImportError:
+        return None
+    return _update_cdnmf_fast  # type: ignore[no-any-return]
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:

@@ -8,6 +8,10 @@ from eckart.arrays import Array, from_numpy, namespace, to_numpy
 from eckart.nmf.problem import length
 
 _CUT = 1e-6
+FILLED = "nndsvd filled"
+"""The default start. Unlike "nndsvda" it scales with the data: entries of W and H are of size sqrt(mean / k)."""
+_FILL = 0.1
+"""What takes the place of zeros, as a share of that size."""
 
 
 def from_singular_vectors(
@@ -16,7 +20,7 @@ def from_singular_vectors(
     """W and turned H from u_i s_i v_i^T: of each pair the positive or the negative halves, whichever are longer.
 
     `fill` is what becomes of zeros: "nndsvd" keeps them, "nndsvda" takes the mean of the matrix, "nndsvdar" small
-    random numbers.
+    random numbers, and `FILLED` a share of the size that entries of the factors have.
     """
     xp = namespace(left)
     rows, columns = xp.empty_like(left), xp.empty_like(right)
@@ -33,6 +37,9 @@ def from_singular_vectors(
 
 def _filled(factor: Array, fill: str, mean: float, rng: np.random.Generator) -> Array:
     xp = namespace(factor)
+    if fill == FILLED:
+        small = _FILL * float(np.sqrt(mean / factor.shape[1]))
+        return xp.where(factor < _CUT * small, small, factor)
     factor = xp.where(factor < _CUT, 0.0, factor)
     empty = factor == 0.0
     if fill == "nndsvda":

@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 
 from eckart.api import decompose
 from eckart.arrays import Array, to_numpy
@@ -55,6 +55,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         Seed of the random start; None is a fixed one.
     center, scale : bool
         Subtract the column means; divide by the standard deviations (PCA of the correlation matrix).
+    ddof : 0 or 1
+        The standard deviations of `scale` have the divisor rows - ddof.
     which : {"largest", "smallest"}
         The axes of largest variance, or of smallest, smallest first.
     memory : str, int or None
@@ -97,7 +99,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_components": [allowed.COUNT, allowed.SHARE, StrOptions({"mle"}), None],
+        "n_components": [allowed.WholeNumber(0), allowed.SHARE, StrOptions({"mle"}), None],
         "copy": ["boolean"],
         "whiten": ["boolean"],
         "svd_solver": [StrOptions(set(allowed.ENGINE))],
@@ -108,6 +110,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "random_state": allowed.RANDOM_STATE,
         "center": ["boolean"],
         "scale": ["boolean"],
+        "ddof": [Options(Integral, {0, 1})],
         "which": [StrOptions({"largest", "smallest"})],
         "memory": allowed.MEMORY,
         "missing": [StrOptions({"error", "mean", "em"})],
@@ -131,6 +134,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         random_state: Any = None,
         center: bool = True,
         scale: bool = False,
+        ddof: int = 1,
         which: Any = "largest",
         memory: str | int | None = None,
         missing: Any = "error",
@@ -147,6 +151,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.random_state = random_state
         self.center = center
         self.scale = scale
+        self.ddof = ddof
         self.which = which
         self.memory = memory
         self.missing = missing
@@ -205,10 +210,11 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         d = decompose(
             data,
             "pca",
-            k=k,
+            k=None if k is None else max(k, 1),
             explain=share,
             center=self.center,
             scale=self.scale,
+            ddof=self.ddof,
             which=self.which,
             sample_weight=weights,
             solver=allowed.engine_solver(allowed.ENGINE[self.svd_solver], k, share, min(shape)),
@@ -220,6 +226,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         )
         if self.n_components == "mle":
             d = cut(d, minka_rank(to_numpy(explained_share(d)), max(round(d.weight), 1)))
+        elif k == 0:
+            d = cut(d, 0)
         elif share is None:
             d = settle(d, _axes(k, shape, weights))
         self._publish(d, shape[0])
@@ -242,7 +250,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             return None, float(wanted)
         if int(wanted) > short:
             raise ParameterError(
-                f"n_components={wanted} must be between 1 and min(n_samples, n_features)={short} with "
+                f"n_components={wanted} must be between 0 and min(n_samples, n_features)={short} with "
                 f"svd_solver={self.svd_solver!r}"
             )
         return int(wanted), None

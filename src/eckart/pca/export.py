@@ -6,11 +6,10 @@ from typing import Any
 
 from sklearn import decomposition
 
-from eckart.arrays import is_array, to_numpy
 from eckart.errors import ParameterError
+from eckart.estimators.export import seed, with_attributes
 
 _MODEL = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
-_INPUT = ("n_features_in_", "feature_names_in_")
 
 
 def sklearn_pca(estimator: Any) -> decomposition.PCA:
@@ -29,9 +28,9 @@ def sklearn_pca(estimator: Any) -> decomposition.PCA:
         iterated_power=estimator.iterated_power,
         n_oversamples=estimator.n_oversamples,
         power_iteration_normalizer=estimator.power_iteration_normalizer,
-        random_state=_seed(estimator.random_state),
+        random_state=seed(estimator.random_state),
     )
-    return _with(theirs, estimator, (*_MODEL, "mean_", "noise_variance_", "n_components_", "n_samples_"))
+    return with_attributes(theirs, estimator, (*_MODEL, "mean_", "noise_variance_", "n_components_", "n_samples_"))
 
 
 def sklearn_incremental_pca(estimator: Any) -> decomposition.IncrementalPCA:
@@ -43,7 +42,7 @@ def sklearn_incremental_pca(estimator: Any) -> decomposition.IncrementalPCA:
         batch_size=estimator.batch_size,
     )
     names = ("mean_", "var_", "noise_variance_", "n_components_", "n_samples_seen_", "batch_size_")
-    return _with(theirs, estimator, (*_MODEL, *names))
+    return with_attributes(theirs, estimator, (*_MODEL, *names))
 
 
 def sklearn_truncated_svd(estimator: Any) -> decomposition.TruncatedSVD:
@@ -54,20 +53,7 @@ def sklearn_truncated_svd(estimator: Any) -> decomposition.TruncatedSVD:
         n_iter=estimator.n_iter,
         n_oversamples=estimator.n_oversamples,
         power_iteration_normalizer=estimator.power_iteration_normalizer,
-        random_state=_seed(estimator.random_state),
+        random_state=seed(estimator.random_state),
         tol=estimator.tol,
     )
-    return _with(theirs, estimator, _MODEL)
-
-
-def _with(theirs: Any, ours: Any, names: tuple[str, ...]) -> Any:
-    for name in (*names, *_INPUT):
-        if hasattr(ours, name):
-            value = getattr(ours, name)
-            setattr(theirs, name, to_numpy(value).copy() if is_array(value) else value)
-    return theirs
-
-
-def _seed(random_state: Any) -> Any:
-    """scikit-learn refuses a Generator."""
-    return None if hasattr(random_state, "bit_generator") else random_state
+    return with_attributes(theirs, estimator, _MODEL)

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.api import project, reconstruct
 from eckart.arrays import Array, namespace
 from eckart.estimators.inputs import take, take_scores
+from eckart.options import check_choice
+from eckart.pca.onnx_export import linear_onnx
 from eckart.result import Decomposition
 
 
@@ -33,7 +35,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         array of shape (rows, n_components_)
             Always dense.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return self._scores(take(self, X, reset=False))
 
     def inverse_transform(self, X: Any) -> Array:
@@ -48,8 +50,29 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         array of shape (rows, columns)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return reconstruct(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
+
+    def to_onnx(self, dtype: str = "float32") -> Any:
+        """`transform` as an ONNX model, for runtimes without Python.
+
+        Parameters
+        ----------
+        dtype : "float32" or "float64"
+            Of the input "X" and the output "scores". The arithmetic is done in double precision.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Needs the package onnx: pip install 'eckart[onnx]'.
+        """
+        check_is_fitted(self)
+        check_choice("dtype", dtype, ("float32", "float64"))
+        return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
+
+    def _check_fitted(self) -> None:
+        if "decomposition_" not in self.__dict__:  # scikit-learn's own test takes as long as a small transform
+            check_is_fitted(self)
 
     def _scores(self, data: Any) -> Array:
         return project(self.decomposition_, data, whiten=getattr(self, "whiten", False))

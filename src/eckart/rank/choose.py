@@ -13,6 +13,7 @@ from eckart.arrays import is_sparse, to_numpy
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
+from eckart.fitted import decomposition_of, is_model
 from eckart.missing.fill import WAYS, How, fill, unmasked, with_matrix
 from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
@@ -126,7 +127,7 @@ def choose_rank(
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame, path, or Decomposition
+    data : anything `decompose` takes, a Decomposition, or a fitted estimator
         A decomposition has no rows any more: rules that need them say so.
     rules : "all", "quick", or names
         "quick" leaves out the rules that draw or hold out parts of the table; names are the keys of the table.
@@ -166,8 +167,8 @@ def choose_rank(
     """
     names = _names(rules, noise)
     options = _options(share, noise, level, repeats, most, rng)
-    if isinstance(data, Decomposition):
-        return _of_decomposition(names, data, options)
+    if is_model(data):
+        return _of_decomposition(names, decomposition_of(data), options)
     chosen = get_method(method)
     if chosen.rank == "decomposition":
         raise ParameterError(

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.analysis.report.page import report
+from eckart.reporting import report
 from tests.analysis.report.browser import CHROMIUM, Browser
 from tests.analysis.report.test_page import HOSTILE, hostile
 from tests.samples import arrests, built, usarrests

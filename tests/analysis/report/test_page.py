@@ -21,8 +21,8 @@ from scipy import sparse
 import eckart as ek
 from eckart.analysis.report.drawn_rows import MOST_ROWS, drawn_rows
 from eckart.analysis.report.pack import levels, packed
-from eckart.analysis.report.page import report
 from eckart.errors import FileError, ParameterError
+from eckart.reporting import report
 from eckart.result import Decomposition
 from eckart.text import Table
 from tests.samples import arrests, built, usarrests

@@ -61,7 +61,9 @@ def unequal(first: Any, second: Any) -> str:
 
 def entries_of(matrix: Any) -> tuple[np.ndarray, ...]:
     """(row, column, value) in order, duplicates summed, without zeros."""
-    # By parts: SciPy loads matrices of float16, but does not copy them.
+    # By parts: SciPy loads matrices of float16, but neither copies nor converts them.
+    if hasattr(matrix, "indptr"):
+        matrix = type(matrix)((matrix.data.astype(np.float64), matrix.indices, matrix.indptr), shape=matrix.shape)
     found = matrix.tocoo()
     rows = sparse.csr_array((found.data.astype(np.float64), found.coords), shape=matrix.shape)
     rows.sum_duplicates()

@@ -12,6 +12,7 @@ from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.analysis.tables.loadings import correlation_matrix
 from eckart.errors import ParameterError
+from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MOST_CELLS = 40
 _MOST_BARS = 20
 
 
+@takes_fitted
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Weights of the columns on the axes as a heatmap, blue for negative and red for positive, white at 0."""
     check_linear(d)
@@ -50,6 +52,7 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@takes_fitted
 def correlation_circle(
     d: Decomposition, axes: tuple[int, int] = (0, 1), ax: Axes | None = None, *, supplementary: Table | None = None
 ) -> Axes:
@@ -96,6 +99,7 @@ def correlation_circle(
     return ax
 
 
+@takes_fitted
 def contributions(
     d: Decomposition, axis: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
 ) -> Axes:

@@ -12,6 +12,7 @@ from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_ax
 from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, standardized
 from eckart.errors import ParameterError
+from eckart.fitted import takes_fitted
 from eckart.formatting import joined, shorten
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _POINTS = 2.2
 """Points per percent on the scale of shares, about."""
 
 
+@takes_fitted
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
     """Share of each axis as a bar with its certified bounds; the mean share and the broken stick as thresholds."""
     ax = ax or new_axes(6.4, 4.0)
@@ -60,6 +62,7 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
     return ax
 
 
+@takes_fitted
 def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
     """Share of the first k axes together, and how many axes reach each target."""
     ax = ax or new_axes(6.4, 4.0)
@@ -96,6 +99,7 @@ def _drops(places: list[tuple[int, float]], count: int) -> list[float]:
     return drops
 
 
+@takes_fitted
 def reconstruction(
     d: Decomposition,
     ax: Axes | None = None,

@@ -10,6 +10,7 @@ from eckart.analysis.labels import row_labels
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLACK, BLUE, GREY, VERMILLION, dots, label, new_axes
 from eckart.analysis.tables.outliers import Distances, distances
+from eckart.fitted import takes_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +27,7 @@ _LOOKS = {
 }
 
 
+@takes_fitted
 def outlier_map(
     d: Decomposition, ax: Axes | None = None, *, k: int | None = None, confidence: float = 0.95, most: int = 30
 ) -> Axes:

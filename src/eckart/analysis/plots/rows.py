@@ -28,6 +28,7 @@ from eckart.analysis.plots.drawing import (
     square,
 )
 from eckart.analysis.plots.groups import Around, groups
+from eckart.fitted import takes_fitted
 from eckart.formatting import shorten
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@takes_fitted
 def scores(
     d: Decomposition,
     axes: tuple[int, int] = (0, 1),
@@ -101,6 +103,7 @@ def scores(
     return ax
 
 
+@takes_fitted
 def biplot(
     d: Decomposition, scaling: geometry.Scaling = "form", axes: tuple[int, int] = (0, 1), ax: Axes | None = None
 ) -> Axes:

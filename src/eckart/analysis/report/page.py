@@ -14,11 +14,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
-from eckart.analysis.labels import method_name, total_word
+from eckart.analysis.labels import total_word
 from eckart.analysis.report import charts
-from eckart.analysis.report.contents import Section, Told, for_script, full, heatmap, rank_table, sections
+from eckart.analysis.report.contents import Section, Told, for_script, full, heatmap, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
-from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.report.method_section import total_share
 from eckart.errors import ParameterError
 from eckart.files import new_file
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from eckart.result import Decomposition
-    from eckart.text import Table
 
 _SCRIPTS = ("report_base.js", "report_figures.js", "report_plane.js", "report_row.js", "report.js")
 _SCALINGS = {
@@ -48,56 +46,6 @@ _MEANINGS = {
     "correlation": "Correlation circle: each arrow shows how a column correlates with the two axes; "
     "one that reaches the circle is shown completely",
 }
-
-
-def report(
-    d: Decomposition,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    overwrite: bool = False,
-    title: str | None = None,
-    data: Any = None,
-    labels: Mapping[str, Sequence[str]] | None = None,
-    ranks: Any = None,
-    columns: Table | None = None,
-    reading: Sequence[str] = (),
-) -> str:
-    """The report as text, and written to `path` when one is given: whole or not at all, never over another file.
-
-    Parameters
-    ----------
-    d : Decomposition
-        With left vectors (`left=True`) the rows are drawn too.
-    path : path, optional
-        Where to write it. A name that ends in .md gives Markdown, any other the HTML page.
-    overwrite : bool
-        Replace a file that exists.
-    title : str, optional
-        Title; the method's name unless told.
-    data : array or sparse matrix of shape (rows, columns), optional
-        The table that was decomposed: with it, rows are compared with what few axes rebuild, and coloured by columns.
-    labels : mapping of str to sequence of str, optional
-        Words for each row, by name, to colour the rows by.
-    ranks : RankChoice or Table, optional
-        How many axes each rule wants: what `eckart.choose_rank` gives.
-    columns : Table, optional
-        What was done to each column of the source.
-    reading : sequence of str
-        What was decided while reading the source, in sentences.
-
-    Examples
-    --------
-    >>> import eckart as ek
-    >>> arrests = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
-    >>> page = ek.report(d, data=arrests.values)
-    >>> "PC1 is made by Assault, Rape and Murder" in page
-    True
-    """
-    # What is on a device comes to the host once, not for every table.
-    d = d.on_host()
-    told = Told(tuple(reading), at_edge(data), columns, rank_table(ranks))
-    return write(d, told, title or method_name(d), labels or {}, path, overwrite=overwrite)
 
 
 def write(

@@ -19,6 +19,7 @@ from eckart.analysis.measures import (
 )
 from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.errors import InputError, ParameterError
+from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@takes_fitted
 def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     """Where the rows of each category lie in the middle, and how surprising that is: count, means of scores, v-tests.
 
@@ -53,6 +55,7 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     return Table("Supplementary categories", header, named_lines(words, numbers), caption)
 
 
+@takes_fitted
 def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
     """Squared cosines of the categories' middles with the axes; all axes must have been kept."""
     check_orthogonal(d, "Squared cosines")
@@ -66,6 +69,7 @@ def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
     return Table("Squared cosines of categories", ("category", *axis_labels(d)), lines, caption)
 
 
+@takes_fitted
 def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     """How much of each axis a category explains: eta2 = variance between the categories / variance, and its F-test."""
     from scipy.special import fdtrc

@@ -11,6 +11,7 @@ from eckart.analysis.labels import axis_labels
 from eckart.analysis.measures import living, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.errors import InputError
+from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@takes_fitted
 def columns(d: Decomposition, data: Any) -> Table:
     """Correlation of other columns with the scores on each axis, and the share of each column that the axes show.
 

@@ -18,6 +18,7 @@ from eckart.engine.measured import image_and_squares
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
+from eckart.fitted import takes_fitted
 from eckart.result import Decomposition
 from eckart.text import Table
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
+@takes_fitted
 def rows(d: Decomposition, data: Any) -> Table:
     """Coordinates of other rows, their distance from the centre, what the axes show of them, T2 and Q. One read.
 
@@ -46,7 +48,8 @@ def rows(d: Decomposition, data: Any) -> Table:
     ('row', 'PC1', 'PC2', 'distance', 'quality', 'T2', 'Q')
     """
     check_orthogonal(d, "Distances of other rows from the axes")
-    scores, squares, names = _measured(d, data)
+    scores, squares, given = measured(d, data)
+    names = given or tuple(str(i + 1) for i in range(len(scores)))
     alive = living(d)
     inside = (scores**2).sum(axis=1)
     squares = np.maximum(squares, inside)
@@ -60,10 +63,12 @@ def rows(d: Decomposition, data: Any) -> Table:
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
 
+@takes_fitted
 def row_cos2(d: Decomposition, data: Any) -> Table:
     """Squared cosines of other rows with the axes: t_k^2 / ||x||^2."""
     check_orthogonal(d, "Squared cosines")
-    scores, squares, names = _measured(d, data)
+    scores, squares, given = measured(d, data)
+    names = given or tuple(str(i + 1) for i in range(len(scores)))
     cosines = ratio(scores**2, np.maximum(squares, (scores**2).sum(axis=1))[:, None])
     caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
     return Table(
@@ -71,16 +76,18 @@ def row_cos2(d: Decomposition, data: Any) -> Table:
     )
 
 
-def _measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...]]:
-    """Scores and whole squared lengths of other rows in one read, and their names."""
+def measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
+    """Scores and whole squared lengths of rows in one read, and their names where they have some."""
     opened = open_matrix(data)
-    count = opened.matrix.shape[0]
-    names = opened.about.row_names or tuple(str(i + 1) for i in range(count))
     if opened.matrix.shape[1] != d.columns:
         project(d, data)  # refuses them in its own words
     pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()
     found = [_image(d, piece, opened.exponent) for _, piece in pieces]
-    return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found]), names
+    return (
+        np.concatenate([part[0] for part in found]),
+        np.concatenate([part[1] for part in found]),
+        opened.about.row_names,
+    )
 
 
 def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, Matrix]:

@@ -9,6 +9,7 @@ import numpy as np
 from eckart.analysis.labels import axis_labels, column_labels, makers, row_labels, total_word
 from eckart.analysis.measures import check_axis, floats, row_scores
 from eckart.analysis.tables.loadings import correlation_matrix
+from eckart.fitted import takes_fitted
 from eckart.formatting import joined, percent, shorten
 from eckart.text import Cell, Table
 
@@ -19,6 +20,7 @@ _ROWS = 3
 """Rows named at each end of an axis."""
 
 
+@takes_fitted
 def describe(d: Decomposition, axis: int) -> str:
     """One axis in sentences: what it carries, which columns make it, which rows lie at its ends.
 
@@ -42,6 +44,7 @@ def describe(d: Decomposition, axis: int) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+@takes_fitted
 def description(d: Decomposition) -> Table:
     """All axes: their share, the columns on either side that make them, the rows at their ends."""
     rows: list[tuple[Cell, ...]] = []
@@ -56,6 +59,7 @@ def description(d: Decomposition) -> Table:
     return Table("What the axes mean", columns, tuple(rows), caption, kinds)
 
 
+@takes_fitted
 def axis_columns(d: Decomposition, axis: int = 0, *, threshold: float = 0.5) -> Table:
     """Columns whose correlation with a component is at least `threshold` in size, sorted.
 

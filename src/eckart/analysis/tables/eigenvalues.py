@@ -8,6 +8,7 @@ import numpy as np
 
 from eckart.analysis.labels import axis_labels, certified_shares, explained, total_word
 from eckart.analysis.measures import floats
+from eckart.fitted import takes_fitted
 from eckart.formatting import interval
 from eckart.text import Table
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
+@takes_fitted
 def eigenvalues(d: Decomposition) -> Table:
     """Variance (for uncentred data: singular value), share, cumulative share and certified bounds of each axis."""
     centred = d.mean is not None
@@ -30,6 +32,7 @@ def eigenvalues(d: Decomposition) -> Table:
     return Table("Axes", columns, tuple(rows), f"{together} ({sure}).", kinds)
 
 
+@takes_fitted
 def thresholds(d: Decomposition) -> Table:
     """Shares above which an axis counts by two old rules: the mean of all axes (Kaiser), and the broken stick.
 
@@ -46,6 +49,7 @@ def thresholds(d: Decomposition) -> Table:
     )
 
 
+@takes_fitted
 def reconstruction_error(d: Decomposition) -> Table:
     """What is lost with the first 0, 1, ..., k axes: ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with bounds."""
     error = _lost(floats(d.shares)) if d.norm > 0 else np.zeros(d.k + 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.measures import check_centred, check_orthogonal, column_spread, floats, of_columns, ratio
+from eckart.fitted import takes_fitted
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
+@takes_fitted
 def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     """The unit vectors V: one row for each column of the data, or for the first `limit` of them."""
     right = floats(d.right)
@@ -23,12 +25,14 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_columns(d, "Loadings", right[:limit], caption)
 
 
+@takes_fitted
 def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     """Correlation of each column with the scores of each axis: v_jk s_k / sqrt(w - 1) / sd_j."""
     caption = "Correlation of each column with the scores on each axis."
     return of_columns(d, "Correlations", correlation_matrix(d)[:limit], caption)
 
 
+@takes_fitted
 def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """How well an axis shows a column: the squared correlation; the last number is what all kept axes show of it."""
     squares = correlation_matrix(d) ** 2

@@ -24,6 +24,7 @@ from eckart.analysis.measures import (
 )
 from eckart.analysis.new_rows import new_row_limits
 from eckart.errors import ParameterError
+from eckart.fitted import takes_fitted
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Distances:
     """How the limit of Q was found."""
 
 
+@takes_fitted
 def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
     """T2 and Q of each row beside their limits; with `only` those beyond one, farthest first.
 
@@ -75,6 +77,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     return Table("Outliers", columns, tuple(lines), caption, ("text", "number", "number", "number", "number", "text"))
 
 
+@takes_fitted
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
     """Limits of T2 and Q, for the rows of the fit and for new rows, and where they come from.
 
@@ -108,6 +111,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
+@takes_fitted
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
     """Which columns make a row far out: their parts of T2 (they add up to it) and of Q (likewise), largest first.
 

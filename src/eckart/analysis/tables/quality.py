@@ -8,6 +8,7 @@ import numpy as np
 
 from eckart.analysis.labels import row_labels
 from eckart.analysis.measures import check_orthogonal, complete, of_rows, ratio, row_distances, row_scores
+from eckart.fitted import takes_fitted
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
+@takes_fitted
 def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """How well an axis shows a row: t_ik^2 / ||row i||^2; an upper bound where the row's length is not known."""
     cosines, exact = squared_cosines(d)
@@ -26,6 +28,7 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 
 
+@takes_fitted
 def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     """Distance of each row from the centre, and the share of its square that the kept axes show."""
     cosines, exact = squared_cosines(d)

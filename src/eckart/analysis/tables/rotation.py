@@ -24,6 +24,7 @@ from eckart.analysis.measures import (
     ratio,
     row_weights,
 )
+from eckart.fitted import takes_fitted
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Rotation:
     """L R, columns x k."""
 
 
+@takes_fitted
 def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Rotation:
     """Turn the first k axes to simple structure.
 
@@ -73,6 +75,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     return Rotation(matrix * signs, turned * signs)
 
 
+@takes_fitted
 def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Loadings V diag(sqrt(lambda)) R after varimax, and the communality of each column: what the k axes show of it."""
     found = varimax(d, k=k, normalize=normalize)
@@ -88,6 +91,7 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     )
 
 
+@takes_fitted
 def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """What each turned axis carries: the sum of its squared loadings."""
     sizes = (varimax(d, k=k, normalize=normalize).loadings ** 2).sum(axis=0)
@@ -98,6 +102,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     return Table("Rotated axes", ("axis", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 
 
+@takes_fitted
 def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
     """Scores of unit variance on the turned axes: sqrt(w - 1) U R. They stay uncorrelated."""
     found = varimax(d, k=k, normalize=normalize)

@@ -41,6 +41,10 @@ class Costs:
     """How much faster large eigenproblems are than by LAPACK on the host."""
     dense_blocks: tuple[int, int] | None
     """Columns of a Lanczos block for dense rows: for k up to 16, and for more; None where only k counts."""
+    sparse_blocks: tuple[int, int] | None
+    """The same for CSR rows in memory: for k up to 12, and for more."""
+    on_trial: bool
+    """Whether block Lanczos on dense rows may be given up for the Gram matrix on the way."""
     probe_threshold: float
     """Probes join when every wanted residual is below this share of the last wanted value."""
     first_check: int

@@ -38,6 +38,8 @@ class DeviceBackend(Backend):
         sparse_rate=2e12,
         eigen_speed=8.0,
         dense_blocks=(24, 56),  # with the eight probes that join later, 32 or 64: what our kernels take at a time
+        sparse_blocks=None,
+        on_trial=False,
         probe_threshold=0.5,
         first_check=2,
     )

@@ -73,6 +73,8 @@ def _words(block: Array) -> Array:
         block = block.contiguous()
     if "float64" in str(block.dtype):
         return block.view(xp.int64)
+    if is_numpy(block) and block.shape[1] % 2 == 0 and sys.byteorder == "little":
+        return block.view(np.int64)
     bits = block.view(np.int32 if is_numpy(block) else xp.int32)
     low = xp.astype(bits[:, 0::2], xp.int64) & 0xFFFFFFFF
     high = xp.astype(bits[:, 1::2], xp.int64) << 32
@@ -82,11 +84,27 @@ def _words(block: Array) -> Array:
 
 def _sums(v: Array) -> tuple[int, int]:
     """The two sums of the mixed words, as in `compiled.digest`."""
+    if is_numpy(v):
+        return _host_sums(v.view(np.uint64))
     xp = namespace(v)
     v = (v ^ _shifted(v, 32)) * _wrapped(FIRST_MULTIPLIER)
     one = int(xp.sum(v, dtype=xp.int64))
     v = (v ^ _shifted(v, 29)) * _wrapped(SECOND_MULTIPLIER)
     return one, int(xp.sum(v ^ _shifted(v, 32), dtype=xp.int64))
+
+
+def _host_sums(v: np.ndarray) -> tuple[int, int]:
+    """The same in place, with logical shifts."""
+    x = v >> np.uint64(32)
+    x ^= v
+    x *= np.uint64(FIRST_MULTIPLIER)
+    y = np.right_shift(x, np.uint64(29), out=v)
+    y ^= x
+    y *= np.uint64(SECOND_MULTIPLIER)
+    one = int(np.add.reduce(x, axis=None))
+    z = np.right_shift(y, np.uint64(32), out=x)
+    z ^= y
+    return one, int(np.add.reduce(z, axis=None))
 
 
 def _shifted(v: Array, bits: int) -> Array:
@@ -158,9 +176,12 @@ def _of_dense(data: np.ndarray, first: int, workers: int | None) -> tuple[int, i
 
 
 def _of_csr(data: Any, first: int, workers: int | None) -> tuple[int, int]:
+    values = _as_float(data.data)
+    if values.nbytes < _COMPILE_FROM and "numba" not in sys.modules:
+        owner = np.repeat(np.arange(data.shape[0]), np.diff(data.indptr))
+        return stored_sums(values, data.indices, owner, data.shape[1], first)
     from eckart.engine.compiled import digest as compiled
 
-    values = _as_float(data.data)
     words = values.view(np.uint64 if values.dtype == np.float64 else np.uint32)
     keys = column_keys(data.shape[1])
 

@@ -32,6 +32,8 @@ class HostBackend(Backend):
         sparse_rate=1.5e10,
         eigen_speed=1.0,
         dense_blocks=None,
+        sparse_blocks=(8, 16),
+        on_trial=True,
         probe_threshold=0.1,
         first_check=0,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import Survey, of_powers
 from eckart.engine.parallel import each, fold
@@ -90,23 +91,18 @@ def transposed(matrix: Any) -> Any:
 
 def normal(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A^T (A Q), fused: each row is gathered and scattered while it is in cache."""
-    from eckart.engine.compiled import csr
-
-    return _tiled(op, right, csr.normal)
+    return _tiled(op, right, loops(op.matrix.nnz).normal)
 
 
 def rmatmat(op: RowBlocks, left: np.ndarray) -> np.ndarray:
     """A^T Y."""
-    from eckart.engine.compiled import csr
-
-    return _tiled(op, left, csr.multiply_transposed)
+    return _tiled(op, left, loops(op.matrix.nnz).multiply_transposed)
 
 
 def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """A Q."""
-    from eckart.engine.compiled import csr
-
     matrix = op.matrix
+    csr = loops(matrix.nnz)
     factor = np.ascontiguousarray(right, dtype=matrix.dtype)
     result = np.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
 
@@ -121,9 +117,8 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     """A^T A (dense, columns x columns), or (A Q)^T (A Q)."""
     if right is not None:
         return _gram_of_image(op.precise(), right)
-    from eckart.engine.compiled import csr
-
     matrix = op.matrix
+    csr = loops(matrix.nnz)
     columns = matrix.shape[1]
     result = np.zeros((columns, columns))
 
@@ -149,10 +144,8 @@ def _gram_of_image(op: RowBlocks, right: np.ndarray) -> np.ndarray:
 
 def _gram_rows(matrix: Any, count: int) -> list[tuple[int, int]]:
     """Ranges of rows of the upper triangle of A^T A with about equal work."""
-    from eckart.engine.compiled import csr
-
-    columns = matrix.shape[1]
-    if count <= 1:
+    columns, csr = matrix.shape[1], loops(matrix.nnz)
+    if count <= 1 or not hasattr(csr, "gram_work"):  # small: one range
         return [(0, columns)]
     work = np.zeros(columns, np.int64)
     csr.gram_work(matrix.indptr, matrix.indices, work)
@@ -234,9 +227,8 @@ def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> Any:
 
 def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) -> np.ndarray:
     """Column sums by a kernel of `kernels.csr`, segment by segment; a column's sums share a cache line."""
-    from eckart.engine.compiled import csr
-
     matrix = op.matrix
+    csr = loops(matrix.nnz)
     roots = np.zeros(0) if op.weight_roots is None else op.weight_roots
 
     def step(segment: tuple[int, int]) -> np.ndarray:

@@ -186,6 +186,9 @@ def flip_signs(right: Array) -> np.ndarray:
     """One sign per column: the entry of largest modulus (the first of equal ones) becomes positive."""
     if right.shape[0] == 0:
         return np.ones(right.shape[1])
+    if isinstance(right, np.ndarray):
+        largest = right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])]
+        return np.where(largest < 0.0, -1.0, 1.0)
     xp = namespace(right)
     places = xp.argmax(xp.abs(right), axis=0)
     signs = np.diagonal(to_numpy(xp.take(right, places, axis=0)))

@@ -11,7 +11,9 @@ from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
 _SUBSET = {"pairs": 320, "values": 1024}
-"""From this size on, computing a few is cheaper than computing all."""
+"""From this size on, computing fewer than half is cheaper than computing all."""
+_FEW = 60, 6
+"""Below, a few pairs are cheaper: up to (size - 60) / 6 of them, by processor times of LAPACK's drivers evr and evd."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
 """From this size on a GPU at hand is faster than the host, the ways there and back included."""
 
@@ -35,7 +37,8 @@ def leading_pairs(
 
 def by_all(size: int, count: int, like: Array | None = None) -> bool:
     """Whether the `count` leading pairs are found by computing all."""
-    return worth_moving("pairs", size, like) or size < _SUBSET["pairs"] or 2 * count >= size
+    most = size // 2 if size >= _SUBSET["pairs"] else (size - _FEW[0]) // _FEW[1]
+    return worth_moving("pairs", size, like) or count > most
 
 
 def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) -> np.ndarray:

@@ -7,7 +7,8 @@ The accumulator's dtype is the dtype of `result`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 # Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
 _FAST = {"contract", "reassoc", "nsz"}

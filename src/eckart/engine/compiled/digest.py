@@ -7,9 +7,9 @@ of the whole matrix. Arrays are C-contiguous, or the loops would not be vectoris
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from eckart.engine.backends.digest import FIRST_MULTIPLIER, ROW_MULTIPLIER, SECOND_MULTIPLIER
+from eckart.engine.compiled.waiting import njit
 
 _ROW = np.uint64(ROW_MULTIPLIER)
 _FIRST = np.uint64(FIRST_MULTIPLIER)

@@ -7,7 +7,8 @@ Tiles come in the order of their columns, so an equal score that comes later is 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eckart.engine.compiled.waiting import njit
 
 _STRIDE = 64
 

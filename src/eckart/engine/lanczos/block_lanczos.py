@@ -29,7 +29,7 @@ from eckart.engine.lanczos.proof_phase import PROBES
 from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import carried_bound, kept_vectors
 from eckart.engine.lanczos.rounding import ErrorMeter
-from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
+from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, NotWorthError, Pairs, Start, Target
 from eckart.engine.solution import SHARE_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
@@ -38,6 +38,7 @@ _SINGLE = 64.0 * float(np.finfo(np.float32).eps)
 """Share of the trace that rounding of float32 data in means and sums may hide."""
 _BEYOND = 11
 """Ritz pairs computed after the k-th: candidates for a proved gap."""
+_NARROW_BLOCK = 16
 _RIDE_ALONG_PASSES = 4
 """Passes that must fit into the basis after probes have joined."""
 
@@ -84,6 +85,9 @@ class _Run:
     def __post_init__(self) -> None:
         self.backend = self.matrix.backend
         self.budget = FailureBudget(self.target.failure_probability)
+        # On trial, every residual counts for the prediction; narrow steps cost less than a check.
+        if self.target.worth is None and self.block <= _NARROW_BLOCK:
+            self.schedule.most = 4
         self.basis = Basis.with_capacity(self.backend, self.matrix.size, self.capacity, meter=self.meter())
 
     # The iteration
@@ -169,6 +173,8 @@ class _Run:
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         aim = self.target.tolerance**0.5 if self.rode_along else self.backend.costs.probe_threshold
         self.schedule.plan(self.steps, worst, aim)
+        if not converged:
+            self._stop_if_not_worth(values, beyond)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
         state = replace(state, decided=self._decided(state))
@@ -178,6 +184,16 @@ class _Run:
             state = replace(state, decided=self._decided(state))
         self._record(state)
         return state
+
+    def _stop_if_not_worth(self, values: np.ndarray, beyond: float) -> None:
+        """Values are off by r^2 / gap: steps are expected until that is at the tolerance."""
+        last = max(float(values[self.target.k - 1]), 1e-300) if self.target.k is not None else 0.0
+        if self.target.worth is None or not last:
+            return
+        gap = max(1.0 - beyond / last, 1e-3)
+        expected = self.schedule.expected_steps((2.0 * self.target.tolerance * gap) ** 0.5)
+        if expected is not None and not self.target.worth(self.passes, expected):
+            raise NotWorthError
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values reach the share; None while no k does."""

@@ -19,7 +19,7 @@ from eckart.engine.backends.base import Backend
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.probe_bound import ProbeRun, smallest_probe_bound
+from eckart.engine.lanczos.probe_bound import ProbeRun, monotone_bound, smallest_probe_bound
 from eckart.engine.lanczos.proof_phase import Phase
 from eckart.engine.lanczos.restart import Separation, carried_bound
 from eckart.engine.lanczos.rounding import WIDTH, measured_error
@@ -140,19 +140,23 @@ class Statement:
     bound: float
 
 
-def statements(evidence: Evidence, errors: Errors, largest: float) -> list[Statement]:
-    """What is proved of complements, with measured rounding errors; that of the whole basis comes first."""
+def statements(evidence: Evidence, errors: Errors, largest: float, *, sharp: bool) -> list[Statement]:
+    """What is proved of complements, with measured rounding errors; that of the whole basis comes first.
+
+    Not `sharp`: by the bound that needs no eigenvalues of a matrix that is not symmetric, which take longest.
+    """
+    probe_bound = smallest_probe_bound if sharp else monotone_bound
     whole = evidence.trace_left
     if evidence.ride_along is not None:
         run, probability = evidence.ride_along
-        bound = smallest_probe_bound(replace(run, error=errors.main), probability)
+        bound = probe_bound(replace(run, error=errors.main), probability)
         whole = min(whole, bound + 4.0 * errors.main_loss * largest)
     found: list[Statement] = []
     if evidence.phase is not None:
         phase = evidence.phase
         run = replace(phase.run, error=errors.probe)
         filled = phase.basis.complete
-        bound = run.largest + errors.probe if filled else smallest_probe_bound(run, phase.probability)
+        bound = run.largest + errors.probe if filled else probe_bound(run, phase.probability)
         bound += 4.0 * errors.probe_loss * largest
         whole = min(whole, bound)
         if evidence.frozen is not None and evidence.frozen < evidence.basis.count:
@@ -160,10 +164,12 @@ def statements(evidence: Evidence, errors: Errors, largest: float) -> list[State
     return [Statement(evidence.basis.count, whole), *found]
 
 
-def bounds_from_basis(evidence: Evidence, errors: Errors, count: int, prototype: Array) -> np.ndarray:
+def bounds_from_basis(
+    evidence: Evidence, errors: Errors, count: int, prototype: Array, *, sharp: bool = True
+) -> np.ndarray:
     """Upper bounds of the first `count` values, rounding included."""
     basis = evidence.basis
-    known = known_statements(evidence, errors, prototype)
+    known = known_statements(evidence, errors, prototype, sharp=sharp)
     if basis.complete:
         return np.asarray(known.values[:count] + errors.below(known.largest))
     found = [upper_bounds(known.values[: s.count], known.coupled[:, : s.count], s.bound, count) for s in known.list]
@@ -183,14 +189,14 @@ class Known:
         return max(float(self.values[0]), 0.0)
 
 
-def known_statements(evidence: Evidence, errors: Errors, prototype: Array) -> Known:
+def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sharp: bool = True) -> Known:
     """The statements of this cycle, and the one that a restart has carried."""
     basis = evidence.basis
     values, coefficients = leading_pairs(basis.projected, basis.count, like=prototype)
     coupling = coupling_factor(basis.residual_gram)
     coupled = coupling @ coefficients[basis.count - coupling.shape[1] :]
     largest = max(float(values[0]), 0.0)
-    found = statements(evidence, errors, largest)
+    found = statements(evidence, errors, largest, sharp=sharp)
     if evidence.carried is not None and evidence.carried.index <= basis.count:
         bound = carried_bound(evidence.carried, values, coupled, errors.allowance(largest))
         if np.isfinite(bound):

@@ -65,8 +65,11 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
         run.passes += 1
     values, coefficients = state.values[:k], state.coefficients[:, :k]
-    upper = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), run.matrix.like)
+    count = min(k + 1, run.basis.count)
+    upper = bounds_from_basis(evidence, errors, count, run.matrix.like, sharp=False)
     lower, error = values - errors.below(largest), errors.allowance(largest)
+    if not _proved(run, state, lower, upper):
+        upper = bounds_from_basis(evidence, errors, count, run.matrix.like)
     residuals = _residuals(run, coefficients) + error
     if refined is not None and wanted is not None:
         lower_refined, upper_refined = bounds_from_refined(evidence, errors, refined, run.matrix.like, k + 1)

@@ -12,10 +12,12 @@ from eckart.arrays import Array
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor
 from eckart.engine.lanczos.basis import Basis
+from eckart.engine.lanczos.convergence import expected_passes
 from eckart.engine.lanczos.finish import bounds_from_basis, measure
+from eckart.engine.lanczos.probe_bound import length_quantile
 from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES, Goal, Phase, proof_phase
 from eckart.engine.lanczos.restart import Separation, choose_frozen, separating_complement, separation
-from eckart.engine.lanczos.terms import Assessment
+from eckart.engine.lanczos.terms import Assessment, NotWorthError
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -70,6 +72,12 @@ class Proofs:
         self._retry_below = 0.1 * float(state.residuals[: state.k].max())
         if chosen is None:
             return
+        if run.target.worth is not None:
+            quantile = length_quantile(run.budget.total / 16, PROBES)
+            passes = expected_passes(1.0 - chosen.expected / chosen.needed, run.matrix.size, quantile)
+            # A narrow pass costs about half of a step.
+            if not run.target.worth(run.passes, 0.5 * min(passes, MOST_PASSES)):
+                raise NotWorthError
         every = chosen.count == size
         frozen = basis.vectors if every else run.backend.times(basis.vectors, coefficients[:, : chosen.count])
         phase = self._run_phase(run, state, frozen, lambda bound: bound <= chosen.needed)

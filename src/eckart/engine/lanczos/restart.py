@@ -69,6 +69,8 @@ class Frozen:
 
     count: int
     needed: float
+    expected: float
+    """What the complement is expected to be."""
 
 
 def choose_frozen(
@@ -88,5 +90,5 @@ def choose_frozen(
         expected = float(values[count]) if count < size else whole
         needed = needed_complement(values[:count], coupling[:, :count], k, limit, above)
         if needed - expected > widest:
-            best, widest = Frozen(count, needed), needed - expected
+            best, widest = Frozen(count, needed, expected), needed - expected
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -21,12 +22,18 @@ _SMALLEST_TOLERANCE, _LOOSE = 1e-9, 1e-3
 
 
 def solve_lanczos(
-    problem: Problem, request: Request, *, block: int, capacity: int, rng: np.random.Generator
+    problem: Problem,
+    request: Request,
+    *,
+    block: int,
+    capacity: int,
+    rng: np.random.Generator,
+    worth: Callable[[int, float], bool] | None = None,
 ) -> Solution:
     """The wanted pairs, proved to the requested accuracy if the passes allow it.
 
     `rng` draws the start block. Probes come from a generator that every number of the data has a part in, because they
-    must not be known to whoever made the data.
+    must not be known to whoever made the data. `worth` may end the run with a NotWorthError (`terms.Target`).
     """
     size, backend = problem.shape[1], backend_of(problem.like)
     start, product = _first_product(problem, backend, backend.signs(rng, size, block))
@@ -63,7 +70,9 @@ def solve_lanczos(
     )
     # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.
     tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
-    target = Target(request.k, request.share, tolerance, request.failure_probability, request.max_reads, problem.note)
+    target = Target(
+        request.k, request.share, tolerance, request.failure_probability, request.max_reads, problem.note, worth
+    )
     first = Start(start, shifted(start, product), capacity)
     try:
         pairs = block_lanczos(

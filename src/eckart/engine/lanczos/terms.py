@@ -24,6 +24,12 @@ class Target:
     max_reads: int = 200
     note: Callable[[int, float, float], None] | None = None
     """Called with (step, lower bound, upper bound of the explained share) whenever they are known."""
+    worth: Callable[[int, float], bool] | None = None
+    """Whether it is worth while to continue, given passes so far and passes that are expected; None: always."""
+
+
+class NotWorthError(Exception):
+    """The passes that are still expected cost more than the alternative."""
 
 
 @dataclass(frozen=True)

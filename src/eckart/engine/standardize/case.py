@@ -26,7 +26,7 @@ RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
 """Sums of squares of columns whose products neither overflow nor lose digits."""
 _SMALL = -60
 """Logarithm of the size of constant columns beside others that are out of range."""
-_AMPLIFIED = 4e4
+AMPLIFIED = 4e4
 """Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
 
 
@@ -173,7 +173,7 @@ class Case:
             return None
         moments = self.moments
         worst = float(moments.amplification.max(initial=1.0))
-        if not worst > _AMPLIFIED or moments.mean is None or not np.isfinite(moments.mean).all():
+        if not worst > AMPLIFIED or moments.mean is None or not np.isfinite(moments.mean).all():
             return None
         dtype = getattr(namespace(self.like), self.precision)
         better = astype(from_numpy(moments.mean, self.like), dtype)

@@ -14,6 +14,7 @@ changes the Gram matrix of the centred matrix B by W delta delta^T only, because
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,12 +49,12 @@ class Moments:
         """A number for each column, in the units of the data."""
         return np.ldexp(numbers, -self.exponent) if np.any(self.exponent) else numbers
 
-    @property
+    @cached_property
     def total(self) -> float:
         """||B||_F^2."""
         return float(np.sum(self.in_units(self.squares)))
 
-    @property
+    @cached_property
     def raw_total(self) -> float:
         """||D||_F^2 in the units of B."""
         return float(np.sum(self.in_units(self.raw)))

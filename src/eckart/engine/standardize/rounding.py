@@ -58,4 +58,4 @@ def deviation_of_sum(count: int) -> float:
 
 def euclidean(vector: np.ndarray) -> float:
     """Length of a vector, without BLAS, whose threads take longer to wake than this takes."""
-    return float(np.sqrt(np.sum(vector * vector)))
+    return math.sqrt(float((vector * vector).sum()))

@@ -34,22 +34,24 @@ class Tall(Case):
         self._moments, self._arriving = None, self._later(survey)
         if self.scale or backend_of(self.like).synchronous:
             _ = self.moments
-        mean = survey.sums / survey.weight
-        operator: Operator = base
-        if self.center:
-            roots = base.weight_roots
-            left = ones(base.shape[0], base.like, whole=base.resident) if roots is None else roots
-            operator = Centered(operator, left, mean, survey.sums, survey.weight)
-        if self.scale:
-            operator = Scaled(operator, from_numpy(self._scales, base.like))
-        self._operator = operator
+        self._operator = operator = self._wrapped(survey.sums, survey.weight)
         if gram:
-            return self._correct_gram(survey.product, mean, survey.weight)
+            return self._correct_gram(survey.product, survey.sums / survey.weight, survey.weight)
         if right is None:
             return None
         if isinstance(operator, Scaled):
             return operator.normal(right)
         return operator.correct(right, survey.product) if isinstance(operator, Centered) else survey.product
+
+    def _wrapped(self, sums: Array, weight: float) -> Operator:
+        """B as an operator, once the sums D^T u are known."""
+        base = self._base()
+        operator: Operator = base
+        if self.center:
+            roots = base.weight_roots
+            left = ones(base.shape[0], base.like, whole=base.resident) if roots is None else roots
+            operator = Centered(operator, left, sums / weight, sums, weight)
+        return Scaled(operator, from_numpy(self._scales, base.like)) if self.scale else operator
 
     def _later(self, survey: Survey) -> Any:
         arriving = later(survey)

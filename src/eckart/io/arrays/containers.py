@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import stat
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
@@ -102,7 +103,11 @@ class Zarr:
         self.path = Path(path)
         self.name = self.path.name
         for file in self._files(self.path):
-            if file.is_symlink():
+            kind = file.lstat().st_mode
+            if not any(test(kind) for test in (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)):
+                inner = file.relative_to(self.path)  # it would be waited for
+                raise FileError(f"{self.name}: {inner} is a pipe or a device, not a file. Copy the store again.")
+            if stat.S_ISLNK(kind):
                 raise FileError(
                     f"{self.name}: {file.relative_to(self.path)} is a symbolic link, and only the store that was named "
                     "is read. Copy the store with its links resolved: cp -rL."

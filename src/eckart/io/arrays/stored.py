@@ -104,7 +104,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
         rows = _sparse(state, kind, place, container, found, memory)
     else:
         rows = _dense(state, kind, place, container, found, memory)
-    if place != "X":
+    if place.strip("/") != "X" and not place.strip("/").startswith("layers/"):
         return rows
     names = [_index(container, side, size, name) for side, size in zip(("obs", "var"), rows.shape, strict=True)]
     return _with_names(rows, names[0], names[1])
@@ -203,9 +203,25 @@ def _index(container: Container, side: str, size: int, name: str) -> tuple[str, 
         return None
     given = str(dict(group.attrs).get("_index", "_index"))
     names = next((found for key in (given, *_NAMES) if (found := container.get(group, key)) is not None), None)
+    if names is not None and _is_group(names):
+        names = container.get(names, "values")  # AnnData's nullable strings, which pandas 3 gives
     if names is None or _is_group(names):
         return None
     if tuple(names.shape) != (size,):
         raise FileError(f"{name}: {side!r} has names of shape {tuple(names.shape)} for {size:,}. Write it again.")
     container.check(names, f"{side}/{given}")
     return tuple(value.decode() if isinstance(value, bytes) else str(value) for value in names[:])
+
+
+def stored_mask(path: str, kind: str, name: str) -> np.ndarray:
+    """A boolean column of AnnData's `var`."""
+    container = open_container(FileState.of(path), kind)
+    group = container.get(container.root, "var")
+    found = None if group is None else container.get(group, name)
+    if found is not None and _is_group(found):
+        found = container.get(found, "values")
+    if found is None or _is_group(found) or len(found.shape) != 1:
+        known = ", ".join(map(repr, container.names(group)[:20])) if group is not None else "none"
+        raise ParameterError(f"{Path(path).name} has no column {name!r} in var. It has {known}.")
+    container.check(found, f"var/{name}")
+    return np.asarray(found[:]).astype(bool)

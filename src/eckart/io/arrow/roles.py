@@ -75,7 +75,7 @@ def source_of(
     notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
     if roles.left_out:
         notes.append(f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
-    fates = truth_fates(labels, [_Typed(kind) for kind in roles.types])
+    fates = truth_fates(labels, [Typed(kind) for kind in roles.types])
     fates |= dict.fromkeys(roles.left_out, "not numbers: left out")
     order = [*roles.names, *roles.left_out]
     return assemble(Parts(matrix, labels, found, notes, order=order, fates=fates), name, roles.row_names)
@@ -86,13 +86,15 @@ def empty_matrix(roles: Roles) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class _Typed:
+class Typed:
+    """A column of which only the type is known."""
+
     type: Any
 
 
 def _truth_note(roles: Roles) -> list[str]:
     names = [roles.names[j] for j in roles.numbers]
-    return number_notes(names, [_Typed(kind) for kind in roles.types], empty_matrix(roles))
+    return number_notes(names, [Typed(kind) for kind in roles.types], empty_matrix(roles))
 
 
 def _pandas_index(schema: Any) -> str | None:

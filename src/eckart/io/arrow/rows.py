@@ -13,19 +13,17 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.source import About
-from eckart.environment import check_piece
+from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.parquet import check_types
 from eckart.io.arrow.pieces import ArrowPieces, ParquetPieces
 from eckart.io.arrow.roles import Roles, empty_matrix, roles_of, source_of
-from eckart.io.bytes import shown
+from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
-from eckart.io.roles import listed, refuse_empty
+from eckart.io.roles import MOST_NAMES, listed, refuse_empty
 from eckart.io.rows import FileState
-
-_MOST_NAMES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -98,6 +96,8 @@ class ArrowRows:
 
 def parquet_rows(paths: Sequence[str], name: str, row_names: str | None = "auto") -> ArrowRows:
     """One Parquet file, or several of one schema in the order given."""
+    for path in paths:
+        open_path(path, MAX_EXPANSION)  # a pipe in a folder would be waited for
     states = tuple(FileState.of(path) for path in paths)
     pieces, counts, schema = [], [], None
     for number, state in enumerate(states):
@@ -137,12 +137,12 @@ def _assembled(
     kept = [(piece, count) for piece, count in zip(pieces, counts, strict=True) if count]
     edges = (0, *itertools.accumulate(count for _, count in kept))
     refuse_empty(edges[-1], len(roles.numbers), name)
-    few = edges[-1] <= _MOST_NAMES
+    few = edges[-1] <= MOST_NAMES
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
     about = source_of(roles, (), texts, empty_matrix(roles), name).about
     if roles.texts and not few:
         dropped = listed([roles.names[j] for j in roles.texts])
-        note = f"Not kept, because there are more than {_MOST_NAMES:,} rows: the names and labels in {dropped}."
+        note = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
         about = replace(about, notes=(*about.notes, note))
     return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, about)
 

@@ -1,0 +1,63 @@
+"""with_rows: a fitted model with the coordinates of its rows, for tables and plots that show single rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.analysis.measures import floats
+from eckart.analysis.supplementary.rows import measured
+from eckart.api import project
+from eckart.arrays import to_numpy
+from eckart.errors import InputError
+from eckart.fitted import takes_fitted
+from eckart.result import Decomposition
+
+
+@takes_fitted
+def with_rows(model: Decomposition, data: Any) -> Decomposition:
+    """The decomposition of a model with the left vectors of the rows it was fitted on. One pass over the data.
+
+    Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all
+    other functions that show single rows need them.
+
+    Parameters
+    ----------
+    model : Decomposition or fitted estimator
+    data : anything `decompose` takes
+        The rows that were fitted, in the same order.
+
+    Returns
+    -------
+    Decomposition
+        With `left`, and with the row names of `data` where it has some.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> pca = ek.PCA(2, scale=True).fit(arrests.values)
+    >>> ek.with_rows(pca, arrests.values).left.shape
+    (50, 2)
+    """
+    d = model
+    if abs(d.weight - d.rows) > 1e-9 * d.rows:
+        raise InputError(
+            "The model was fitted with row weights, which it does not keep. Use decompose(..., sample_weight=..., "
+            "left=True) instead."
+        )
+    if d.method in ("pca", "svd") and "missing" not in d.parts:
+        scores, squares, names = measured(d, data)
+        parts = d.parts | {"row_norms": np.sqrt(np.maximum(squares, (scores**2).sum(axis=1)))}
+    else:
+        scores, names, parts = floats(project(d, data)), d.row_names, d.parts
+    if len(scores) != d.rows:
+        raise InputError(
+            f"The data have {len(scores):,} rows, and the model was fitted on {d.rows:,}. Give the rows that were "
+            "fitted; new rows are placed with eckart.supplementary.rows."
+        )
+    values = floats(d.values)
+    left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)
+    return replace(d, left=left.astype(to_numpy(d.values).dtype), row_names=names, parts=parts)

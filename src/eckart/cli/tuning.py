@@ -1,0 +1,123 @@
+"""Options that belong to one method: --kernel, --neighbors, --loss, --select and others, and where they lead."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields
+from typing import Any
+
+import click
+
+from eckart.cli import numbers
+from eckart.cli.options import Command, gathered
+
+TAKEN = {
+    "pca": {"weights": "sample_weight", "solver": "solver"},
+    "svd": {"weights": "sample_weight", "solver": "solver"},
+    "nmf": {
+        "loss": "beta_loss",
+        "solver": "solver",
+        "runs": "n_runs",
+        "regularize": "alpha_W",
+        "iterations": "max_iter",
+    },
+    "cur": {"select": "select", "core": "core", "columns_count": "n_columns", "rows_count": "n_rows"},
+    "kernel_pca": {"kernel": "kernel", "gamma": "gamma", "degree": "degree", "scan": "scan", "solver": "solver"},
+    "isomap": {"neighbors": "n_neighbors", "radius": "radius", "landmarks": "n_landmarks", "solver": "solver"},
+}
+"""Method -> option -> argument of the library."""
+SOLVERS = {
+    "pca": ("auto", "direct", "gram", "lanczos"),
+    "svd": ("auto", "direct", "gram", "lanczos"),
+    "nmf": ("auto", "cd", "mu"),
+    "kernel_pca": ("auto", "direct", "lanczos", "cholesky"),
+    "isomap": ("auto", "direct", "lanczos"),
+}
+_KERNELS = ("linear", "poly", "rbf", "sigmoid", "cosine", "laplacian")
+_LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What only some methods can be told; None where nothing was said."""
+
+    weights: str | None = None
+    solver: str | None = None
+    kernel: str | None = None
+    gamma: float | str | None = None
+    degree: float | None = None
+    scan: bool | None = None
+    neighbors: int | None = None
+    radius: float | None = None
+    landmarks: int | None = None
+    loss: str | None = None
+    runs: int | None = None
+    iterations: int | None = None
+    regularize: float | None = None
+    select: str | None = None
+    core: str | None = None
+    columns_count: int | None = None
+    rows_count: int | None = None
+
+    def arguments(self, method: str) -> dict[str, Any]:
+        """The arguments of decompose; what has no meaning for the method is refused."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        taken = TAKEN.get(method, {})
+        for name in given:
+            if name not in taken:
+                owners = " or ".join(f"--method {owner}" for owner, names in TAKEN.items() if name in names)
+                option = f"--{name.replace('_', '-')}"
+                raise click.UsageError(f"{option} has no meaning for --method {method}: it is for {owners}.")
+        if "solver" in given and given["solver"] not in SOLVERS.get(method, ()):
+            known = ", ".join(SOLVERS.get(method, ()))
+            raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
+        if "neighbors" in given and "radius" in given:
+            raise click.UsageError("Give one of --neighbors and --radius: each of them decides who is near.")
+        found = {taken[name]: value for name, value in given.items()}
+        if "radius" in found:
+            found["n_neighbors"] = None
+        return found
+
+    def typed(self) -> str:
+        """The options as they were typed, for a command that comes next."""
+        given = {f.name.replace("_", "-"): getattr(self, f.name) for f in fields(self)}
+        words = [f" --{name}" + ("" if value is True else f" {shlex.quote(str(value))}")
+                 for name, value in given.items() if value is not None]  # fmt: skip
+        return "".join(words)
+
+
+def _width(given: Any) -> float | str:
+    text = str(given).strip()
+    if text in ("median", "local"):
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise click.BadParameter(f"{text!r} is not a width: give a number from 0 on, 'local' or 'median'.")
+    return value
+
+
+def tuning(f: Command) -> Command:
+    """The options of single methods."""
+    option, choice, whole = click.option, click.Choice, click.IntRange(min=1)
+    return gathered("tuning", Tuning, [
+        option("--weights", metavar="COLUMN", help="pca, svd: column that says how often each row counts."),
+        option("--solver", metavar="NAME", help="How to compute; 'eckart plan' says what is chosen by default."),
+        option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel.  [default: rbf]"),
+        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width: a number, local (default) or median."),
+        option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
+        option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and take the best."),
+        option("--neighbors", type=whole, metavar="N", help="isomap: nearest rows joined to each.  [default: 5]"),
+        option("--radius", type=float, metavar="R", help="isomap: join rows up to this distance instead."),
+        option("--landmarks", type=whole, metavar="N", help="isomap: embed so many rows, place the others."),
+        option("--loss", type=choice(_LOSSES), help="nmf: what is made small.  [default: frobenius]"),
+        option("--runs", type=whole, metavar="N", help="nmf: random starts; the best is kept.  [default: 1]"),
+        option("--iterations", type=whole, metavar="N", help="nmf: largest number of iterations.  [default: 200]"),
+        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: penalty on large entries."),
+        option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
+        option("--core", type=choice(["best", "intersection"]), help="cur: the matrix between columns and rows."),
+        option("--columns-count", type=numbers.axes, metavar="N", help="cur: number of columns; else as many as axes."),
+        option("--rows-count", type=numbers.axes, metavar="N", help="cur: number of rows; else as many as axes."),
+    ])(f)  # fmt: skip

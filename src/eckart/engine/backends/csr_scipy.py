@@ -1,0 +1,90 @@
+"""The loops of `eckart.engine.compiled.csr` by SciPy and NumPy, with the same arguments: nothing has to be compiled.
+
+A fresh installation would spend seconds on compiling what takes milliseconds on small matrices.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+_COMPILE_FROM = 2**18
+"""Stored entries from which on compiled loops pay for the time it takes to compile them."""
+
+
+def loops(entries: int) -> ModuleType:
+    """The loops for a matrix with so many stored entries."""
+    if entries >= _COMPILE_FROM:
+        from eckart.engine.compiled import csr
+
+        return csr
+    return sys.modules[__name__]
+
+
+def normal(indptr: Any, indices: Any, data: Any, right: Any, start: int, stop: int, result: np.ndarray) -> None:
+    """result += A[start:stop]^T (A[start:stop] right)."""
+    rows = _rows(indptr, indices, data, start, stop, right.shape[0])
+    result += rows.T @ (rows @ right)
+
+
+def multiply(indptr: Any, indices: Any, data: Any, right: Any, start: int, stop: int, result: np.ndarray) -> None:
+    """result[i] = A[i] right for the rows start..stop."""
+    result[start:stop] = _rows(indptr, indices, data, start, stop, right.shape[0]) @ right
+
+
+def multiply_transposed(
+    indptr: Any, indices: Any, data: Any, left: Any, start: int, stop: int, result: np.ndarray
+) -> None:
+    """result += A[start:stop]^T left[start:stop]."""
+    result += _rows(indptr, indices, data, start, stop, result.shape[0]).T @ left[start:stop]
+
+
+def gram(indptr: Any, indices: Any, data: Any, first: int, last: int, result: np.ndarray) -> None:
+    """Rows first..last of the upper triangle of A^T A, added to `result`."""
+    rows = _rows(indptr, indices, data, 0, indptr.shape[0] - 1, result.shape[0]).astype(np.float64)
+    result[first:last] += np.triu((rows[:, first:last].T @ rows).toarray(), first)
+
+
+def column_sums(
+    indptr: Any, indices: Any, data: Any, roots: np.ndarray, start: int, stop: int, result: np.ndarray
+) -> None:
+    """result[j] += (u^T A, sum of squares, weight of the stored entries) of column j; no u means ones.
+
+    result[0, 3] += the squared length of every row, to the eighth power.
+    """
+    columns, values, root = _entries(indptr, indices, data, roots, start, stop)
+    count = result.shape[0]
+    for place, terms in enumerate((root * values, values * values, root * root)):
+        result[:, place] += np.bincount(columns, terms, count)
+    owner = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
+    result[0, 3] += float(np.sum(np.bincount(owner, values * values, stop - start) ** 8))
+
+
+def column_squares(
+    indptr: Any, indices: Any, data: Any, roots: np.ndarray, mean: np.ndarray, start: int, stop: int, result: np.ndarray
+) -> None:  # fmt: skip
+    """result[j, 0] += sum over stored entries of (a - u mean)^2, rows start..stop."""
+    columns, values, root = _entries(indptr, indices, data, roots, start, stop)
+    result[:, 0] += np.bincount(columns, (values - root * mean[columns]) ** 2, result.shape[0])
+
+
+def _rows(indptr: Any, indices: Any, data: Any, start: int, stop: int, columns: int) -> Any:
+    """Rows start..stop as a matrix of their own."""
+    from scipy import sparse
+
+    first, last = int(indptr[start]), int(indptr[stop])
+    parts = (data[first:last], indices[first:last], indptr[start : stop + 1] - indptr[start])
+    return sparse.csr_array(parts, shape=(stop - start, columns))
+
+
+def _entries(
+    indptr: Any, indices: Any, data: Any, roots: np.ndarray, start: int, stop: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(columns, values in float64, roots of the weights) of the stored entries."""
+    first, last = int(indptr[start]), int(indptr[stop])
+    values = data[first:last].astype(np.float64)
+    root = np.repeat(roots[start:stop], np.diff(indptr[start : stop + 1])) if roots.shape[0] else np.ones(last - first)
+    return indices[first:last], values, root

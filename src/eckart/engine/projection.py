@@ -1,0 +1,120 @@
+"""Scores of dense NumPy rows, and rows from scores, as one product with an offset that is computed once per model.
+
+    scores = A V - mean^T V,    rows = scores V^T + mean.
+
+A V is larger than the scores by a factor of max_i |mean|^T |v_i| / deviation_i at most, and loses as many digits;
+beyond `_AMPLIFIED` the rows are centred first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.parallel import each
+from eckart.engine.threads import one_blas_thread
+from eckart.result import Decomposition
+
+_AMPLIFIED = {"f": 30.0, "d": 1e4}
+_UNTHREADED = 2**18
+"""Multiplications up to which BLAS does not share a product among threads."""
+_SERIAL = 2**22
+"""Multiplications up to which sharing costs more than it brings."""
+_SEGMENTS = 8
+_BLOCK_ENTRIES = 2**17
+_SAFE = {"f": (1e-30, 1e38), "d": (1e-280, 1e300)}
+"""Sizes of scores that were not rounded to subnormal numbers on the way, and did not overflow."""
+
+
+@dataclass(frozen=True)
+class Projector:
+    """V in the dtype of the data (scaled and whitened), and what is subtracted: afterwards, or from the rows."""
+
+    factor: np.ndarray
+    offset: np.ndarray | None
+    mean: np.ndarray | None
+
+
+def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | None:
+    """(A - mean) / scale V for a NumPy array of floats; None where that is not enough, and the general way decides.
+
+    `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
+    """
+    kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
+    if not kind or data.shape[1] != d.columns or not data.shape[0] or not isinstance(d.right, np.ndarray) or not d.k:
+        return None
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        projector = _projector(d, data.dtype, whitening)
+        scores = product(data, projector.factor, projector.mean)
+        if projector.offset is not None:
+            scores -= projector.offset
+        largest = max(float(scores.max()), -float(scores.min()))
+    low, high = _SAFE[data.dtype.char]
+    return scores if low < largest < high else None
+
+
+def plain_rows(d: Decomposition, scores: Any, whitening: Any) -> np.ndarray | None:
+    """(scores V^T) scale + mean for a NumPy array of floats; None where the general way decides."""
+    if type(scores) is not np.ndarray or scores.ndim != 2 or scores.shape[1] != d.k or scores.dtype != d.right.dtype:
+        return None
+    if not isinstance(d.right, np.ndarray) or d.scale is not None or whitening is not None or not scores.shape[0]:
+        return None
+    rows = product(scores, d.right.T)
+    if d.mean is not None:
+        rows += d.mean
+    return rows
+
+
+def product(data: np.ndarray, factor: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
+    """(A - 1 mean^T) F, the same bits for any number of threads: rows are shared out by the shape alone."""
+    rows, columns = data.shape
+    work = rows * columns * factor.shape[1]
+    if work <= _UNTHREADED:
+        return np.asarray((data if mean is None else data - mean) @ factor)
+    result = np.empty((rows, factor.shape[1]), factor.dtype)
+    size = max(_BLOCK_ENTRIES // columns, 256) if mean is not None else rows
+    count = 1 if work <= _SERIAL else min(_SEGMENTS, rows)
+    edges = [rows * place // count for place in range(count + 1)]
+
+    def step(segment: tuple[int, int]) -> None:
+        for start in range(*segment, size):
+            stop = min(start + size, segment[1])
+            block = data[start:stop] if mean is None else data[start:stop] - mean
+            np.matmul(block, factor, out=result[start:stop])
+
+    with one_blas_thread():
+        each(step, list(itertools.pairwise(edges)))
+    return result
+
+
+def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
+    """What `plain_scores` multiplies with; kept with the model, and not written to files or pickles."""
+    kept: dict[Any, Projector] = d.__dict__.setdefault("_projectors", {})
+    key = (dtype.char, whitening is None)
+    if key not in kept:
+        kept[key] = _make(d, dtype, whitening)
+    return kept[key]
+
+
+def _make(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
+    right = np.asarray(d.right, np.float64)
+    if d.scale is not None:
+        right = right / np.asarray(d.scale, np.float64)[:, None]
+    if whitening is not None:
+        right = right / np.asarray(whitening, np.float64)
+    factor = np.ascontiguousarray(right, dtype)
+    if d.mean is None:
+        return Projector(factor, None, None)
+    mean = np.asarray(d.mean, np.float64)
+    deviation = np.asarray(d.values, np.float64) / max(d.weight - 1.0, 1.0) ** 0.5
+    if whitening is not None:
+        deviation = deviation / np.asarray(whitening, np.float64)
+    varying = deviation > 1e-6 * deviation.max(initial=0.0)
+    before = np.abs(mean) @ np.abs(right[:, varying])
+    if np.any(before > _AMPLIFIED[dtype.char] * deviation[varying]):
+        return Projector(factor, None, mean.astype(dtype))
+    # The offset is that of the factor in use, so that rows at the mean have scores of zero.
+    return Projector(factor, (mean @ factor.astype(np.float64)).astype(dtype), None)

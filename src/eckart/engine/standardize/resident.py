@@ -1,0 +1,188 @@
+"""Dense NumPy rows in memory, at least as many as columns, for a Gram matrix in float64 without any preparation.
+
+D = A - 1 c^T is formed block by block, with c the means of the first rows, where those are not small beside the spread;
+the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
+
+    B^T B = D^T D - s s^T / n,    error at most 4 gamma(m) ||D||_F^2, m the roundings that a term passes through.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array
+from eckart.engine.operator import Operator
+from eckart.engine.parallel import fold
+from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.case import AMPLIFIED, RANGE
+from eckart.engine.standardize.moments import describe
+from eckart.engine.standardize.rounding import ENTRY, gamma
+from eckart.engine.standardize.tall import Tall
+
+_FIRST_ROWS = 256
+"""Rows whose means are c."""
+_BLOCK_ENTRIES = 2**16
+"""Entries of a block: half a megabyte stays in cache between its conversion, its sums and its product."""
+_MOST_ROWS = 2048
+_SEGMENT_WORK = 2e7
+"""Multiplications for which handing a segment to another thread is worth while."""
+_MOST_SEGMENTS = 8
+
+
+class OutOfRangeError(ArithmeticError):
+    """The sum of squares is zero, not finite, or so large or small that squares are not safe."""
+
+
+def is_resident(opened: Any) -> bool:
+    """Whether `ResidentTall` applies: dense NumPy rows, not fewer than columns, of ordinary size."""
+    matrix = opened.matrix
+    if not isinstance(matrix, RowBlocks) or opened.exponent or not isinstance(matrix.matrix, np.ndarray):
+        return False
+    return matrix.shape[0] >= matrix.shape[1]
+
+
+class ResidentTall(Tall):
+    """B with the rows of A as its rows; the Gram matrix first, all other products as for any tall matrix."""
+
+    def __init__(self, given: RowBlocks, *, center: bool) -> None:
+        super().__init__(given.precise(), center=center, scale=False)
+        self._data: np.ndarray = given.matrix
+        self._ready = False
+
+    def _first(self, right: Array | None, *, gram: bool) -> Array | None:
+        if not gram:
+            self._ready = False
+            return super()._first(right, gram=gram)
+        data = self._data
+        count = len(data)
+        self._given.counter.reads += 1
+        if self.center and not self._ready:
+            self._shift = first_means(data)
+        sums, products = shifted_sums(data, self._shift, center=self.center)
+        raw = products.diagonal().copy()
+        low, high = RANGE["float64"]
+        if not low < float(raw.max()) < high:
+            raise OutOfRangeError
+        rest, squares = sums / count, raw
+        if self.center:
+            products -= sums[:, None] * rest
+            squares = products.diagonal().copy()
+        additions = gram_additions(*data.shape)
+        constant = np.zeros(0, int)
+        if self.center:
+            near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw)
+            constant = self._given.constant_columns(near)
+            # What rounding leaves of constant columns may hide that the squares of all others have vanished.
+            if constant.size and not low < float(np.delete(raw, constant).max(initial=0.0)) < high:
+                raise OutOfRangeError
+            self._settle(constant, sums, rest, products)
+        self._operator, self._arriving, self._ready = None, None, True
+        self._moments = describe(
+            center=self.center, scale=False, rest=rest, raw=raw, squares=squares, weight=float(count),
+            constant=constant, shift=self._shift, additions=additions, units=self._units,
+        )  # fmt: skip
+        self._sums = sums
+        return products
+
+    def _settle(self, constant: np.ndarray, sums: np.ndarray, rest: np.ndarray, products: np.ndarray) -> None:
+        """A constant column is its first entry, exactly: nothing is left of it."""
+        if not constant.size:
+            return
+        if self._shift is None:
+            self._shift = np.zeros(len(sums))
+        self._shift[constant] = self._data[0, constant]
+        sums[constant] = rest[constant] = 0.0
+        products[constant] = products[:, constant] = 0.0
+
+    @property
+    def operator(self) -> Operator:
+        """Made when it is asked for: a Gram matrix that is accurate enough needs none."""
+        if self._operator is None and self._ready:
+            self._operator = self._wrapped(self._sums, float(self._given.shape[0]))
+        return super().operator
+
+    def _change_units(self) -> bool:
+        return False  # data that need other units are refused (`OutOfRangeError`)
+
+    def _better_shift(self) -> Array | None:
+        moments = self.moments
+        lost = self.center and bool((moments.raw > AMPLIFIED * moments.squares).any())
+        return super()._better_shift() if lost else None
+
+    def gram_error(self) -> float:
+        return self._error(gram_additions(*self._given.shape))
+
+
+def first_means(data: np.ndarray) -> np.ndarray | None:
+    """Means of the first rows; None where they are so small beside the spread that nothing is lost without them.
+
+    Subtracting costs a copy of each block, which is nothing for small data.
+    """
+    rows = data[:_FIRST_ROWS].astype(np.float64)
+    mean: np.ndarray = np.add.reduce(rows, axis=0)
+    mean /= len(rows)
+    if data.size > _BLOCK_ENTRIES:
+        rows -= mean
+        spread = np.einsum("ij,ij->j", rows, rows) / len(rows)
+        if np.all(mean * mean <= spread):
+            return None
+    return mean
+
+
+def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(D^T 1, D^T D) in float64, D = A - 1 c^T; the sums are zeros where they are not needed."""
+    size, edges = _layout(*data.shape)
+    width = data.shape[1]
+    converted = shift is not None or data.dtype != np.float64
+
+    def step(segment: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        first, last = segment
+        buffer = np.empty((min(size, last - first), width)) if converted else None
+        ones = np.ones(min(size, last - first))
+        sums, products = np.zeros(width), None
+        for start in range(first, last, size):
+            block = data[start : min(start + size, last)]
+            if buffer is not None:
+                block = _shifted(block, shift, buffer[: len(block)])
+            if center:
+                sums += ones[: len(block)] @ block
+            product = block.T @ block
+            products = product if products is None else np.add(products, product, out=products)
+        assert products is not None
+        return sums, products
+
+    found: tuple[np.ndarray, np.ndarray] = fold(step, edges, _add)
+    return found
+
+
+def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> np.ndarray:
+    if shift is None:
+        into[...] = block
+    else:
+        np.subtract(block, shift, out=into)
+    return into
+
+
+def _add(first: Any, second: Any) -> Any:
+    return first[0] + second[0], np.add(first[1], second[1], out=first[1])
+
+
+@lru_cache(maxsize=256)
+def _layout(rows: int, columns: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """(rows of a block, segments), from the shape alone: the sums have the same bits for any number of threads."""
+    size = min(max(_BLOCK_ENTRIES // columns, 4 * columns, 64), _MOST_ROWS)
+    count = int(min(max(rows * columns * columns // _SEGMENT_WORK, 1), _MOST_SEGMENTS, max(rows // 64, 1)))
+    edges = [rows * place // count for place in range(count + 1)]
+    return size, tuple(itertools.pairwise(edges))
+
+
+@lru_cache(maxsize=256)
+def gram_additions(rows: int, columns: int) -> int:
+    """Roundings that a term of D^T D passes through: within a block, over the blocks, and over the segments."""
+    size, edges = _layout(rows, columns)
+    longest = max(last - first for first, last in edges)
+    return min(size, longest) + -(-longest // size) + len(edges)

@@ -1,0 +1,23 @@
+"""What all exports to scikit-learn share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eckart.arrays import is_array, to_numpy
+
+_INPUT = ("n_features_in_", "feature_names_in_")
+
+
+def with_attributes(theirs: Any, ours: Any, names: tuple[str, ...]) -> Any:
+    """`theirs` with copies of the fitted attributes of `ours`."""
+    for name in (*names, *_INPUT):
+        if hasattr(ours, name):
+            value = getattr(ours, name)
+            setattr(theirs, name, to_numpy(value).copy() if is_array(value) else value)
+    return theirs
+
+
+def seed(random_state: Any) -> Any:
+    """scikit-learn refuses a Generator."""
+    return None if hasattr(random_state, "bit_generator") else random_state

@@ -1,0 +1,80 @@
+"""decomposition_of: the Decomposition of a fitted estimator, so that public functions take either of them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar
+
+from eckart.errors import InputError
+from eckart.result import Decomposition
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class FittedEstimator(Protocol):
+    """An estimator of Eckart after `fit`."""
+
+    @property
+    def decomposition_(self) -> Decomposition: ...
+
+
+def is_model(given: Any) -> bool:
+    """Whether `given` is a Decomposition or an estimator, fitted or not, and not data."""
+    return isinstance(given, Decomposition) or (hasattr(given, "fit") and hasattr(given, "get_params"))
+
+
+def decomposition_of(given: Any) -> Decomposition:
+    """The Decomposition itself, or that of a fitted estimator, with the estimator's column names.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> from eckart.fitted import decomposition_of
+    >>> decomposition_of(ek.PCA(1).fit([[0.0, 1.0], [1.0, 3.0], [2.0, 4.0]])).k
+    1
+    """
+    if isinstance(given, Decomposition):
+        return given
+    found = getattr(given, "decomposition_", None)
+    if not isinstance(found, Decomposition):
+        _refuse(given)
+    names = getattr(given, "feature_names_in_", None)
+    if found.column_names is None and names is not None and len(names) == found.columns:
+        return replace(found, column_names=tuple(map(str, names)))
+    return found
+
+
+def takes_fitted(
+    function: Callable[Concatenate[Decomposition, P], R],
+) -> Callable[Concatenate[Decomposition | FittedEstimator, P], R]:
+    """Let `function` take a fitted estimator as its first argument, as well as a Decomposition."""
+    first = next(iter(inspect.signature(function).parameters))
+
+    @functools.wraps(function)
+    def accepting(*args: Any, **options: Any) -> R:
+        if args:
+            return function(decomposition_of(args[0]), *args[1:], **options)
+        if first in options:
+            options[first] = decomposition_of(options[first])
+        return function(*args, **options)
+
+    return accepting
+
+
+def _refuse(given: Any) -> NoReturn:
+    kind = type(given).__name__
+    last = getattr(given, "steps", None)
+    if isinstance(last, list) and last and hasattr(given, "named_steps"):
+        raise InputError(f"A {kind} has several steps: give the one that was fitted by Eckart, such as pipeline[-1].")
+    if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
+        raise InputError(f"This {kind} is not fitted yet: call fit with the data first.")
+    if hasattr(given, "fit"):
+        raise InputError(f"A {kind} of another library has no certificate: fit the class of that name from eckart.")
+    raise InputError(
+        f"Expected a Decomposition or a fitted estimator, and got an object of type {kind}. "
+        "Decompose the data first: eckart.decompose(data, k=2)."
+    )

@@ -1,0 +1,93 @@
+"""Columns that hold numbers in another form, as plain columns.
+
+Lists of one fixed length (embeddings) become one column for each place, name[0], name[1], ...; decimal numbers of a
+database, which ADBC sends as text of the opaque type "numeric", become doubles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def width_of(kind: Any) -> int:
+    """Length of the lists of a column of fixed-size lists of numbers; 0 for every other type."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    if not pa.types.is_fixed_size_list(kind):
+        return 0
+    inner = kind.value_type
+    return int(kind.list_size) if pa.types.is_integer(inner) or pa.types.is_floating(inner) else 0
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether a column is a decimal number of a database, sent as text."""
+    import pyarrow as pa
+
+    return isinstance(kind, pa.BaseExtensionType) and getattr(kind, "type_name", "") == "numeric"
+
+
+def place_names(name: str, width: int) -> list[str]:
+    return [f"{name}[{place}]" for place in range(width)]
+
+
+def expanded_schema(schema: Any) -> Any:
+    """The schema with one field for each place of a fixed-size list."""
+    import pyarrow as pa
+
+    if not any(width_of(field.type) or is_numeric(field.type) for field in schema):
+        return schema
+    fields = []
+    for field in schema:
+        width = width_of(field.type)
+        if width:
+            kind = _number_type(field.type)
+            fields += [pa.field(name, kind) for name in place_names(field.name, width)]
+        else:
+            fields.append(field.with_type(pa.float64()) if is_numeric(field.type) else field)
+    return pa.schema(fields, schema.metadata)
+
+
+def _number_type(kind: Any) -> Any:
+    import pyarrow as pa
+
+    kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    return pa.float32() if kind.value_type in (pa.float32(), pa.float16()) else pa.float64()
+
+
+def expanded_batch(batch: Any, schema: Any) -> Any:
+    """The same rows under `schema`, which is `expanded_schema` of theirs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not any(width_of(field.type) or is_numeric(field.type) for field in batch.schema):
+        return batch
+    columns: list[Any] = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        width = width_of(field.type)
+        if not width:
+            columns.append(pc.cast(column.storage, pa.float64()) if is_numeric(field.type) else column)
+            continue
+        numbers = list_matrix(column)
+        columns += [pa.array(np.ascontiguousarray(numbers[:, place])) for place in range(width)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def list_matrix(column: Any) -> np.ndarray:
+    """rows x width, a missing list as a row of NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.storage
+    width, dtype = int(column.type.list_size), _number_type(column.type)
+    first = column.offset * width
+    values = column.values.slice(first, len(column) * width)
+    numbers: np.ndarray = pc.cast(values, dtype, safe=False).to_numpy(zero_copy_only=False).reshape(len(column), width)
+    if column.null_count:
+        numbers = np.where(column.is_null().to_numpy(zero_copy_only=False)[:, None], np.nan, numbers)
+        numbers = numbers.astype(dtype.to_pandas_dtype())
+    return numbers

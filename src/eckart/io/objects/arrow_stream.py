@@ -1,0 +1,163 @@
+"""Anything that gives Arrow record batches: databases, datasets, lazy frames, and `__arrow_c_stream__` in general.
+
+Protocols: the Arrow PyCapsule interface (`__arrow_c_stream__`) and the data frame interchange protocol
+(`__dataframe__`). Libraries whose own reader takes a batch size are asked for small batches, which bounds memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import MemorySource
+from eckart.errors import EckartError, InputError
+from eckart.io.arrow.columns import matrix_of
+from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema
+from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_of
+from eckart.io.guard import reason
+from eckart.io.objects.collected import CollectedRows, Collector
+from eckart.io.roles import MOST_NAMES, listed
+
+_BATCH_ROWS = 65_536
+_BLOCK_BYTES = 1 << 23
+
+
+def arrow_reader(data: Any) -> Any:
+    """A pyarrow.RecordBatchReader of the rows of `data`; None for what has none."""
+    module = type(data).__module__.partition(".")[0]
+    if module in ("duckdb", "_duckdb"):
+        return _duckdb_reader(data)
+    if module == "polars" and hasattr(data, "collect_batches"):
+        return _lazy_reader(data)
+    if module == "pyarrow" and hasattr(data, "to_reader") and hasattr(data, "projected_schema"):
+        return data.to_reader()
+    if module == "pyarrow" and hasattr(data, "scanner"):
+        return data.scanner(batch_size=_BATCH_ROWS).to_reader()
+    if module == "ibis" and hasattr(data, "to_pyarrow_batches"):
+        return _ibis_reader(data)
+    if hasattr(data, "fetch_record_batch"):  # an ADBC cursor
+        return data.fetch_record_batch()
+    if hasattr(data, "__arrow_c_stream__"):
+        return _capsule_reader(data)
+    return None
+
+
+def _capsule_reader(data: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid as error:
+        kind = type(data).__name__
+        raise InputError(
+            f"A {kind} is one column, and a table has rows and columns. Give a data frame, or reshape its numbers to "
+            "(-1, 1)."
+        ) from error
+
+
+def _ibis_reader(table: Any) -> Any:
+    """Batches where the backend of Ibis can stream; else the whole result."""
+    import pyarrow as pa
+
+    reader = table.to_pyarrow_batches(chunk_size=_BATCH_ROWS)
+    try:
+        first = [reader.read_next_batch()]
+    except StopIteration:
+        first = []
+    except AttributeError:  # Ibis 12 calls a method that DuckDB 2 has dropped
+        return table.to_pyarrow().to_reader()
+    return pa.RecordBatchReader.from_batches(reader.schema, itertools.chain(first, reader))
+
+
+def _duckdb_reader(data: Any) -> Any:
+    """A relation or a connection with a result; older versions call the method fetch_record_batch."""
+    for name in ("to_arrow_reader", "fetch_record_batch"):
+        if hasattr(data, name):
+            return getattr(data, name)(_BATCH_ROWS)
+    return None
+
+
+def _lazy_reader(frame: Any) -> Any:
+    """A polars LazyFrame, collected in batches."""
+    import pyarrow as pa
+
+    batches = iter(frame.collect_batches(chunk_size=_BATCH_ROWS, maintain_order=True))
+    first = next(batches, None)
+    if first is None:
+        return frame.collect().to_arrow().to_reader()
+    schema = first.to_arrow().schema
+
+    def parts() -> Iterator[Any]:
+        yield from first.to_arrow().to_batches()
+        for batch in batches:
+            yield from batch.to_arrow().cast(schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, parts())
+
+
+def interchange_table(data: Any) -> Any:
+    """A pyarrow.Table of what has `__dataframe__` only; None for what has not."""
+    if not hasattr(data, "__dataframe__"):
+        return None
+    from pyarrow import interchange
+
+    try:
+        return interchange.from_dataframe(data)
+    except Exception as error:
+        raise InputError(f"The {type(data).__name__} cannot be read as a data frame: {reason(error)}.") from error
+
+
+def reader_source(
+    reader: Any, name: str, row_names: str | None = "auto", memory: int | None = None
+) -> MemorySource | CollectedRows:
+    """The rows of a RecordBatchReader, read once."""
+    schema = expanded_schema(reader.schema)
+    roles = roles_of(schema, name, row_names)
+    if not roles.numbers:
+        raise InputError(f"{name} has no column of numbers; it has {listed(schema.names)}. Turn some into numbers.")
+    collector = Collector(name, memory)
+    texts: dict[int, list[Any]] = {j: [] for j in roles.texts}
+    try:
+        for batch in reader:
+            _take(batch, schema, roles, collector, texts)
+    except EckartError:
+        collector.close()
+        raise
+    except Exception as error:
+        collector.close()
+        cause = reason(error).partition(". Detail:")[0]
+        raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {cause}.") from error
+    return _assembled(collector, roles, texts, name)
+
+
+def _take(batch: Any, schema: Any, roles: Roles, collector: Collector, texts: dict[int, list[Any]]) -> None:
+    batch = expanded_batch(batch, schema)
+    step = max(1, _BLOCK_BYTES // (8 * max(1, len(roles.numbers))))
+    for start in range(0, batch.num_rows, step):
+        part = batch.slice(start, step)
+        collector.add(matrix_of([part.column(j) for j in roles.numbers], part.num_rows, collector.name))
+    if collector.rows > MOST_NAMES:
+        texts.clear()
+    for j, chunks in texts.items():
+        chunks.append(batch.column(j))
+
+
+def _assembled(
+    collector: Collector, roles: Roles, texts: dict[int, list[Any]], name: str
+) -> MemorySource | CollectedRows:
+    import pyarrow as pa
+
+    whole = {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in texts.items()}
+    about = source_of(roles, (), whole, empty_matrix(roles), name).about
+    if len(texts) < len(roles.texts):
+        dropped = listed([roles.names[j] for j in roles.texts])
+        note = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
+        about = replace(about, notes=(*about.notes, note))
+    found = collector.finish(about)
+    if isinstance(found, CollectedRows) or not isinstance(found.matrix, np.ndarray):
+        return found
+    return source_of(roles, [Typed(kind) for kind in roles.types], whole, found.matrix, name)

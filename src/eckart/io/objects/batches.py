@@ -1,0 +1,128 @@
+"""Rows that come in batches: generators, PyTorch data loaders, database cursors. Read once, and kept (`collected`)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import is_array, is_sparse, to_numpy
+from eckart.engine.blocks.source import About, Block, MemorySource, Source
+from eckart.errors import EckartError, InputError
+from eckart.io.frames import frame_source
+from eckart.io.guard import reason
+from eckart.io.objects.arrow_stream import reader_source
+from eckart.io.objects.collected import CollectedRows, Collector
+from eckart.io.objects.records import record_table
+from eckart.io.objects.tensors import plain_array
+
+_ROWS = 4096
+
+
+def is_cursor(data: Any) -> bool:
+    """A cursor of the Python database API (PEP 249), or a result of SQLAlchemy."""
+    return hasattr(data, "fetchmany") and (hasattr(data, "description") or hasattr(data, "keys"))
+
+
+def is_loader(data: Any) -> bool:
+    """A PyTorch DataLoader."""
+    return any(base.__module__.startswith("torch.utils.data") and base.__name__ == "DataLoader"
+               for base in type(data).__mro__)  # fmt: skip
+
+
+def cursor_source(cursor: Any, row_names: str | None, memory: int | None) -> MemorySource | CollectedRows:
+    """The remaining rows of a cursor, with its column names."""
+    import pyarrow as pa
+
+    names = list(cursor.keys()) if hasattr(cursor, "keys") else [column[0] for column in cursor.description or ()]
+    if not names:
+        raise InputError("The cursor has no result. Execute a query that selects rows first.")
+    chunks = iter(lambda: [_values(row) for row in cursor.fetchmany(_ROWS)], [])
+    first = next(chunks, [])
+    if not first:
+        raise InputError("The query gave no rows. A cursor that was read before is empty: execute the query again.")
+    schema = _number_schema(record_table(names, list(zip(*first, strict=True))).schema)
+
+    def batches() -> Iterator[Any]:
+        for rows in itertools.chain([first], chunks):
+            yield from record_table(names, list(zip(*rows, strict=True)), schema).to_batches()
+
+    return reader_source(pa.RecordBatchReader.from_batches(schema, batches()), "query", row_names, memory)
+
+
+def _values(row: Any) -> Any:
+    return tuple(row.values()) if isinstance(row, Mapping) else row
+
+
+def _number_schema(schema: Any) -> Any:
+    """Numbers of the first rows may be whole and later ones not; a column that begins with gaps may hold numbers."""
+    import pyarrow as pa
+
+    types = pa.types
+    wide = [
+        pa.field(field.name, pa.float64())
+        if types.is_integer(field.type) or types.is_decimal(field.type) or types.is_null(field.type)
+        else field
+        for field in schema
+    ]
+    return pa.schema(wide)
+
+
+def batch_source(batches: Iterable[Any], name: str, memory: int | None) -> MemorySource | CollectedRows:
+    """Batches (or single rows) as one source; of a tuple such as (X, y) the first entry is taken."""
+    items = iter(batches)
+    collector = Collector(name, memory)
+    about = About(name)
+    try:
+        first = next(items, None)
+        items = itertools.chain([first], items) if first is not None else items
+        for block, known in _grouped(items) if _is_row(first) else map(_block, items):
+            about = about if collector.rows else known
+            collector.add(block)
+        return collector.finish(About(name, None, about.column_names))
+    except EckartError:
+        collector.close()
+        raise
+    except Exception as error:
+        collector.close()
+        raise InputError(f"{name}: reading failed after {collector.rows:,} rows: {reason(error)}.") from error
+
+
+def _is_row(item: Any) -> bool:
+    """Whether an item is one row: a mapping, or a sequence or array of one dimension."""
+    if isinstance(item, Mapping):
+        return all(np.ndim(value) == 0 for value in item.values())
+    if is_array(item):
+        return int(item.ndim) == 1
+    return isinstance(item, Sequence) and bool(item) and all(isinstance(v, str) or np.ndim(v) == 0 for v in item)
+
+
+def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, About]]:
+    """Single rows, some thousand at a time."""
+    while chunk := list(itertools.islice(rows, _ROWS)):
+        if isinstance(chunk[0], Mapping):
+            names = list(chunk[0])
+            table = record_table(names, [[row.get(name) for row in chunk] for name in names])
+            yield _block(table)
+        else:
+            yield _block(np.stack([np.asarray(row) for row in chunk]))
+
+
+def _block(item: Any) -> tuple[Block, About]:
+    """One batch as rows of float32 or float64."""
+    if isinstance(item, list | tuple) and item and (is_array(item[0]) or is_sparse(item[0])):
+        item = item[0]
+    if isinstance(item, Source):
+        return item.matrix, item.about  # type: ignore[attr-defined]
+    if not is_sparse(item) and not is_array(item) and (frame := frame_source(item)) is not None:
+        return frame.matrix, frame.about
+    item = plain_array(item)
+    item = item.tocsr() if is_sparse(item) else to_numpy(item) if is_array(item) else np.asarray(item)
+    if item.ndim != 2 or item.dtype.kind not in "fiub":
+        raise InputError(
+            f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Batches are tables of numbers, "
+            "rows x columns."
+        )
+    return item.astype(np.float32 if item.dtype in (np.float16, np.float32) else np.float64), About()

@@ -1,0 +1,176 @@
+"""Blocks of rows that come once, kept: in memory while they are few, in a temporary .npy file beyond that.
+
+Solvers read the rows several times, in any order, and a database or a shuffled loader would give other rows each time.
+So a stream is read once, and its copy is what is decomposed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from eckart.engine.blocks.source import About, Block, MemorySource
+from eckart.environment import free_memory
+from eckart.errors import FileError, InputError, MemoryBudgetError
+from eckart.fingerprint import FileState
+from eckart.io.rows import NpyRows
+from eckart.spool import VARIABLE, Spool
+
+_NOTE = "The rows came as a stream, and were kept in a temporary file while they were analysed."
+
+
+@dataclass(frozen=True)
+class CollectedRows:
+    """Rows of a stream in a temporary file, which is removed with this object."""
+
+    rows: NpyRows
+    spool: Spool | None
+    about: About
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.rows.dtype
+
+    @property
+    def sparse(self) -> bool:
+        return False
+
+    @property
+    def entries(self) -> int:
+        return self.rows.entries
+
+    def cuts(self) -> Sequence[int]:
+        return ()
+
+    def read(self, start: int, stop: int) -> Block:
+        return self.rows.read(start, stop)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """A digest of the numbers: the file is another one in every run."""
+        with Path(self.rows.state.path).open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return {"content": {"shape": list(self.shape), "sha256": digest}, "state": ""}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "spool": None}  # the folder belongs to the process that made it
+
+
+class Collector:
+    """Takes blocks of rows in order and gives them back as one source."""
+
+    def __init__(self, name: str, memory: int | None) -> None:
+        self.name = name
+        self.rows = 0
+        self._limit = free_memory() // 3 if memory is None else memory // 4
+        self._blocks: list[Block] = []
+        self._size = 0
+        self._columns: int | None = None
+        self._dtype: np.dtype[Any] | None = None
+        self._spool: Spool | None = None
+        self._file: BinaryIO | None = None
+
+    def add(self, block: Block) -> None:
+        """Rows of float32 or float64, dense or CSR; all blocks are of one width, kind and dtype."""
+        if self._columns is None:
+            self._columns, self._dtype = int(block.shape[1]), np.dtype(block.dtype)
+        elif block.shape[1] != self._columns:
+            raise InputError(
+                f"{self.name}: after row {self.rows:,} the rows have {block.shape[1]} columns, and {self._columns} "
+                "before. Give batches of equal width."
+            )
+        elif np.dtype(block.dtype) != self._dtype:
+            raise InputError(
+                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, and {self._dtype} before. "
+                "Give all batches in one dtype."
+            )
+        self.rows += int(block.shape[0])
+        dense = isinstance(block, np.ndarray)
+        self._size += block.nbytes if dense else block.data.nbytes + block.indices.nbytes + block.indptr.nbytes
+        if self._file is not None:
+            self._write(block)
+            return
+        self._blocks.append(block)
+        if self._size > self._limit:
+            self._to_disk()
+
+    def finish(self, about: About) -> MemorySource | CollectedRows:
+        """All rows, with what is known of them besides."""
+        if not self.rows:
+            raise InputError(f"{self.name} gave no rows. An iterator that was used before is empty: make a new one.")
+        if self._file is not None:
+            return self._stored(about)
+        if len(self._blocks) == 1:
+            return MemorySource(self._blocks[0], about)
+        if isinstance(self._blocks[0], np.ndarray):
+            return MemorySource(np.concatenate(self._blocks), about)
+        from scipy import sparse
+
+        return MemorySource(sparse.vstack(self._blocks, format="csr"), about)
+
+    def _to_disk(self) -> None:
+        if not isinstance(self._blocks[0], np.ndarray):
+            raise MemoryBudgetError(
+                f"{self.name}: the sparse batches take more than {self._limit:,} bytes so far. Save them as one file "
+                "with scipy.sparse.save_npz, and name the file."
+            )
+        self._spool = Spool()
+        self._file = (self._spool.folder / "rows.npy").open("w+b")
+        self._header(0)
+        blocks, self._blocks = self._blocks, []
+        for block in blocks:
+            self._write(block)
+
+    def _header(self, rows: int) -> None:
+        """An .npy header has room for the row count to grow, so that it can be written again."""
+        assert self._file is not None
+        assert self._dtype is not None
+        shape = (rows, self._columns)
+        header = {"descr": self._dtype.newbyteorder("<").str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def _write(self, block: Block) -> None:
+        assert self._file is not None
+        try:
+            self._file.write(np.ascontiguousarray(block, self._dtype).data)
+        except OSError as error:
+            raise FileError(
+                f"{self.name}: no room for the temporary copy of the rows ({error.strerror or error}). Set {VARIABLE} "
+                "to a folder with more room."
+            ) from error
+
+    def _stored(self, about: About) -> CollectedRows:
+        assert self._file is not None
+        assert self._spool is not None
+        start = self._start()
+        self._file.seek(0)
+        self._header(self.rows)
+        assert self._file.tell() == start
+        path = self._file.name
+        self._file.close()
+        about = replace(about, decided=(*about.decided, _NOTE))
+        shape = (self.rows, int(self._columns or 0))
+        rows = NpyRows(FileState.of(path), shape, np.dtype(self._dtype), start, False, about)
+        return CollectedRows(rows, self._spool, about)
+
+    def _start(self) -> int:
+        assert self._file is not None
+        self._file.seek(0)
+        np.lib.format.read_magic(self._file)
+        np.lib.format.read_array_header_1_0(self._file)
+        return self._file.tell()
+
+    def close(self) -> None:
+        """Remove what was kept on disk; for a stream that broke off."""
+        if self._file is not None:
+            self._file.close()
+        if self._spool is not None:
+            self._spool.remove()

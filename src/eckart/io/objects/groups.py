@@ -1,0 +1,44 @@
+"""Open h5py and Zarr objects: an array, or a group of which `key` names a member."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from eckart.engine.blocks.source import RowSource
+from eckart.errors import InputError
+from eckart.io.arrays.stored import stored_rows
+from eckart.io.objects.sliced import sliced_rows
+
+
+def is_stored(data: Any) -> bool:
+    """An h5py Dataset, Group or File, or a Zarr array or group."""
+    module = type(data).__module__.partition(".")[0]
+    return module in ("h5py", "zarr") and (hasattr(data, "shape") or hasattr(data, "keys"))
+
+
+def stored_object(data: Any, key: str | None, memory: int | None) -> RowSource:
+    """The rows of an array, or of the member `key` of a group, or of its only matrix."""
+    if hasattr(data, "shape"):
+        return sliced_rows(data, str(data.name or "array").lstrip("/") or "array")
+    names = [str(name) for name in data]
+    if key is None and "indptr" in names:
+        path, kind, inside = _place(data)
+        return stored_rows(path, kind, inside, memory)
+    if key is None:
+        tables = [name for name in names if len(getattr(data[name], "shape", ())) == 2]
+        key = "X" if "X" in names else tables[0] if len(tables) == 1 else None
+    if key is None or key not in data:
+        raise InputError(f"The group holds {', '.join(map(repr, names[:20])) or 'nothing'}. Say which with key=...")
+    return stored_object(data[key], None, memory)
+
+
+def _place(group: Any) -> tuple[str, str, str]:
+    """(file or folder, kind, path inside) of a CSR matrix on disk."""
+    if type(group).__module__.startswith("h5py"):
+        path, kind, inside = Path(str(group.file.filename)), "hdf5", str(group.name)
+    else:
+        path, kind, inside = Path(str(getattr(group.store, "root", ""))), "zarr", str(group.path)
+    if not path.exists() or not path.name:
+        raise InputError("The sparse matrix is in a store in memory. Give it as a scipy.sparse matrix instead.")
+    return str(path), kind, inside.strip("/")

@@ -1,0 +1,75 @@
+"""xarray objects, with the names of their coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.dask_rows import dask_rows, is_dask
+from eckart.engine.blocks.source import About, MemorySource, RowSource
+from eckart.errors import InputError
+from eckart.io.objects.arrow_stream import reader_source
+from eckart.io.objects.records import record_table
+from eckart.io.roles import listed
+
+
+def is_labelled(data: Any) -> bool:
+    """An xarray DataArray or Dataset."""
+    return type(data).__module__.partition(".")[0] == "xarray" and hasattr(data, "coords")
+
+
+def labelled_source(data: Any, key: str | None = None, row_names: str | None = "auto") -> Any:
+    """A DataArray of two dimensions, the variable `key` of a Dataset, or a table of its variables of one dimension."""
+    if hasattr(data, "data_vars"):
+        return _dataset(data, key, row_names)
+    if data.ndim != 2:
+        raise InputError(
+            f"The DataArray has dimensions {data.dims} of sizes {data.shape}, and a table has two. Stack some of them, "
+            "for example data.stack(row=('lat', 'lon')), or select with .sel."
+        )
+    rows, columns = (_names(data, dimension) for dimension in data.dims)
+    about = About(str(data.name or "data"), rows, columns)
+    if is_dask(data.data):
+        found: RowSource = replace(dask_rows(data.data), about=about)
+        return found
+    return MemorySource(_numbers(data), about)
+
+
+def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
+    """The coordinate of a dimension as names; None where it has none."""
+    if dimension not in data.coords:
+        return None
+    values = data.coords[dimension].values
+    if np.issubdtype(values.dtype, np.integer) and np.array_equal(values, np.arange(len(values))):
+        return None
+    return tuple(" ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values.tolist())
+
+
+def _numbers(data: Any) -> Any:
+    values = np.asarray(data.data)
+    if values.dtype.kind not in "fiub":
+        raise InputError(f"The DataArray {data.name!r} holds {values.dtype} and not numbers. Convert it first.")
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
+    names = [str(name) for name in data.data_vars]
+    if key is not None:
+        if key not in data:
+            raise InputError(f"The Dataset has no variable {key!r}. It has {listed(names)}.")
+        return labelled_source(data[key])
+    tables = [name for name in names if data[name].ndim == 2]
+    if len(tables) == 1 and len(names) == 1:
+        return labelled_source(data[tables[0]])
+    dimensions = {data[name].dims for name in names}
+    if len(dimensions) != 1 or len(next(iter(dimensions))) != 1:
+        raise InputError(
+            f"The Dataset holds variables of several shapes: {listed(names)}. Say which with key=..., or select those "
+            "of one dimension."
+        )
+    table = record_table(names, [data[name].values for name in names])
+    source = reader_source(table.to_reader(), "data", row_names)
+    rows = _names(data, next(iter(dimensions))[0])
+    return source if rows is None else replace(source, about=replace(source.about, row_names=rows))

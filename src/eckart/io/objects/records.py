@@ -1,0 +1,90 @@
+"""Columns and records of plain Python: a dict of columns, a list of dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import is_array, to_numpy
+from eckart.errors import InputError
+from eckart.io.guard import reason
+from eckart.io.roles import listed, quoted
+
+
+def record_table(names: Sequence[str], columns: Sequence[Sequence[Any]], schema: Any = None) -> Any:
+    """A pyarrow.Table of columns of Python values; None and NaN are missing."""
+    import pyarrow as pa
+
+    made = []
+    for j, (name, values) in enumerate(zip(names, columns, strict=True)):
+        kind = None if schema is None else schema.field(j).type
+        made.append(_column(str(name), values, kind))
+    if len({len(column) for column in made}) > 1:
+        sizes = ", ".join(f"{quoted(str(n))} {len(c):,}" for n, c in zip(names[:5], made, strict=False))
+        raise InputError(f"The columns are of different lengths: {sizes}. Give one value for each row.")
+    return pa.table(made, names=[str(name) for name in names])
+
+
+def _column(name: str, values: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    values = to_numpy(values) if is_array(values) else values
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise InputError(f"The column {quoted(name)} is an array of shape {values.shape}. Give one value for each row.")
+    if isinstance(values, np.ndarray) and values.dtype == np.float16:
+        values = values.astype(np.float32)
+    try:
+        if kind is not None and not isinstance(values, np.ndarray) and pa.types.is_floating(kind):
+            values = [None if value is None else float(value) for value in values]
+        return pa.array(values, kind, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"The column {quoted(name)} mixes kinds of values: {reason(error)}.") from error
+
+
+def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
+    """What a mapping holds: the array `key`, its only array of two dimensions, or a table of its columns."""
+    if not data:
+        raise InputError("The mapping is empty: it has no columns.")
+    if key is not None:
+        if key not in data:
+            raise InputError(f"The mapping has no {key!r}. It has {listed([str(name) for name in data])}.")
+        return data[key]
+    tables = [name for name, value in data.items() if _dimensions(value) == 2]
+    if len(tables) == 1 and len(data) == 1:
+        return data[tables[0]]
+    if tables:
+        raise InputError(f"The mapping holds several arrays: {listed([str(n) for n in data])}. Say which with key=...")
+    if all(_dimensions(value) == 0 for value in data.values()):
+        raise InputError("The mapping holds single values. Give a column of values under each name, or a list of rows.")
+    return record_table(list(data), [_values(value) for value in data.values()])
+
+
+def _values(value: Any) -> Any:
+    """One column as a sequence: series of pandas and polars by way of NumPy or Arrow."""
+    if hasattr(value, "to_list") and not isinstance(value, np.ndarray):
+        return value.to_list()
+    return value if is_array(value) else list(value)
+
+
+def _dimensions(value: Any) -> int:
+    if isinstance(value, str | bytes):
+        return 0
+    if hasattr(value, "ndim"):
+        return int(value.ndim)
+    if isinstance(value, Sequence):
+        return 2 if value and isinstance(value[0], list | tuple | np.ndarray) else 1
+    return 1 if hasattr(value, "__len__") and not isinstance(value, Mapping) else 0
+
+
+def records_table(rows: Sequence[Mapping[Any, Any]]) -> Any:
+    """A list of dicts: one column for each key that occurs; a key that a row lacks is missing there."""
+    names: dict[Any, None] = {}
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise InputError(f"The list holds dicts and other values, such as a {type(row).__name__}. Give dicts only.")
+        names.update(dict.fromkeys(row))
+    return record_table(list(names), [[row.get(name) for row in rows] for name in names])

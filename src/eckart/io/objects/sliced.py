@@ -1,0 +1,63 @@
+"""Rows of an array that is stored elsewhere and gives slices: h5py and Zarr arrays, AnnData's backed matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.dask_rows import as_block
+from eckart.engine.blocks.source import About, Block
+from eckart.errors import InputError
+from eckart.io.guard import reads_rows
+
+
+@dataclass(frozen=True)
+class SlicedRows:
+    """The rows of `array`, read with array[start:stop] when they are asked for."""
+
+    array: Any
+    about: About = field(default_factory=About)
+    sparse: bool = False
+    stored: int | None = None
+    """Stored entries of a sparse array."""
+    _lock: Any = field(default_factory=Lock, compare=False, repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.array.shape
+        return int(rows), int(columns)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.array.dtype in (np.float16, np.float32) else np.float64)
+
+    @property
+    def entries(self) -> int:
+        return self.shape[0] * self.shape[1] if self.stored is None else self.stored
+
+    def cuts(self) -> Sequence[int]:
+        chunks = None if self.sparse else getattr(self.array, "chunks", None)
+        return range(0, self.shape[0], int(chunks[0])) if chunks else ()
+
+    @reads_rows
+    def read(self, start: int, stop: int) -> Block:
+        with self._lock:  # HDF5 libraries are not safe with threads
+            return as_block(self.array[start:stop], self.dtype)
+
+    def fingerprint(self) -> dict[str, Any]:
+        name = str(getattr(self.array, "name", ""))
+        return {"content": {"shape": list(self.shape), "dtype": str(self.dtype), "name": name}, "state": ""}
+
+
+def sliced_rows(array: Any, name: str) -> SlicedRows:
+    """A stored array of numbers of two dimensions."""
+    shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
+    if len(shape) != 2 or kind not in "fiub":
+        raise InputError(
+            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Name another with key=..."
+        )
+    return SlicedRows(array, About(name))

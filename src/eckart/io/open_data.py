@@ -1,0 +1,250 @@
+"""open_data: the one way from what a user has to a matrix, for every public function and for the command line.
+
+Arrays and sparse matrices come back as they are, since they are computed where they live. Everything else becomes a
+source: rows with names, in memory or read in blocks. What is not known is refused by the name of its type.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NoReturn, cast
+
+import numpy as np
+
+from eckart.arrays import is_array, is_sparse
+from eckart.engine.blocks.dask_rows import dask_rows, is_dask
+from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
+from eckart.errors import InputError
+from eckart.io.columns import keep, places_of
+from eckart.io.objects.tensors import plain_array
+from eckart.io.read_options import ReadOptions
+from eckart.options import memory_bytes
+
+_DEFAULT = ReadOptions()
+_KNOWN = (
+    "an array, a sparse matrix, a data frame, a path or a list of paths, an Arrow table or stream, a database cursor, "
+    "an AnnData or xarray object, a dict of columns, a list of dicts, or an iterator of batches"
+)
+
+
+def open_data(
+    data: Any,
+    *,
+    format: str | None = None,
+    key: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    row_names: str | None = "auto",
+    columns: Sequence[str | int] | None = None,
+    layer: str | None = None,
+    mask: Any = None,
+    memory: str | int | None = None,
+    stream: bool | None = None,
+) -> Any:
+    """Open data of any kind with reading options; every function of Eckart that takes data takes the result.
+
+    Parameters
+    ----------
+    data : array, data frame, path, stream, ...
+        Anything `decompose` takes.
+    format : str, optional
+        Kind of a file (csv, tsv, parquet, npy, npz, mtx, arrow), whatever its name.
+    key : str, optional
+        Which array of an .npz, HDF5 or Zarr file, of a group or a dict; which table of a database, or a query.
+    delimiter, decimal, encoding : str, optional
+        Of a text; found out by default.
+    header : bool, optional
+        Whether the first line of a text holds names.
+    row_names : str or None
+        Column that names the rows; "auto" takes the first text column that can, None takes no column.
+    columns : sequence of str or int, optional
+        Names or positions of the columns to keep.
+    layer, mask : str, array of bool or str
+        Of AnnData: a layer instead of X; the genes to keep, as an array or as a boolean column of `var`.
+    memory : str or int, optional
+        Files and streams of more than a quarter of this amount are read in blocks.
+    stream : bool, optional
+        Read a file in blocks or not, whatever its size.
+
+    Returns
+    -------
+    array or source
+        Arrays as they are; everything else as rows with names.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> source = ek.open_data({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 1.0], "name": ["x", "y", "z"]})
+    >>> source.about.column_names, source.about.row_names
+    (('a', 'b'), ('x', 'y', 'z'))
+    >>> ek.PCA(1).fit(source).n_features_in_
+    2
+    """
+    options = ReadOptions(format, key, delimiter, decimal, encoding, header, row_names, columns, layer, mask)
+    return open_with(data, options, memory=memory_bytes(memory), stream=stream)
+
+
+def open_with(
+    data: Any, options: ReadOptions | None = None, *, memory: int | None = None, stream: bool | None = None
+) -> Any:
+    """`open_data` with its options as one value."""
+    options = _DEFAULT if options is None else options
+    found = _opened(data, options, memory, stream)
+    if options.mask is not None:
+        found = _masked(data, found, options.mask)
+    if options.columns is not None:
+        found = _chosen(found, options.columns)
+    return found
+
+
+def _opened(data: Any, options: ReadOptions, memory: int | None, stream: bool | None) -> Any:
+    if isinstance(data, np.ndarray | Source | RowSource) or is_sparse(data):
+        return plain_array(data) if isinstance(data, np.ndarray) else data
+    if isinstance(data, str | os.PathLike):
+        return _path(os.fsdecode(os.fspath(data)), options, memory, stream)
+    if is_dask(data):
+        return dask_rows(data)
+    if type(data).__module__.partition(".")[0] == "narwhals" and hasattr(data, "to_native"):
+        return _opened(data.to_native(), options, memory, stream)
+    for adapter in (_labelled, _stored, _frame, _stream, _python):
+        found = adapter(data, options, memory)
+        if found is not None:
+            return found
+    if is_array(data) or type(data).__module__.startswith("cupyx."):
+        return plain_array(data)
+    return _array_like(data)
+
+
+def _path(place: str, options: ReadOptions, memory: int | None, stream: bool | None) -> Any:
+    from eckart.io.objects.databases import database_source, is_database
+    from eckart.io.open_rows import open_table
+
+    if options.format is None and is_database(place):
+        return database_source(place, options.key, options.row_names, memory)
+    return open_table(place, memory=memory, stream=stream, options=options)
+
+
+def _labelled(data: Any, options: ReadOptions, memory: int | None) -> Any:
+    """AnnData and xarray."""
+    from eckart.io.objects.cells import cell_source, is_anndata
+    from eckart.io.objects.labelled import is_labelled, labelled_source
+
+    if is_anndata(data):
+        return cell_source(data, options.layer, options.key)
+    return labelled_source(data, options.key, options.row_names) if is_labelled(data) else None
+
+
+def _stored(data: Any, options: ReadOptions, memory: int | None) -> Any:
+    """h5py and Zarr."""
+    from eckart.io.objects.groups import is_stored, stored_object
+
+    return stored_object(data, options.key, memory) if is_stored(data) else None
+
+
+def _frame(data: Any, options: ReadOptions, memory: int | None) -> Any:
+    """Frames in memory: pandas, polars, pyarrow and what narwhals knows."""
+    from eckart.io.frames import frame_source
+
+    return None if is_array(data) else frame_source(data, options.row_names)
+
+
+def _stream(data: Any, options: ReadOptions, memory: int | None) -> Any:
+    """Whatever gives Arrow batches, has the interchange protocol, or is a cursor."""
+    from eckart.io.objects.arrow_stream import arrow_reader, interchange_table, reader_source
+    from eckart.io.objects.batches import cursor_source, is_cursor
+
+    if is_array(data):
+        return None
+    name = type(data).__name__
+    reader = arrow_reader(data)
+    if reader is None and (table := interchange_table(data)) is not None:
+        reader = table.to_reader()
+    if reader is not None:
+        return reader_source(reader, name, options.row_names, memory)
+    return cursor_source(data, options.row_names, memory) if is_cursor(data) else None
+
+
+def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
+    """Mappings, lists of paths or dicts, iterators, data loaders, open files."""
+    from eckart.io.objects.arrow_stream import reader_source
+    from eckart.io.objects.batches import batch_source, is_loader
+    from eckart.io.objects.records import mapping_table, records_table
+    from eckart.io.open_rows import open_paths
+    from eckart.io.open_source import open_source
+
+    if isinstance(data, Mapping):
+        found = mapping_table(data, options.key)
+        if hasattr(found, "to_reader"):
+            return reader_source(found.to_reader(), "data", options.row_names, memory)
+        return _opened(found, options, memory, None)
+    if isinstance(data, list | tuple) and data and all(isinstance(item, str | os.PathLike) for item in data):
+        return open_paths([os.fsdecode(os.fspath(item)) for item in data], options, memory=memory)
+    if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
+        return reader_source(records_table(data).to_reader(), "data", options.row_names, memory)
+    if isinstance(data, io.TextIOBase):
+        data = getattr(data, "buffer", None) or io.BytesIO(data.read().encode())
+    if isinstance(data, io.IOBase) and hasattr(data, "read"):
+        o, stream = options, cast("BinaryIO", data)
+        return open_source(
+            stream, format=o.format, delimiter=o.delimiter, decimal=o.decimal, header=o.header, row_names=o.row_names,
+            encoding=o.encoding, key=o.key,
+        )  # fmt: skip
+    if is_loader(data) or isinstance(data, Iterator):
+        return batch_source(data, type(data).__name__, memory)
+    return None
+
+
+def _array_like(data: Any) -> Any:
+    """Lists, buffers and objects that turn into NumPy arrays by themselves; everything else is refused."""
+    if isinstance(data, str | bytes) or data is None:
+        _refuse(data)
+    known = any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__"))
+    if not known and not isinstance(data, Sequence | memoryview | int | float | complex | np.generic):
+        _refuse(data)
+    try:
+        return plain_array(np.asarray(data))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"The data are not a rectangular table of numbers: {error}") from error
+
+
+def _refuse(data: Any) -> NoReturn:
+    kind = type(data)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+    hint = ""
+    if hasattr(data, "fit") and hasattr(data, "get_params"):
+        hint = " A fitted estimator is accepted by report, tables, plots, project, save, summary and choose_rank."
+    elif hasattr(data, "__getitem__") and hasattr(data, "__len__"):
+        hint = " A dataset is read batch by batch: wrap it in a DataLoader, or give an iterator of batches."
+    elif hasattr(data, "get_final_froms"):
+        hint = " Execute the statement with a connection first, and give the result."
+    raise InputError(f"An object of type {name} is not a table. Give {_KNOWN}.{hint}")
+
+
+def _masked(data: Any, found: Any, mask: Any) -> Any:
+    from eckart.io.objects.cells import is_anndata, mask_places
+
+    if is_anndata(data):
+        return keep(found, mask_places(data, mask))
+    if isinstance(mask, str) and isinstance(data, str | os.PathLike):
+        from eckart.io.arrays.stored import stored_mask
+
+        place = os.fsdecode(os.fspath(data))
+        mask = stored_mask(place, "zarr" if os.path.isdir(place) else "hdf5", mask)  # noqa: PTH112
+    chosen = np.asarray(mask)
+    if chosen.dtype != bool or chosen.shape != (found.shape[1],):
+        raise InputError(
+            f"mask= is {'a name' if isinstance(mask, str) else 'an array'}, and these data have {found.shape[1]} "
+            "columns. Give as many values, true or false; names of columns of `var` are for AnnData."
+        )
+    return _chosen(found, [int(place) for place in np.flatnonzero(chosen)])
+
+
+def _chosen(found: Any, columns: Sequence[str | int]) -> Any:
+    if isinstance(found, Source | RowSource):
+        return keep(found, places_of(found, columns))
+    places = places_of(MemorySource(found, About("The array")), columns)
+    return found[:, places]

@@ -1,0 +1,67 @@
+"""How to read data: the options that `decompose`, `report`, `open_data` and the command line share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
+
+from eckart.errors import ParameterError
+from eckart.io.text.layout import TextOptions
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """None means: found out from the data."""
+
+    format: str | None = None
+    """Kind of a file, whatever its name."""
+    key: str | None = None
+    """Array of an .npz, HDF5 or Zarr file, of a group or a mapping; table or query of a database."""
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    row_names: str | None = "auto"
+    """Column that names the rows, "auto" for the first text column that can, None for no column."""
+    columns: Sequence[str | int] | None = None
+    """Names, or positions counted from 0, of the columns to keep, in this order."""
+    layer: str | None = None
+    """Layer of an AnnData object or file."""
+    mask: Any = None
+    """Columns of AnnData to keep: an array of true and false, or a boolean column of `var`."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.columns, str):
+            raise ParameterError(f"columns={self.columns!r} is one name. Give a list, such as [{self.columns!r}].")
+        self.text  # noqa: B018 - checks the delimiter and the decimal sign
+
+    @property
+    def text(self) -> TextOptions:
+        """Those of a delimited text."""
+        return TextOptions(self.delimiter, self.decimal, self.header, self.row_names, self.encoding)
+
+
+class ReadKeywords(TypedDict, total=False):
+    """The same as keyword arguments."""
+
+    format: str | None
+    key: str | None
+    delimiter: str | None
+    decimal: str | None
+    encoding: str | None
+    header: bool | None
+    row_names: str | None
+    columns: Sequence[str | int] | None
+    layer: str | None
+    mask: Any
+
+
+NAMES = tuple(field.name for field in fields(ReadOptions))
+
+
+def split_options(options: dict[str, Any]) -> tuple[ReadOptions | None, dict[str, Any]]:
+    """(reading options, the others); None where no reading option is given."""
+    reading = {name: value for name, value in options.items() if name in NAMES}
+    others = {name: value for name, value in options.items() if name not in NAMES}
+    return (ReadOptions(**reading) if reading else None), others

@@ -1,0 +1,140 @@
+"""Several files as one table: lists, patterns and folders, with the keys of hive folders (year=2024) as labels."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import About, Block, MemorySource, RowSource
+from eckart.errors import FileError
+from eckart.io.bytes import shown
+from eckart.io.columns import column_names
+from eckart.io.roles import MOST_NAMES
+
+_HIVE = re.compile(r"([^=/]+)=([^/]*)")
+
+
+@dataclass(frozen=True)
+class SeveralRows:
+    """Row sources of equal columns, one after the other."""
+
+    sources: tuple[RowSource, ...]
+    edges: tuple[int, ...]
+    about: About
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.edges[-1], self.sources[0].shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.result_type(*(source.dtype for source in self.sources)))
+
+    @property
+    def sparse(self) -> bool:
+        return self.sources[0].sparse
+
+    @property
+    def entries(self) -> int:
+        return sum(source.entries for source in self.sources)
+
+    def cuts(self) -> Sequence[int]:
+        return sorted({first + cut for first, source in zip(self.edges, self.sources, strict=False)
+                       for cut in (0, *source.cuts())})  # fmt: skip
+
+    def read(self, start: int, stop: int) -> Block:
+        pieces = []
+        for first, source in zip(self.edges, self.sources, strict=False):
+            begin, end = max(start - first, 0), min(stop - first, source.shape[0])
+            if begin < end:
+                pieces.append(source.read(begin, end).astype(self.dtype, copy=False))
+        return _stacked(pieces)
+
+    def fingerprint(self) -> dict[str, Any]:
+        found = [source.fingerprint() for source in self.sources]
+        return {"content": {"files": [one["content"] for one in found]}, "state": [one["state"] for one in found]}
+
+
+def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> Any:
+    """Sources read from `paths` as one; their columns must agree."""
+    first = sources[0]
+    for source, path in zip(sources[1:], paths[1:], strict=True):
+        if source.shape[1] != first.shape[1] or source.about.column_names != first.about.column_names:
+            raise FileError(
+                f"{shown(path)} has other columns than {shown(paths[0])}; all need the same. "
+                f"Only in one of them: {_difference(first, source)}."
+            )
+        if source.sparse != first.sparse:
+            raise FileError(f"{shown(path)} and {shown(paths[0])} are not both sparse. Convert one of them.")
+    about = _about(sources, paths, name)
+    if all(hasattr(source, "matrix") for source in sources):
+        return MemorySource(_stacked([source.matrix for source in sources]), about)
+    edges = (0, *itertools.accumulate(source.shape[0] for source in sources))
+    return SeveralRows(tuple(_as_rows(source) for source in sources), edges, about)
+
+
+def _as_rows(source: Any) -> Any:
+    from eckart.io.rows import MemoryRows
+
+    return MemoryRows(source.matrix, source.about) if hasattr(source, "matrix") else source
+
+
+def _difference(first: Any, second: Any) -> str:
+    names = set(column_names(first)) ^ set(column_names(second))
+    return ", ".join(map(repr, sorted(names)[:6])) or "none, but their order differs"
+
+
+def _stacked(pieces: Sequence[Block]) -> Block:
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    from scipy import sparse
+
+    return sparse.vstack(pieces, format="csr")
+
+
+def _about(sources: Sequence[Any], paths: Sequence[str], name: str) -> About:
+    """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
+    about: About = sources[0].about
+    total = sum(source.shape[0] for source in sources)
+    rows = labels = None
+    if total <= MOST_NAMES:
+        if all(source.about.row_names is not None for source in sources):
+            rows = tuple(itertools.chain.from_iterable(source.about.row_names for source in sources))
+        common = [key for key in about.labels if all(key in source.about.labels for source in sources)]
+        labels = {
+            key: tuple(itertools.chain.from_iterable(source.about.labels[key] for source in sources)) for key in common
+        }
+        labels |= hive_labels(paths, [source.shape[0] for source in sources])
+    notes = tuple(dict.fromkeys(note for source in sources for note in source.about.notes))
+    return replace(about, name=name, row_names=rows, labels=labels or {}, notes=notes)
+
+
+def hive_labels(paths: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[str, ...]]:
+    """Labels from folder names such as year=2024, one for each row; keys that every path has."""
+    keys = [dict(_HIVE.fullmatch(part).groups() for part in PurePath(path).parts[:-1] if _HIVE.fullmatch(part))  # type: ignore[union-attr, misc]
+            for path in paths]  # fmt: skip
+    common = [key for key in keys[0] if all(key in found for found in keys)] if keys else []
+    return {
+        key: tuple(
+            itertools.chain.from_iterable([found[key]] * count for found, count in zip(keys, counts, strict=True))
+        )
+        for key in common
+    }
+
+
+def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
+    """Files of these kinds in a folder and, where it is partitioned, in the folders below; hidden ones are left out."""
+    found = []
+    for path in sorted(Path(folder).rglob("*")):
+        inside = path.relative_to(folder).parts
+        if path.suffix.lower() in suffixes and path.is_file() and not any(part[0] in "._" for part in inside):
+            found.append(str(path))
+    return found

@@ -1,0 +1,82 @@
+"""scores = k(X, support) dual - offset, as an ONNX graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import is_sparse, to_numpy
+from eckart.errors import ParameterError
+from eckart.estimators.onnx_graph import ROWS, Graph
+from eckart.result import Decomposition
+
+
+def kernel_onnx(d: Decomposition, dtype: str) -> Any:
+    """The projection of `d` as an onnx.ModelProto."""
+    graph, name = Graph(), d.parts["kernel"]
+    if "dual" not in d.parts:
+        rows = graph.add("Div", ROWS, _length(graph, ROWS)) if name == "cosine" else ROWS
+        rows = rows if d.mean is None else graph.add("Sub", rows, graph.constant(to_numpy(d.mean)))
+        scores = graph.add("MatMul", rows, graph.constant(to_numpy(d.right)))
+    else:
+        values = ROWS if name == "precomputed" else _kernel(graph, d, name)
+        if name == "precomputed" and "pivots" in d.parts:
+            values = graph.add("Gather", values, graph.constant(d.parts["pivots"], np.int64), axis=1)
+        product = graph.add("MatMul", values, graph.constant(to_numpy(d.parts["dual"])))
+        scores = graph.add("Sub", product, graph.constant(to_numpy(d.parts["offset"])))
+    return graph.model(scores, d.columns, d.k, "kernel_pca", dtype == "float32")
+
+
+def _length(graph: Graph, rows: str) -> str:
+    """||x||, and 1 for rows of zeros."""
+    length = graph.add("Sqrt", graph.squared_lengths(rows))
+    empty = graph.add("Cast", graph.add("Equal", length, graph.constant(0.0)), to=graph.onnx.TensorProto.DOUBLE)
+    return graph.add("Add", length, empty)
+
+
+def _kernel(graph: Graph, d: Decomposition, name: str) -> str:
+    """k(x, y) for the rows x and the support y."""
+    parts = d.parts
+    support = parts["support"]
+    support = np.asarray(support.toarray() if is_sparse(support) else to_numpy(support), np.float64)
+    gamma, degree, coef0 = (float(parts[key]) for key in ("gamma", "degree", "coef0"))
+    if name == "rbf":
+        return _rbf(graph, parts, support, gamma)
+    if name == "laplacian":
+        axes = graph.constant([1], np.int64)
+        apart = graph.add("Abs", graph.add("Sub", graph.add("Unsqueeze", ROWS, axes), graph.constant(support[None])))
+        total = graph.add("ReduceSum", apart, graph.constant([2], np.int64), keepdims=0)
+        return graph.add("Exp", graph.add("Mul", total, graph.constant(-gamma)))
+    if name == "cosine":
+        lengths = np.linalg.norm(support, axis=1, keepdims=True)
+        support = support / np.where(lengths > 0, lengths, 1.0)
+        return graph.add("MatMul", graph.add("Div", ROWS, _length(graph, ROWS)), graph.constant(support.T))
+    if name not in ("linear", "poly", "sigmoid"):
+        raise ParameterError(f"The kernel {name!r} has no ONNX form. Use rbf, laplacian, poly, sigmoid or cosine.")
+    if name == "linear":
+        return graph.add("MatMul", ROWS, graph.constant(support.T))
+    # gamma is part of the matrix: as a factor of its own, runtimes would fuse it in single precision.
+    argument = graph.add("Add", graph.add("MatMul", ROWS, graph.constant(gamma * support.T)), graph.constant(coef0))
+    return graph.add("Pow", argument, graph.constant(degree)) if name == "poly" else _tanh(graph, argument)
+
+
+def _tanh(graph: Graph, argument: str) -> str:
+    """1 - 2 / (exp(2 x) + 1): runtimes have Tanh in single precision only."""
+    grown = graph.add("Exp", graph.add("Mul", argument, graph.constant(2.0)))
+    part = graph.add("Div", graph.constant(2.0), graph.add("Add", grown, graph.constant(1.0)))
+    return graph.add("Sub", graph.constant(1.0), part)
+
+
+def _rbf(graph: Graph, parts: dict[str, Any], support: np.ndarray, gamma: float) -> str:
+    """exp(-gamma ||x - y||^2), about a shift so that an offset costs no digits."""
+    rows = ROWS
+    if parts.get("shift") is not None:
+        shift = np.asarray(to_numpy(parts["shift"]), np.float64)
+        rows, support = graph.add("Sub", rows, graph.constant(shift)), support - shift
+    product = graph.add("MatMul", rows, graph.constant(-2.0 * support.T))
+    apart = graph.add("Add", product, graph.squared_lengths(rows))
+    apart = graph.add("Add", apart, graph.constant((support**2).sum(axis=1)[None]))
+    apart = graph.add("Max", apart, graph.constant(0.0))
+    values = graph.add("Exp", graph.add("Mul", apart, graph.constant(-gamma)))
+    return graph.add("Sub", values, graph.constant(1.0)) if parts.get("lowered") else values

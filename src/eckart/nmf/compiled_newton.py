@@ -1,0 +1,192 @@
+"""Newton steps of Kullback-Leibler over the stored entries of each row; `eckart.nmf.divergence` has the formulas.
+
+One pass over the entries of a row gives the slope of every coordinate. Those that can move (weight above zero, or slope
+downhill) are gathered, coordinate by coordinate in memory, and have the Hessian to themselves. Nothing of size
+entries x k is ever formed. The function releases the GIL and works on rows start..stop only.
+
+Values are assigned in loops: a slice assigned to a slice takes two seconds to compile. Divisions follow NumPy's rules:
+a test for zero would keep the loops from becoming vector instructions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eckart.engine.compiled.waiting import njit
+
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined before that, so that the
+# grouping is the same whether they were compiled a moment ago or loaded from the cache.
+_FAST = {"contract", "reassoc", "nsz"}
+_LANES = 16
+"""Gathered rows are padded to a multiple of this, so that loops along entries have no remainder."""
+_SWEEPS, _SHARE = 20, 1e-2
+"""Sweeps over one quadratic program, and the share of the first at which they end."""
+_ATTEMPTS = 4
+"""How often coordinates that were left out may come in again, where rows are solved to their end."""
+
+
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _program(hessian, rest, own, active, count, step):  # type: ignore[no-untyped-def]
+    """min over d >= -w of 1/2 d Q d + g d by coordinate descent; rest is g when called and g + Q d on return."""
+    first = 0.0
+    for a in range(count):
+        step[a] = 0.0
+    for sweep in range(_SWEEPS):
+        change = 0.0
+        for a in range(count):
+            curve, lowest = hessian[a, a], -own[active[a]]
+            new = max(step[a] - rest[a] / curve, lowest) if curve > 0.0 else lowest if rest[a] > 0.0 else step[a]
+            move = new - step[a]
+            if move != 0.0:
+                step[a] = new
+                change += move * move * curve
+                for b in range(count):
+                    rest[b] += move * hessian[a, b]
+        if sweep == 0:
+            first = change
+        if change <= _SHARE * first:
+            break
+
+
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, rest, weight):  # type: ignore[no-untyped-def]
+    """The gradient in `rest` and in the last row of `hessian`, and the Hessian, of the coordinates that can move."""
+    size = x.shape[0]
+    for a in range(count):
+        part, pull = parts[a], 0.0
+        for q in range(size):
+            pull += x[q] * inverse[q] * part[q]
+        rest[a] = costs[active[a]] + ridge * own[active[a]] - pull
+        hessian[count, a] = rest[a]
+    for a in range(count):
+        part = parts[a]
+        for q in range(size):
+            weight[q] = x[q] * inverse[q] * inverse[q] * part[q]
+        for b in range(a + 1):
+            other, total = parts[b], 0.0
+            for q in range(size):
+                total += weight[q] * other[q]
+            hessian[a, b] = total
+            hessian[b, a] = total
+        hessian[a, a] += ridge
+
+
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _advance(x, parts, count, model, inverse, active, own, costs, floor, hessian, rest, step, weight):  # type: ignore[no-untyped-def]
+    """Take the longest safe step; gives (s = -g d, what the row's sum is made of)."""
+    size = x.shape[0]
+    descent = curvature = 0.0
+    for a in range(count):
+        descent -= hessian[count, a] * step[a]
+        curvature += (rest[a] - hessian[count, a]) * step[a]
+    for q in range(size):
+        weight[q] = 0.0
+    for a in range(count):
+        part, move = parts[a], step[a]
+        for q in range(size):
+            weight[q] += move * part[q]
+    lowest = 0.0
+    for q in range(size):
+        change = weight[q] * inverse[q] if x[q] > 0.0 else 0.0
+        lowest = change if change < lowest else lowest  # noqa: FURB136  (becomes vector instructions; min does not)
+    bound = curvature - 2.0 * lowest * descent
+    length = 1.0 if 2.0 * descent >= bound else 2.0 * descent / bound
+    mass = 0.0
+    for a in range(count):
+        own[active[a]] = max(own[active[a]] + length * step[a], 0.0)
+        mass += own[active[a]] * costs[active[a]]
+    for q in range(size):
+        model[q] = max(model[q] + length * weight[q], floor)
+        inverse[q] = 1.0 / model[q]
+    return descent, mass
+
+
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
+def _survey(observed, x, columns, other, own, floor, model, inverse, pulls, totals):  # type: ignore[no-untyped-def]
+    """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
+    k = own.shape[0]
+    for t in range(k):
+        pulls[t] = 0.0
+        totals[t] = 0.0
+    for q in range(columns.shape[0]):
+        source = other[columns[q]]
+        fitted = floor
+        for t in range(k):
+            fitted += own[t] * source[t]
+        model[q] = fitted
+        inverse[q] = 1.0 / fitted
+        pull = x[q] * inverse[q]
+        for t in range(k):
+            pulls[t] += pull * source[t]
+        if observed:
+            for t in range(k):
+                totals[t] += source[t]
+
+
+@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
+def newton_rows(  # type: ignore[no-untyped-def]
+    observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, steps, tol, old, push, score, start, stop,
+    offset, new, ahead
+):  # fmt: skip
+    """Rows start..stop of a CSR matrix, which are rows offset + start.. of the factors, by at most `steps` steps.
+
+    `observed`: entries that are not stored are unknown; otherwise they are zero, and `sums` has what they cost.
+    With more than one step, a row ends when errors of its coordinates are about the share `tol` of them.
+    Returns (objective if `score`, without the part of x alone; projected gradients before the first step).
+    """
+    k = other.shape[1]
+    longest = 1
+    for i in range(start, stop):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    longest = (longest + _LANES - 1) // _LANES * _LANES
+    gathered, models, inverses, xs = np.empty((k, longest)), np.empty(longest), np.empty(longest), np.empty(longest)
+    own, costs, pulls, totals, active = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
+    hessian, rest, step, weights = np.empty((k + 1, k)), np.empty(k), np.empty(k), np.empty(longest)
+    value = violation = 0.0
+    for i in range(start, stop):
+        row, first, size = offset + i, indptr[i], indptr[i + 1] - indptr[i]
+        padded = (size + _LANES - 1) // _LANES * _LANES
+        x, model, inverse, weight = xs[:padded], models[:padded], inverses[:padded], weights[:padded]
+        columns, parts = indices[first : first + size], gathered[:, :padded]
+        for t in range(k):
+            own[t] = begin[row, t]
+        for q in range(padded):
+            x[q], model[q], inverse[q] = (data[first + q] if q < size else 0.0), 1.0, 1.0
+        for attempt in range(_ATTEMPTS):
+            _survey(observed, x, columns, other, own, floor, model, inverse, pulls, totals)
+            count, entering = 0, False
+            for t in range(k):
+                costs[t] = lasso + (totals[t] if observed else sums[t])
+                slope = pulls[t] - costs[t] - ridge * own[t]
+                if attempt == 0:
+                    violation += abs(slope) if own[t] > 0.0 else max(slope, 0.0)
+                if own[t] > 0.0 or slope > 0.0:
+                    entering |= own[t] == 0.0 and slope > tol * costs[t]
+                    active[count] = t
+                    count += 1
+            if steps == 0 or (attempt > 0 and not entering):
+                break
+            for q in range(padded):
+                source = other[columns[q] if q < size else 0]
+                for a in range(count):
+                    parts[a, q] = source[active[a]] if q < size else 0.0
+            for _ in range(steps):
+                _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, rest, weight)
+                _program(hessian, rest, own, active, count, step)
+                descent, mass = _advance(
+                    x, parts, count, model, inverse, active, own, costs, floor, hessian, rest, step, weight
+                )
+                if descent <= tol * tol * mass:
+                    break
+            if steps == 1:
+                break
+        if score:
+            for t in range(k):
+                value += own[t] * (costs[t] + 0.5 * ridge * own[t])
+            for q in range(size):
+                if x[q] > 0.0:
+                    value -= x[q] * np.log(model[q])
+        for t in range(k):
+            new[row, t] = own[t]
+            ahead[row, t] = max(own[t] + push * (own[t] - old[row, t]), 0.0)
+    return value, violation

@@ -1,0 +1,28 @@
+"""A fitted scikit-learn NMF with our numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.decomposition import NMF
+
+from eckart.errors import ParameterError
+from eckart.estimators.export import seed, with_attributes
+from eckart.nmf.options import LOSSES
+
+
+def sklearn_nmf(ours: Any) -> NMF:
+    """A fitted ``sklearn.decomposition.NMF``; its transform stops at its own tolerance."""
+    if ours.missing == "mask":
+        raise ParameterError("scikit-learn's NMF refuses missing values, and this model leaves them out.")
+    solver = "cd" if ours.beta_loss in ("frobenius", 2, 2.0) else "mu"
+    theirs = NMF(
+        n_components=ours.n_components_, init=ours.init, solver=solver, beta_loss=ours.beta_loss, tol=ours.tol,
+        max_iter=ours.max_iter, random_state=seed(ours.random_state), alpha_W=ours.alpha_W, alpha_H=ours.alpha_H,
+        l1_ratio=ours.l1_ratio,
+    )  # fmt: skip
+    names = ("components_", "reconstruction_err_", "n_components_", "n_iter_")
+    theirs = with_attributes(theirs, ours, names)
+    theirs._n_components = ours.n_components_
+    theirs._beta_loss = LOSSES.get(ours.beta_loss, ours.beta_loss)
+    return theirs

@@ -1,0 +1,104 @@
+"""PCA of an AnnData object, written back into it where single-cell tools look for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.api import decompose, project
+from eckart.arrays import to_numpy
+from eckart.errors import InputError
+from eckart.io.objects.cells import is_anndata, mask_places
+from eckart.io.open_data import open_with
+from eckart.io.read_options import ReadOptions
+from eckart.options import memory_bytes
+
+_MOST = 50
+
+
+def pca(
+    adata: Any,
+    n_comps: int | None = None,
+    *,
+    layer: str | None = None,
+    mask_var: Any = "auto",
+    zero_center: bool = True,
+    scale: bool = False,
+    key_added: str | None = None,
+    copy: bool = False,
+    dtype: str = "float32",
+    memory: str | int | None = None,
+    rng: Any = None,
+    **options: Any,
+) -> Any:
+    """Certified PCA of cells; takes the place of ``scanpy.pp.pca`` and writes what it writes.
+
+    Sparse matrices are centred and scaled without becoming dense. Backed objects are read in blocks, Dask arrays are
+    computed chunk by chunk.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Updated in place: ``obsm["X_pca"]`` (scores), ``varm["PCs"]`` (loadings, 0 for genes left out) and
+        ``uns["pca"]`` (params, variance, variance_ratio, and the certificate).
+    n_comps : int, optional
+        Number of components; 50, or one less than the shorter side where that is smaller.
+    layer : str, optional
+        Layer to use instead of X.
+    mask_var : array of bool, str, None or "auto"
+        Genes to use: an array, or a boolean column of `var`. "auto" takes "highly_variable" where there is such a
+        column, and None takes all genes.
+    zero_center : bool
+        Subtract the means; without it, a singular value decomposition.
+    scale : bool
+        Divide each gene by its standard deviation.
+    key_added : str, optional
+        Write to ``obsm[key_added]``, ``varm[key_added]`` and ``uns[key_added]`` instead.
+    copy : bool
+        Return a changed copy, and leave `adata` as it is.
+    dtype : str
+        Of the scores.
+    memory : str or int, optional
+        Working memory allowed in addition to the data, such as "2GB".
+    rng : int or numpy.random.Generator, optional
+        Seed of the random start.
+    **options
+        Further options of `decompose`, such as `tol`, `executor` or `device`.
+
+    Returns
+    -------
+    AnnData or None
+        The copy, if one was asked for.
+    """
+    if not is_anndata(adata):
+        raise InputError(f"Expected an AnnData object, and got {type(adata).__name__}. Use eckart.decompose instead.")
+    adata = adata.copy() if copy else adata
+    if isinstance(mask_var, str) and mask_var == "auto":
+        mask_var = "highly_variable" if "highly_variable" in adata.var else None
+    source = open_with(adata, ReadOptions(layer=layer, mask=mask_var), memory=memory_bytes(memory))
+    most = min(source.shape) - 1
+    k = min(_MOST, most) if n_comps is None else n_comps
+    d = decompose(source, "pca" if zero_center else "svd", k=k, scale=scale, memory=memory, rng=rng, **options)
+    scores = to_numpy(project(d, source))
+    places = list(range(adata.n_vars)) if mask_var is None else mask_places(adata, mask_var)
+    loadings = np.zeros((adata.n_vars, d.k))
+    loadings[places] = to_numpy(d.right)
+    variance = to_numpy(d.variances) if zero_center else scores.var(axis=0, ddof=1)
+    ratio = to_numpy(d.shares)
+    scores_key, loadings_key, key = ("X_pca", "PCs", "pca") if key_added is None else (key_added,) * 3
+    adata.obsm[scores_key] = scores.astype(dtype)
+    adata.varm[loadings_key] = loadings
+    params: dict[str, Any] = {"zero_center": zero_center, "scale": scale, "use_highly_variable": mask_var is not None}
+    params |= {} if layer is None else {"layer": layer}
+    params |= {"mask_var": mask_var} if isinstance(mask_var, str) else {}
+    adata.uns[key] = {
+        "params": params,
+        "variance": np.asarray(variance, float),
+        "variance_ratio": np.asarray(ratio, float),
+    }
+    if d.certificate is not None:
+        adata.uns[key]["certificate"] = {
+            "explained": np.asarray(d.certificate.explained), "lower": d.certificate.lower, "upper": d.certificate.upper
+        }  # fmt: skip
+    return adata if copy else None

@@ -1,0 +1,66 @@
+"""Documentation uses plain field words: no archaic or private expression occurs in the prose of any page."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+
+# Each pattern with the words to use instead.
+REPLACED = {
+    r"foret(?:ell|ells|elling|old)": "predict, impute",
+    r"mend(?:s|ed|ing)?": "fix, correct, recompute, refine",
+    r"goes on|gone on": "continues, resumes",
+    r"at hand": "available, stored",
+    r"(?:by|for) (?:itself|themselves)": "separately, independently, automatically",
+    r"beside": "in addition to, next to, compared with",
+    r"with(?:out)? a word|(?:is|are) said|sa(?:y|ys|id) so|told": "with a message, reports, by default",
+    r"in vain|no wish": "wasted, discarded; not an explicit choice",
+    r"(?<!there )is no (?!longer|more|less|better|worse|larger|smaller|nearer|closer)": "is not a",
+    r"(?:is|are|exactly|equally|more|most) alike": "similar, equal",
+    r"carries|(?:axis|axes|components?) (?:carry|holds?)": "explains, contains",
+    r"(?:row|column) rules": "dominates",
+    r"host looks": "checks",
+    r"(?:a|one|each|every|another|per|first|last|single|more) read(?= of| over|[.,;:)]| \|)|\d reads|reads of": "pass",
+    r"same text serves": "the same code serves",
+    r"(?:is|are) let": "until stopped",
+}
+# 'axis' is for plots and geometry; elsewhere it is explained once, as "component (axis)".
+AXIS = r"(?<!\()(?<![xy][ -])(?<!half-)(?<!matplotlib )(?:axis|axes)"
+GEOMETRY = ("docs/course", "docs/worked")
+
+
+def prose(text: str) -> list[str]:
+    """Paragraphs on one line each, without code blocks, code spans, formulas and link targets."""
+    text = re.sub(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$", "\n\n", text, flags=re.MULTILINE | re.DOTALL)
+    for pattern in (r"\$\$.*?\$\$", r"`[^`]*`", r"\$[^$\n]*(?:\n[^$\n]*)?\$"):
+        text = re.sub(pattern, "", text, flags=re.DOTALL)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text)]
+
+
+def findings(text: str, patterns: dict[str, str]) -> list[str]:
+    """Each expression to be replaced, what to use instead, and the words around it."""
+    return [
+        f"{match.group(0)!r}, use {better}: ...{paragraph[max(match.start() - 40, 0) : match.end() + 40]}..."
+        for paragraph in prose(text)
+        for pattern, better in patterns.items()
+        for match in re.finditer(rf"\b(?:{pattern})\b", paragraph, re.IGNORECASE)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_use_the_words_of_the_field(page: Path) -> None:
+    geometry = page.relative_to(ROOT).as_posix().startswith(GEOMETRY)
+    patterns = REPLACED if geometry else {**REPLACED, AXIS: "component"}
+    assert not findings(page.read_text(encoding="utf-8"), patterns)
+
+
+def test_code_formulas_and_links_are_not_prose() -> None:
+    page = "Beside `mended`, $told$ and [text](in/vain.md) at\nhand\n```\nforetold\n```\n"
+    assert {finding.split(",")[0] for finding in findings(page, REPLACED)} == {"'Beside'", "'at hand'"}

@@ -1,0 +1,267 @@
+"""Every kind of source by the one opener: the same values as NumPy, names kept, unknown objects refused at once."""
+
+from __future__ import annotations
+
+import collections
+import io
+import sqlite3
+from pathlib import Path
+
+import dask.array as da
+import h5py
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+import zarr
+
+import eckart as ek
+from eckart.errors import EckartError, FileError, InputError, ParameterError
+
+NAMES = ["a", "b", "c", "d"]
+X = np.random.default_rng(5).normal(size=(60, 4)) * [3, 2, 1, 0.5] + [1, 2, 3, 4]
+WANTED = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[:2]
+FRAME = pd.DataFrame(X, columns=NAMES)
+TABLE = pa.table({name: X[:, j] for j, name in enumerate(NAMES)})
+
+
+class Capsule:
+    """Nothing but the Arrow PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+class Interchange:
+    """Nothing but the data frame interchange protocol."""
+
+    def __dataframe__(self, **options):
+        return TABLE.__dataframe__(**options)
+
+
+class ArrayLike:
+    def __array__(self, dtype=None, copy=None):
+        return X
+
+
+def batches(size=7):
+    return (X[start : start + size] for start in range(0, 60, size))
+
+
+def fixed_lists():
+    return pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 4)})
+
+
+NAMED = {
+    "pandas": lambda: FRAME,
+    "polars": lambda: pl.DataFrame(X, schema=NAMES),
+    "polars lazy": lambda: pl.LazyFrame(X, schema=NAMES),
+    "narwhals": lambda: nw.from_native(pl.DataFrame(X, schema=NAMES)),
+    "narwhals lazy": lambda: nw.from_native(pl.LazyFrame(X, schema=NAMES)),
+    "arrow table": lambda: TABLE,
+    "arrow batch": lambda: TABLE.to_batches()[0],
+    "arrow reader": lambda: TABLE.to_reader(7),
+    "capsule": Capsule,
+    "interchange": Interchange,
+    "dict of arrays": lambda: {name: X[:, j] for j, name in enumerate(NAMES)},
+    "dict of lists": lambda: {name: X[:, j].tolist() for j, name in enumerate(NAMES)},
+    "dict of series": lambda: {name: FRAME[name] for name in NAMES},
+    "list of dicts": lambda: [dict(zip(NAMES, row, strict=True)) for row in X.tolist()],
+    "generator of dicts": lambda: (dict(zip(NAMES, row, strict=True)) for row in X.tolist()),
+    "generator of frames": lambda: (FRAME[start : start + 9] for start in range(0, 60, 9)),
+    "text file": lambda: io.StringIO(FRAME.to_csv(index=False)),
+    "binary file": lambda: io.BytesIO(FRAME.to_csv(index=False).encode()),
+}
+PLAIN = {
+    "array": lambda: X,
+    "list": X.tolist,
+    "list of arrays": lambda: list(X),
+    "deque": lambda: collections.deque(X.tolist()),
+    "memoryview": lambda: memoryview(X),
+    "array-like": ArrayLike,
+    "csr": lambda: sp.csr_array(X),
+    "generator of batches": batches,
+    "generator of rows": lambda: iter(X),
+    "generator of pairs": lambda: ((block, None) for block in batches()),
+    "generator of CSR": lambda: (sp.csr_array(block) for block in batches()),
+    "dict of one array": lambda: {"X": X},
+    "polars array column": lambda: pl.DataFrame({"e": pl.Series(X.tolist(), dtype=pl.Array(pl.Float64, 4))}),
+    "arrow fixed lists": fixed_lists,
+    "reader of fixed lists": lambda: fixed_lists().to_reader(11),
+    "dask": lambda: da.from_array(X, chunks=(20, 4)),
+}
+
+
+@pytest.mark.parametrize("kind", [*NAMED, *PLAIN])
+def test_values_are_those_of_the_array(kind):
+    make = (NAMED | PLAIN)[kind]
+    np.testing.assert_allclose(ek.decompose(make(), k=2).values, WANTED, rtol=1e-12)
+    pca = ek.PCA(2).fit(make())
+    np.testing.assert_allclose(pca.singular_values_, WANTED, rtol=1e-12)
+    if kind in NAMED:
+        assert ek.decompose(make(), k=2).column_names == tuple(NAMES)
+        assert list(pca.feature_names_in_) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (object(), "type object"),
+        (None, "type NoneType"),
+        ({1, 2}, "type set"),
+        (lambda: 0, "type function"),
+        (b"abc", "type bytes"),
+        (FRAME.groupby("a"), "pandas.DataFrameGroupBy"),
+        (FRAME["a"], "one column"),
+        (pl.Series([1.0]), "one column"),
+        (ek.PCA(2), "fitted estimator is accepted by"),
+        (iter([]), "no rows"),
+        (iter([X[:, :3], X]), "equal width"),
+        (iter([X.astype(np.float32), X]), "one dtype"),
+        ({"X": X, "y": X}, r"key="),
+        ({"a": 1.0}, "single values"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, "different lengths"),
+        ([{"a": 1.0}, 3], "dicts"),
+        (pl.DataFrame({"e": X.tolist()}), "no column of numbers"),
+    ],
+)
+def test_what_is_not_a_table_is_refused_by_name(given, message):
+    with pytest.raises(InputError, match=message):
+        ek.decompose(given, k=1)
+
+
+def test_array_columns_beside_others():
+    """Embeddings become one column for each place; a missing one is missing in all of them."""
+    frame = pl.DataFrame({"x": [1.0, 2.0, 4.0], "e": pl.Series([[1, 2], None, [3, 5]], dtype=pl.Array(pl.Int64, 2))})
+    for given in (frame, frame.to_arrow().to_reader(), frame.lazy()):
+        source = ek.open_data(given)
+        assert source.about.column_names == ("x", "e[0]", "e[1]")
+        np.testing.assert_array_equal(source.matrix, [[1, 1, 2], [2, np.nan, np.nan], [4, 3, 5]])
+
+
+def test_texts_name_and_label_rows():
+    table = {"n": ["u", "v", "w"], "kind": ["p", "q", "p"], "x": [1.0, 2.0, 4.0], "y": [0, 1, 0]}
+    for given in (table, pa.table(table).to_reader(), pl.LazyFrame(table), pd.DataFrame(table)):
+        about = ek.open_data(given).about
+        assert (about.row_names, about.labels["kind"], about.column_names) == (
+            ("u", "v", "w"),
+            ("p", "q", "p"),
+            ("x", "y"),
+        )
+    assert ek.open_data(table, row_names=None).about.row_names is None
+    by_index = ek.open_data(pd.DataFrame(table).set_index(["kind", "n"])).about.row_names
+    assert by_index == ("p u", "q v", "p w")
+
+
+def test_records_that_lack_keys_have_missing_values():
+    found = ek.open_data([{"a": 1}, {"a": 2, "b": 0.5}])
+    np.testing.assert_array_equal(found.matrix, [[1, np.nan], [2, 0.5]])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "mixed"])
+def test_lists_patterns_and_folders(tmp_path: Path, kind):
+    paths = []
+    for i in range(3):
+        suffix = "csv" if kind == "csv" or (kind == "mixed" and i == 1) else "parquet"
+        path = tmp_path / f"part{i}.{suffix}"
+        part = FRAME[20 * i : 20 * i + 20].assign(kind=f"k{i}")
+        part.to_csv(path, index=False) if suffix == "csv" else part.to_parquet(path, index=False)
+        paths.append(path)
+    for given in [paths, list(map(str, paths)), str(tmp_path / "part*")] + ([tmp_path] if kind == "parquet" else []):
+        d = ek.decompose(given, k=2)
+        np.testing.assert_allclose(d.values, WANTED, rtol=1e-12)
+        assert ek.open_data(given).about.labels["kind"] == ("k0",) * 20 + ("k1",) * 20 + ("k2",) * 20
+    pd.DataFrame({"z": [1.0]}).to_csv(tmp_path / "other.csv")
+    with pytest.raises(FileError, match="other columns"):
+        ek.decompose([paths[0], tmp_path / "other.csv"], k=1)
+
+
+def test_hive_folders(tmp_path: Path):
+    ds.write_dataset(TABLE.append_column("year", pa.array([2020, 2021, 2022] * 20)), tmp_path / "t", format="parquet",
+                     partitioning=ds.partitioning(pa.schema([("year", pa.int64())]), flavor="hive"))  # fmt: skip
+    source = ek.open_data(tmp_path / "t")
+    assert collections.Counter(source.about.labels["year"]) == {"2020": 20, "2021": 20, "2022": 20}
+    np.testing.assert_allclose(ek.decompose(tmp_path / "t", k=2).values, WANTED, rtol=1e-12)
+    np.testing.assert_allclose(ek.decompose(ds.dataset(tmp_path / "t"), k=2).values, WANTED, rtol=1e-12)
+
+
+def test_stored_arrays_and_groups_by_key(tmp_path: Path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["m"] = X
+        file["g/deep"] = X
+        file["g/other"] = X[:, :2]
+        for given, key in ((file["m"], None), (file, "m"), (file["g"], "deep")):
+            np.testing.assert_allclose(ek.decompose(given, k=2, key=key).values, WANTED, rtol=1e-12)
+        with pytest.raises(EckartError, match="key="):
+            ek.decompose(file["g"], k=2)
+    for store in (zarr.storage.MemoryStore(), tmp_path / "x.zarr"):
+        group = zarr.open_group(store, mode="w")
+        group.create_array("m", shape=X.shape, dtype=float, chunks=(20, 4))[:] = X
+        for given in (group["m"], group):
+            np.testing.assert_allclose(ek.decompose(given, k=2).values, WANTED, rtol=1e-12)
+        np.testing.assert_allclose(ek.decompose(group["m"], k=2, stream=True).values, WANTED, rtol=1e-12)
+
+
+def test_reading_options_are_arguments(tmp_path: Path):
+    text = "n;u;v;w\n" + "".join(f"r{i};{i},5;{i * i % 11};{i % 3}\n" for i in range(9))
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode("utf-16"))
+    d = ek.decompose(path, k=1, delimiter=";", decimal=",", encoding="utf-16", columns=["w", "u"])
+    assert d.column_names == ("w", "u")
+    assert ek.plan(path, k=1, decimal=",", encoding="utf-16", columns=[0]).columns == 1
+    np.savez(tmp_path / "x.npz", first=X, second=X[:, :2])
+    with pytest.raises(EckartError, match=r"open_data\(X, key="):
+        ek.PCA(1).fit(tmp_path / "x.npz")
+    assert ek.PCA(1).fit(ek.open_data(tmp_path / "x.npz", key="second")).n_features_in_ == 2
+    assert ek.decompose(tmp_path / "x.npz", "cur", k=1, key="second").columns == 2
+    with pytest.raises(ParameterError, match=r"did you mean 'u'|has no column 'uu'"):
+        ek.decompose(path, k=1, encoding="utf-16", columns=["uu"])
+    with pytest.raises(ParameterError, match="Give a list"):
+        ek.decompose(path, k=1, columns="u")
+
+
+def test_a_stream_beyond_memory_is_kept_on_disk_and_gives_the_same_bits(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("ECKART_SPOOL", str(tmp_path))
+    rng = np.random.default_rng(0)
+    table = pa.table({f"x{j}": rng.normal(size=30_000) * (j + 1) for j in range(8)})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=3000)
+    source = ek.open_data(table.to_reader(1000), memory="4MB")
+    assert source.shape == (30_000, 8)
+    assert list(tmp_path.glob("eckart-*/rows.npy"))
+    d = ek.decompose(source, k=3, memory="4MB")
+    wanted = ek.decompose(tmp_path / "x.parquet", k=3, memory="4MB", stream=True)
+    np.testing.assert_allclose(d.values, wanted.values, rtol=1e-14)
+    assert "temporary file" in " ".join(source.about.decided)
+    del source, d
+    assert not list(tmp_path.glob("eckart-*/rows.npy"))
+    broken = pa.RecordBatchReader.from_batches(table.schema, _breaking(table))
+    with pytest.raises(InputError, match=r"after 30,000 rows: .*the server went away"):
+        ek.open_data(broken, memory="4MB")
+    assert not list(tmp_path.glob("eckart-*/rows.npy"))
+
+
+def _breaking(table):
+    yield from table.to_batches(1000)
+    raise OSError("the server went away")
+
+
+def test_cursors(tmp_path: Path):
+    connection = sqlite3.connect(tmp_path / "x.sqlite")
+    FRAME.to_sql("s", connection, index=False)
+    connection.execute("create table whole as select null as gap, 1 as x, 'u' as t from s limit 0")
+    connection.executemany("insert into whole values (?, ?, ?)", [(None, 1, "u"), (2.5, 3.25, "v"), (7, 2, "w")])
+    connection.commit()
+    np.testing.assert_allclose(ek.decompose(connection.execute("select * from s"), k=2).values, WANTED, rtol=1e-12)
+    source = ek.open_data(connection.execute("select * from whole"))
+    np.testing.assert_array_equal(source.matrix, [[np.nan, 1], [2.5, 3.25], [7, 2]])
+    assert source.about.row_names == ("u", "v", "w")
+    with pytest.raises(InputError, match="no rows"):
+        ek.open_data(connection.execute("select * from s where a > 1e9"))
+    with pytest.raises(InputError, match="no result"):
+        ek.open_data(connection.cursor())
+    connection.close()

@@ -1,0 +1,108 @@
+"""AnnData objects and files: layers, masks, names, results written back, and the same numbers as NumPy."""
+
+from __future__ import annotations
+
+import dask.array as da
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import eckart as ek
+from eckart.errors import InputError, ParameterError
+
+CELLS, GENES = 90, 25
+COUNTS = np.random.default_rng(2).poisson(1.5, (CELLS, GENES)).astype(np.float64)
+LOGS = np.log1p(COUNTS)
+VARIABLE = np.arange(GENES) % 3 > 0
+
+
+def exact(table, k=5, scale=False):
+    table = table - table.mean(axis=0)
+    table = table / table.std(axis=0, ddof=1) if scale else table
+    return np.linalg.svd(table, compute_uv=False)[:k] ** 2 / (len(table) - 1)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """An .h5ad file written by h5py, its names as strings (obs) and as nullable strings of pandas 3 (var)."""
+    path = tmp_path_factory.mktemp("cells") / "cells.h5ad"
+    with h5py.File(path, "w") as root:
+        for place, matrix in (("X", sparse.csr_matrix(LOGS)), ("layers/counts", sparse.csr_matrix(COUNTS))):
+            group = root.create_group(place)
+            group.attrs.update({"encoding-type": "csr_matrix", "shape": (CELLS, GENES)})
+            for part in ("data", "indices", "indptr"):
+                group[part] = getattr(matrix, part)
+        obs, var = root.create_group("obs"), root.create_group("var")
+        obs.attrs["_index"] = var.attrs["_index"] = "_index"
+        obs["_index"] = [f"cell{i}" for i in range(CELLS)]
+        names = var.create_group("_index")
+        names.attrs["encoding-type"] = "nullable-string-array"
+        names["values"], names["mask"] = [f"gene{j}" for j in range(GENES)], np.zeros(GENES, bool)
+        var["highly_variable"] = VARIABLE
+    return path
+
+
+def test_layers_of_a_file_keep_their_names(file):
+    d = ek.decompose(file, k=5, layer="counts", mask="highly_variable")
+    np.testing.assert_allclose(d.variances, exact(COUNTS[:, VARIABLE]), rtol=1e-10)
+    assert d.column_names == tuple(f"gene{j}" for j in np.flatnonzero(VARIABLE))
+    assert d.row_names is not None
+    assert d.row_names[:2] == ("cell0", "cell1")
+    np.testing.assert_allclose(ek.decompose(file, k=5).variances, exact(LOGS), rtol=1e-10)
+    with pytest.raises(ParameterError, match=r"no column 'variable' in var. It has .*'highly_variable'"):
+        ek.decompose(file, k=2, mask="variable")
+    with pytest.raises(ParameterError, match="holds no 'layers/raw'"):
+        ek.decompose(file, k=2, layer="raw")
+
+
+@pytest.fixture
+def adata():
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed; version 0.12 needs pandas < 3")
+    var = pd.DataFrame({"highly_variable": VARIABLE}, index=[f"gene{j}" for j in range(GENES)])
+    obs = pd.DataFrame({"kind": pd.Categorical(["t", "b"] * 45)}, index=[f"cell{i}" for i in range(CELLS)])
+    return anndata.AnnData(sparse.csr_matrix(LOGS), obs, var, layers={"counts": sparse.csr_matrix(COUNTS)})
+
+
+def test_pca_is_written_back(adata):
+    assert ek.single_cell.pca(adata, 5) is None
+    chosen = LOGS[:, VARIABLE]
+    np.testing.assert_allclose(adata.uns["pca"]["variance"], exact(chosen), rtol=1e-10)
+    total = chosen.var(axis=0, ddof=1).sum()
+    np.testing.assert_allclose(adata.uns["pca"]["variance_ratio"], exact(chosen) / total, rtol=1e-10)
+    loadings = adata.varm["PCs"]
+    assert loadings.shape == (GENES, 5)
+    assert not loadings[~VARIABLE].any()
+    np.testing.assert_allclose(adata.obsm["X_pca"], (chosen - chosen.mean(axis=0)) @ loadings[VARIABLE], atol=1e-5)
+    assert adata.obsm["X_pca"].dtype == np.float32
+    low, high = adata.uns["pca"]["certificate"]["explained"]
+    assert low <= exact(chosen).sum() / total * (1 + 1e-12) <= high * (1 + 1e-11)
+
+
+def test_layers_scaling_keys_and_copies(adata):
+    other = ek.single_cell.pca(adata, 4, layer="counts", mask_var=None, scale=True, key_added="scaled", copy=True)
+    assert "scaled" not in adata.obsm
+    np.testing.assert_allclose(other.uns["scaled"]["variance"], exact(COUNTS, 4, scale=True), rtol=1e-10)
+    ek.single_cell.pca(adata, 4, zero_center=False, mask_var=None)
+    wanted = np.linalg.svd(LOGS, full_matrices=False)
+    np.testing.assert_allclose(abs(adata.obsm["X_pca"]), abs(wanted[0][:, :4] * wanted[1][:4]), atol=1e-4)
+
+
+def test_dask_chunks_that_are_sparse(adata):
+    adata.X = da.from_array(LOGS, chunks=(30, -1)).map_blocks(sparse.csr_matrix)
+    ek.single_cell.pca(adata, 5, scale=True, mask_var=None)
+    np.testing.assert_allclose(adata.uns["pca"]["variance"], exact(LOGS, scale=True), rtol=1e-10)
+
+
+def test_objects_are_opened_at_once_with_their_names(adata):
+    source = ek.open_data(adata, layer="counts")
+    assert source.about.column_names == tuple(adata.var_names)
+    assert source.about.labels["kind"][:2] == ("t", "b")
+    assert ek.decompose(adata, k=2, mask=VARIABLE).columns == VARIABLE.sum()
+    for options, message in (({"layer": "raw"}, "no layer 'raw'"), ({"mask": "gone"}, "no column 'gone'"),
+                             ({"key": "obsm/umap"}, "no 'obsm/umap'"), ({"mask": [True]}, "25 values")):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            ek.decompose(adata, k=2, **options)
+    with pytest.raises(InputError, match="ndarray"):
+        ek.single_cell.pca(LOGS)

@@ -63,6 +63,8 @@ FOUND = {
     '"columns": 8, "method": "svd", "storage": "csr blocks", "solver": "lanczos", "k": 2}',
     "rows of weight zero overflow": '{"family": "denormal entries", "seed": 902100084116, "rows": 3, "columns": 10, '
     '"method": "svd", "storage": "blocks", "weights": "integers"}',
+    "samples of rows without weight": '{"family": "noise of all sizes", "seed": 81006425, "rows": 18, "columns": 44, '
+    '"storage": "csr blocks", "solver": "lanczos", "k": 18, "weights": "integers", "scale": true}',
     "large constant columns": '{"family": "noise of all sizes", "seed": 902100050920, "rows": 2, "columns": 3, '
     '"storage": "memmap", "solver": "gram", "k": 2}',
     "singular values of a scaled table": '{"family": "offsets of rows", "seed": 51500012294, "rows": 41, '

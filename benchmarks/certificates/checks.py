@@ -242,11 +242,11 @@ def sine_excess(right: np.ndarray, bound: float, truth: Reference, *, smallest: 
     lacking = inside - basis @ (basis.T @ inside)
     foreign = vectors[:, after].T @ basis
     if wide and np.all(np.abs(values[:k]) > tie):
-        # The reference knows the long vectors of tiny values badly; they count as part of what lies outside.
-        known = np.linalg.qr(vectors[:, np.abs(values) > 1e-9 * largest].astype(float))[0]
+        # A long vector A^T u / s of the reference holds others by u s_1 / s: those after the cut, whose values may be
+        # tiny, are known better as what is orthogonal to those up to it. QR keeps the vectors of large values.
+        kept = vectors[:, ~after].astype(float)
+        known = np.linalg.qr(kept[:, ::-1] if smallest else kept)[0]
         foreign = basis - known @ (known.T @ basis)
-        sure = after & (np.abs(values) > 1e-9 * largest)
-        foreign = np.vstack([vectors[:, sure].T @ basis, foreign])
     worst = -1.0
     for part, cut in ((lacking, int(np.sum(before))), (foreign, len(values) - int(np.sum(after)))):
         if part.size:

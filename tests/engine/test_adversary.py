@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 import eckart as ek
 from benchmarks.certificates import planted, reference
 from benchmarks.certificates.breaks import SMALL
-from benchmarks.certificates.checks import ALLOWED, axes_statements, judge
+from benchmarks.certificates.checks import ALLOWED, axes_statements, judge, sine_excess
 from benchmarks.certificates.families import FAMILIES
 from benchmarks.certificates.methods import missing_share
 from benchmarks.certificates.options import OTHERS, Options, draw, parse, table_of
@@ -59,6 +59,18 @@ FOUND = {
     '"dtype": "float32", "method": "nmf", "k": 8, "rng": 1407242734}',
     "points close together": '{"family": "nearly constant columns", "seed": 7770010002526, "rows": 43, "columns": 16, '
     '"method": "kernel_pca", "solver": "lanczos", "rng": 1836051264, "extra": "rbf"}',
+    "sparse rows scaled and then read in blocks": '{"family": "denormal entries", "seed": 51500062336, "rows": 2, '
+    '"columns": 8, "method": "svd", "storage": "csr blocks", "solver": "lanczos", "k": 2}',
+    "rows of weight zero overflow": '{"family": "denormal entries", "seed": 902100084116, "rows": 3, "columns": 10, '
+    '"method": "svd", "storage": "blocks", "weights": "integers"}',
+    "samples of rows without weight": '{"family": "noise of all sizes", "seed": 81006425, "rows": 18, "columns": 44, '
+    '"storage": "csr blocks", "solver": "lanczos", "k": 18, "weights": "integers", "scale": true}',
+    "large constant columns": '{"family": "noise of all sizes", "seed": 902100050920, "rows": 2, "columns": 3, '
+    '"storage": "memmap", "solver": "gram", "k": 2}',
+    "singular values of a scaled table": '{"family": "offsets of rows", "seed": 51500012294, "rows": 41, '
+    '"columns": 18, "dtype": "float32", "method": "nmf", "k": 6, "rng": 435122778}',
+    "long vectors of the reference": '{"family": "empty rows and columns", "seed": 51500072812, "rows": 66, '
+    '"columns": 51, "ask": "boundary", "k": 2, "weights": "extreme", "rng": 1515044998}',
 }
 """Cases that sweeps have found, by their cause."""
 
@@ -147,6 +159,18 @@ def test_a_false_statement_is_found(name):
     assert max(honest.values()) <= ALLOWED
     found = axes_statements(replace(d, certificate=TAMPERED[name](d.certificate)), truth, options)
     assert found[name] > ALLOWED
+
+
+def test_a_false_angle_of_long_vectors_is_found():
+    """More columns than rows, and values down to 1e-9 of the first: the angle of 1e-10 is found, no other is seen."""
+    rng = np.random.default_rng(8)
+    left, right = (np.linalg.qr(rng.standard_normal((size, 12)))[0] for size in (12, 30))
+    table = left * 10.0 ** -np.linspace(0, 9, 12) @ right.T
+    truth, d = reference.extended(table), ek.decompose(table, "svd", k=3)
+    assert sine_excess(d.right, 0.0, truth, smallest=False) < 1e-14
+    beyond = truth.right[:, 5].astype(float)
+    turned = np.column_stack([d.right[:, :2], d.right[:, 2] + 1e-10 * beyond])
+    assert sine_excess(turned, 0.0, truth, smallest=False) == pytest.approx(1e-10, rel=1e-3)
 
 
 def test_equal_values_must_share_a_group():

@@ -24,6 +24,9 @@ def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certific
         best = min(1.0, float(upper @ upper) / table.squared_norm * (1.0 + 1e-13))
         if fitted.svd.k == k:  # type: ignore[union-attr]
             best = min(best, known.explained[1])
+        # The axes are those of the scaled table; outward by one unit, because subnormal numbers are rounded.
+        lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
+        upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
     word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
     word += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."

@@ -22,7 +22,7 @@ from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.reading import Reading, ahead
 from eckart.engine.blocks.source import RowSource
-from eckart.engine.blocks.task import BlockTask, Task, View, add_parts
+from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import Survey, of_powers
@@ -146,13 +146,15 @@ class StackedBlocks:
         return _stack([block[:, index] for _, block in self.read_all()])
 
     def sample(self, count: int = 64) -> np.ndarray:
-        """Some rows of the first and of the last block, prepared, in float64."""
-        spans = sorted({(self.edges[0], self.edges[1]), (self.edges[-2], self.edges[-1])})
-        samples = []
-        for start, end in spans:
-            stop = min(end, start + max(count, 4096))
-            samples.append(self._block(self.source.read(start, stop), start, stop).sample(max(2, count // len(spans))))
-        return np.concatenate(samples)
+        """Some rows that count, of the first and of the last block, prepared but for their weights, in float64."""
+        spans = sorted((a, min(b, a + max(count, 4096))) for a, b in {self.edges[:2], self.edges[-2:]})
+        if self.weights is not None:
+            first = int(np.argmax(self.weights > 0.0))
+            spans = [span for span in spans if self.weights[slice(*span)].any()] or [(first, first + 1)]
+        plain = replace(self, views=tuple(view for view in self.views if not view.by_row), weights=None)
+        found = [self._counted(self.source.read(*span), *span) for span in spans]
+        blocks = (plain._block(rows, 0, rows.shape[0]) for rows in found)
+        return np.concatenate([block.sample(max(2, count // len(spans))) for block in blocks])
 
     def blocks(self, start: int, stop: int, size: int | None = None) -> Iterator[tuple[int, Array]]:
         """(first row, prepared block) for the rows start..stop."""
@@ -370,17 +372,18 @@ class StackedBlocks:
 
     def _block(self, matrix: Any, start: int, stop: int) -> RowBlocks:
         """Rows start..stop as every other matrix in memory."""
-        precision = str(self.source.dtype)
+        precision, scaled = str(self.source.dtype), np.any(self.exponent)
+        if is_sparse(matrix):
+            check_sparse(matrix)  # compiled loops follow its indices
+            matrix = as_csr(matrix)
+        if scaled:
+            matrix = counted_only(matrix, self.weights, start, stop)
         if is_csr(matrix):
-            if is_sparse(matrix):
-                check_sparse(matrix)  # compiled loops follow its indices
-                matrix = as_csr(matrix)
-            if np.any(self.exponent):
+            if scaled:
                 matrix = backend_of(matrix).csr.times_power_of_two(matrix, self.exponent)
             block = RowBlocks(matrix, precision=precision, workers=self.workers)
         else:
-            dtype = getattr(namespace(matrix), precision)
-            steps = (Convert(dtype, self.exponent),)
+            steps = (Convert(getattr(namespace(matrix), precision), self.exponent),)
             block = RowBlocks(matrix, precision=precision, steps=steps, workers=self.workers)
         block = replace(block, counter=self.reading.counter)
         for view in self.views:

@@ -8,9 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from eckart.arrays import astype, from_numpy, is_numpy, namespace
+from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.blocks.checkpoint import key_of
 from eckart.engine.measured import measured_rows
 from eckart.engine.operator import to_power
+from eckart.engine.prepare import ScaleRows
 from eckart.engine.rows import RowBlocks
 
 
@@ -85,3 +87,13 @@ def add_parts(total: list[np.ndarray], part: list[np.ndarray], _start: int) -> l
     for sum_, array in zip(total, part, strict=True):
         np.add(sum_, array, out=sum_)
     return total
+
+
+def counted_only(matrix: Any, weights: np.ndarray | None, start: int, stop: int) -> Any:
+    """The rows start..stop, with zeros for those of weight 0: powers of two that suit the others may overflow them."""
+    counted = None if weights is None else weights[start:stop] > 0.0
+    if counted is None or counted.all():
+        return matrix
+    if is_csr(matrix):
+        return backend_of(matrix).csr.scale_rows(matrix, counted)
+    return ScaleRows(from_numpy(counted, matrix)).apply(0, matrix)

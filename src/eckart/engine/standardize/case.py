@@ -24,6 +24,8 @@ from eckart.engine.transformed import Centered, Scaled, Wrapped
 Given = RowBlocks | StackedBlocks
 RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
 """Sums of squares of columns whose products neither overflow nor lose digits."""
+_SMALL = -60
+"""Logarithm of the size of constant columns beside others that are out of range."""
 AMPLIFIED = 4e4
 """Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
 
@@ -135,19 +137,24 @@ class Case:
         """Whether sums of squares that are not zero are not well within the range of the products."""
         low, high = RANGE[self.precision]
         outside = ~((low < moments.raw) & (moments.raw < high))
-        if not self.scale and low < moments.raw.max(initial=0.0) < high:
+        if not self.scale and low < np.delete(moments.raw, moments.constant).max(initial=0.0) < high:
             return False
         found = np.setdiff1d(np.flatnonzero(outside), moments.constant)
         return bool(found.size and (self._given.constant_columns(found).size < found.size or not self.center))
 
     def _take_exponents(self) -> bool:
-        """The power of two for all columns, or for each that is scaled, from the largest entry; whether it is new."""
+        """The power of two for all columns, or for each that is scaled, from the largest entry; whether it is new.
+
+        Constant columns are zero once they are centred, and must not decide: they get one that makes them small.
+        """
         largest, precision = self._given.largest_of_columns(), str(self._given.precision)
         if self.scale:
             exponents = safe_exponents(largest, precision)
         else:
-            unit = safe_exponent(float(largest.max(initial=0.0)), precision)
+            constant = self._given.constant_columns(np.arange(len(largest))) if self.center else np.zeros(0, int)
+            unit = safe_exponent(float(np.delete(largest, constant).max(initial=0.0)), precision)
             exponents = np.full(len(largest), unit)
+            exponents[constant] = _SMALL - np.frexp(largest[constant])[1]
         if np.all(exponents == self._units.exponent):
             return False
         self._given = self._given.in_powers(exponents)

@@ -76,6 +76,9 @@ class ResidentTall(Tall):
         if self.center:
             near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw)
             constant = self._given.constant_columns(near)
+            # What rounding leaves of constant columns may hide that the squares of all others have vanished.
+            if constant.size and not low < float(np.delete(raw, constant).max(initial=0.0)) < high:
+                raise OutOfRangeError
             self._settle(constant, sums, rest, products)
         self._operator, self._arriving, self._ready = None, None, True
         self._moments = describe(

@@ -130,7 +130,7 @@ def test_overloads_name_the_options_of_each_method() -> None:
         signature = inspect.signature(overload)
         annotation = str(signature.parameters["method"].annotation)
         for name in re.findall(r"['\"](\w+)['\"]", annotation) if annotation.startswith("Literal") else ():
-            seen[name] = {p for p in signature.parameters if p not in ("data", "method")}
+            seen[name] = {p for p in signature.parameters if p not in ("data", "method", "reading")}
     for name, method in all_methods().items():
         options = inspect.signature(method.function("fit")).parameters
         device = {"device"} if method.device != "none" else set()

@@ -645,7 +645,7 @@ class TestInput:
             films().similar_rows("Ada", by="cosin")  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match="from 0 to 1"):
             films().top_columns(2)
-        with pytest.raises(InputError, match="fit it first"):
+        with pytest.raises(InputError, match="not fitted yet"):
             ek.concepts(ek.PCA(2))
         with pytest.raises(InputError, match="not from ndarray"):
             ek.concepts(RATINGS.values)

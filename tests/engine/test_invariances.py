@@ -131,7 +131,7 @@ def test_blocks(monkeypatch, solver, method, shape):
     data = table(*shape, offset=0.5 if method == "pca" else 0.0)
     whole = ek.decompose(data, method, k=4, solver=solver)
     for block_bytes, segments in ((2**10, 8), (2**30, 1), (2**16, 3), (2**20, 64)):
-        monkeypatch.setattr(row_blocks, "_BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("eckart.engine.backends.products._BLOCK_BYTES", block_bytes)
         monkeypatch.setattr(row_blocks, "_SEGMENTS", segments)
         assert_same(ek.decompose(data, method, k=4, solver=solver), whole, PROMISE[solver])
 

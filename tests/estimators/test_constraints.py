@@ -12,7 +12,7 @@ X = np.random.default_rng(0).standard_normal((20, 4))
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("n_components", 0), ("n_components", True), ("whiten", "yes"), ("svd_solver", "fast"), ("tol", -1.0)],
+    [("n_components", -1), ("n_components", True), ("whiten", "yes"), ("svd_solver", "fast"), ("tol", -1.0)],
 )
 def test_wrong_values_are_refused_in_scikit_learns_words(name, value):
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of PCA must be"):

@@ -37,10 +37,10 @@ def test_the_measures_are_what_they_say():
 
 def test_kernels_that_fail_are_told_and_come_last():
     X = np.random.default_rng(0).standard_normal((40, 3)) * 3
-    scan = ek.scan_kernels(X, kernels=("sigmoid", "linear"), gammas=[0.05], n_components=6, by="trustworthiness")
-    assert scan.trials[-1].kernel == "sigmoid"
-    assert "negative eigenvalues" in scan.trials[-1].failure
-    assert "negative eigenvalues" in str(scan)
+    scan = ek.scan_kernels(X, kernels=("poly", "linear"), gammas=[1e200], n_components=6, by="trustworthiness")
+    assert scan.trials[-1].kernel == "poly"
+    assert scan.trials[-1].failure
+    assert scan.trials[-1].failure in str(scan)
 
 
 def test_wrong_arguments_are_refused():

@@ -224,7 +224,7 @@ def test_command_line_names_the_ways_of_the_method(tmp_path, monkeypatch):
         (run(main, nmf), "--missing mask"),
         (run(main, [*nmf, "--missing", "em"]), "--missing mask"),
         (run(main, ["fit", "t.csv", "-k", "2", "--missing", "mask", "-o", "m.eckart"]), "--missing em"),
-        (run(main, ["select", "t.csv", "--target", "a", "--keep", "2"]), "fill_missing"),
+        (run(main, ["select", "t.csv", "--target", "a", "--keep", "2"]), "--missing em"),
     ):
         assert refused.exit_code == 2
         assert remedy in refused.output

@@ -82,7 +82,9 @@ def _best_first(scores: Numbers, n: int, hidden: Sequence[int] | Numbers) -> Num
 def strongest(title: str, weights: Numbers, n: int, names: Names) -> Ranking:
     """The n largest in modulus, with their signs; zeros, and what rounding made of zeros, are left out."""
     sizes = np.abs(weights)
-    order = np.argsort(-sizes, kind="stable")[:n]
+    # Equal weights keep their order, whatever rounding has made of them.
+    digits = 5 if weights.dtype == np.float32 else 12
+    order = np.argsort(-np.round(sizes / (float(sizes.max(initial=0.0)) or 1.0), digits), kind="stable")[:n]
     order = order[sizes[order] > 64 * float(np.finfo(weights.dtype).eps) * float(sizes.max(initial=0.0))]
     return Ranking(title, names.labels(order), weights[order], order)
 

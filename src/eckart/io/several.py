@@ -135,6 +135,6 @@ def files_below(folder: str, suffixes: Sequence[str]) -> list[str]:
     found = []
     for path in sorted(Path(folder).rglob("*")):
         inside = path.relative_to(folder).parts
-        if path.suffix.lower() in suffixes and path.is_file() and not any(part[0] in "._" for part in inside):
+        if path.suffix.lower() in suffixes and not path.is_dir() and not any(part[0] in "._" for part in inside):
             found.append(str(path))
     return found

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -146,13 +145,13 @@ def test_sorted_copies_are_where_workers_can_read_them(client, tmp_path, hidden,
     assert [path.name for path in tmp_path.iterdir()] == ["a.mtx"]
     assert not list(hidden.glob("eckart-*"))
 
-    def refused(*_arguments, **options):
-        if str(options["dir"]) == str(tmp_path):
+    def refused(folder, *arguments, **options):
+        if folder.parent == tmp_path and folder.name.startswith("eckart-"):
             raise PermissionError(13, "Permission denied")
-        return mkdtemp(*_arguments, **options)
+        return mkdir(folder, *arguments, **options)
 
-    mkdtemp = tempfile.mkdtemp
-    monkeypatch.setattr("tempfile.mkdtemp", refused)
+    mkdir = Path.mkdir
+    monkeypatch.setattr(Path, "mkdir", refused)
     with pytest.raises(ClusterError, match=r"Permission denied.*ECKART_SPOOL.*eckart convert"):
         ek.decompose(tmp_path / "a.mtx", "svd", k=3, executor=client, memory="1MB")
     (tmp_path / "stated").mkdir()

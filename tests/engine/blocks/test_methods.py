@@ -50,7 +50,8 @@ class TestNmf:
         blocks = ek.decompose(path, "nmf", stream=True, **options)
         assert blocks.plan.why.startswith("The rows are read in blocks")
         assert blocks.left is None
-        assert blocks.parts["error"] == pytest.approx(inside.parts["error"], rel=1e-4)
+        # Other solvers in memory and in blocks: stationary points of nearly equal loss.
+        assert blocks.parts["error"] == pytest.approx(inside.parts["error"], rel=1e-3)
         assert blocks.parts["error"] == pytest.approx(loss(blocks, table), rel=1e-6)
         cosines = (np.asarray(inside.right).T @ np.asarray(blocks.right)).max(axis=1)
         assert cosines.min() > 0.999
@@ -83,7 +84,8 @@ class TestNmf:
         options = {"k": 4, "beta_loss": "kullback-leibler", "tol": 1e-6, "max_iter": 2000}
         inside = ek.decompose(table, "nmf", **options)
         blocks = ek.decompose(path, "nmf", stream=True, **options)
-        assert blocks.parts["error"] == pytest.approx(inside.parts["error"], rel=1e-4)
+        # Other solvers in memory and in blocks: stationary points of nearly equal loss.
+        assert blocks.parts["error"] == pytest.approx(inside.parts["error"], rel=1e-3)
         cosines = (np.asarray(inside.right).T @ np.asarray(blocks.right)).max(axis=1)
         assert cosines.min() > 0.999
         assert all(after <= before for before, after in itertools.pairwise(blocks.parts["history"]))

@@ -647,7 +647,7 @@ class TestInput:
             films().top_columns(2)
         with pytest.raises(InputError, match="not fitted yet"):
             ek.concepts(ek.PCA(2))
-        with pytest.raises(InputError, match="not from ndarray"):
+        with pytest.raises(InputError, match="of type ndarray"):
             ek.concepts(RATINGS.values)
 
     def test_cold_rows_are_said_and_not_nan(self) -> None:

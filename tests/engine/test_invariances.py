@@ -132,7 +132,7 @@ def test_blocks(monkeypatch, solver, method, shape):
     whole = ek.decompose(data, method, k=4, solver=solver)
     for block_bytes, segments in ((2**10, 8), (2**30, 1), (2**16, 3), (2**20, 64)):
         monkeypatch.setattr("eckart.engine.backends.products._BLOCK_BYTES", block_bytes)
-        monkeypatch.setattr(row_blocks, "_SEGMENTS", segments)
+        monkeypatch.setattr("eckart.engine.backends.products.MOST_SEGMENTS", segments)
         assert_same(ek.decompose(data, method, k=4, solver=solver), whole, PROMISE[solver])
 
 

@@ -17,7 +17,7 @@ MODELS = {
     "pca scaled and whitened": ek.PCA(3, whiten=True, scale=True),
     "svd": ek.TruncatedSVD(2),
     "incremental": ek.IncrementalPCA(2, whiten=True),
-    "nmf": ek.NMF(3, random_state=0, tol=1e-6, max_iter=5000),
+    "nmf": ek.NMF(3, random_state=0, max_iter=5000),
     "nmf with penalties": ek.NMF(3, random_state=0, alpha_W=0.01, l1_ratio=0.5, tol=1e-6, max_iter=5000),
     "rbf": ek.KernelPCA(3, kernel="rbf", gamma=0.05),
     "rbf of many rows": ek.KernelPCA(3, kernel="rbf", gamma=0.05, eigen_solver="randomized"),

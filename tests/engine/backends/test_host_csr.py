@@ -37,7 +37,7 @@ def test_cross_products_for_any_number_of_workers(kind: str) -> None:
 
 def test_one_accumulator_whatever_the_number_of_workers() -> None:
     columns = 600  # more than one piece of the triangle is mirrored
-    matrix = sparse.random_array((2000, columns), density=0.2, rng=np.random.default_rng(0), format="csr")
+    matrix = sparse.random_array((2000, columns), density=0.3, rng=np.random.default_rng(0), format="csr")
     host_csr.gram(RowBlocks(matrix, workers=2))
     tracemalloc.start()
     host_csr.gram(RowBlocks(matrix, workers=8))

@@ -43,7 +43,7 @@ test-oldest:
 	.venv-oldest/bin/python -m pytest -n auto $(ARGS)
 
 coverage: $(STAMPS)/test $(STAMPS)/coverage
-	NUMBA_DISABLE_JIT=0 $(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=html $(ARGS)
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=html $(ARGS)
 
 fuzz: $(STAMPS)/test
 	$(BIN)/python -m tests.anomalies.fuzz $(ARGS)

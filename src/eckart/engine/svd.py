@@ -23,6 +23,7 @@ from eckart.engine.blocks.reading import Watch
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose
 from eckart.engine.direct import solve_direct
+from eckart.engine.divisor import check_ddof, with_divisor_n
 from eckart.engine.exponent import safe_exponents, times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.gram import solve_gram, worth_measuring
@@ -43,7 +44,7 @@ from eckart.engine.solution import Request, Solution
 from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
-from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.places import place_of, refuse_other_place
@@ -79,14 +80,11 @@ def find_axes(
 ) -> Decomposition:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
-    if ddof not in (0, 1):
-        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, with ddof 0 or 1.")
+    check_ddof(ddof)
     plain = not (left or scale or stream or checkpoint or executor or device or sample_weight is not None)
     plain = plain and which == "largest" and missing == "error" and solver in ("auto", "gram") and memory is None
     given = data if missing == "error" else unmasked(data)
-    opened = unprepared(data) if plain else None
-    if opened is None:
-        opened = _open(given, memory, stream, checkpoint, executor, device)
+    opened = (unprepared(data) if plain else None) or _open(given, memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
         which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
@@ -119,21 +117,6 @@ def find_axes(
     return result if device is None else result.on_host()
 
 
-def with_divisor_n(d: Decomposition) -> Decomposition:
-    """The decomposition of columns scaled by deviations with divisor n: each is sqrt(n / (n - 1)) times as long.
-
-    One factor for all columns, so axes, shares and left vectors stay as they are.
-    """
-    grow = (d.weight / max(d.weight - 1.0, 1.0)) ** 0.5
-    c = d.certificate
-    certificate = None if c is None else replace(c, lower=c.lower * grow, upper=c.upper * grow)
-    parts = {name: value * grow if name == "row_norms" else value for name, value in d.parts.items()}
-    return replace(
-        d, values=d.values * grow, norm=d.norm * grow, scale=None if d.scale is None else d.scale / grow,
-        certificate=certificate, parts=parts,
-    )  # fmt: skip
-
-
 def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     matrix = opened.matrix
@@ -160,19 +143,9 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     check_names("plan", options, list(known))
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
-    run_only = (
-        "sample_weight",
-        "ddof",
-        "left",
-        "rng",
-        "stream",
-        "checkpoint",
-        "watch",
-        "executor",
-        "device",
-        "missing",
-    )
-    asked = {name: value for name, value in given.items() if name not in (*run_only, "missing")}
+    reading = ("stream", "checkpoint", "watch", "executor", "device")
+    run_only = ("sample_weight", "ddof", "left", "rng", "missing", *reading)
+    asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
     others = ("scale", "left", "sample_weight", "stream", "checkpoint", "executor", "device")
     plain = all(given[name] is known[name] for name in (*others, "which", "missing", "memory"))

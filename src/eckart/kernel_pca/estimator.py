@@ -16,6 +16,7 @@ from eckart.engine.matrix import open_matrix, taken_to
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.to_onnx import ToOnnx
 from eckart.kernel_pca.export import sklearn_kernel_pca
 from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_beside
 from eckart.kernel_pca.linear import linear_rows
@@ -23,7 +24,6 @@ from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
-from eckart.options import check_choice
 from eckart.result import Certificate, Decomposition, Plan
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
@@ -31,7 +31,7 @@ _ENGINE = {"auto": "auto", "dense": "direct", "arpack": "lanczos", "randomized":
 _ENGINE["cholesky"] = "cholesky"
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Principal components of points that are known only through a kernel, with a proof, and pre-images.
 
     Takes the place of ``sklearn.decomposition.KernelPCA``, with its parameters, attributes and rule for signs.
@@ -294,21 +294,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return sklearn_kernel_pca(self)
 
-    def to_onnx(self, dtype: str = "float32") -> Any:
-        """`transform` as an ONNX model, for runtimes without Python.
-
-        Parameters
-        ----------
-        dtype : "float32" or "float64"
-            Of the input "X" and the output "scores". The arithmetic is done in double precision.
-
-        Returns
-        -------
-        onnx.ModelProto
-            Needs the package onnx: pip install 'eckart[onnx]'.
-        """
-        check_is_fitted(self)
-        check_choice("dtype", dtype, ("float32", "float64"))
+    def _onnx(self, dtype: str) -> Any:
         return kernel_onnx(self.decomposition_, dtype)
 
     def _fit(self, X: Any) -> None:

@@ -18,13 +18,13 @@ from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
+from eckart.estimators.to_onnx import ToOnnx
 from eckart.nmf.export import sklearn_nmf
 from eckart.nmf.incremental import Stream
 from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
-from eckart.options import check_choice
 from eckart.places import to_host
 from eckart.result import Certificate, Decomposition, Plan
 
@@ -43,7 +43,7 @@ def _streams(estimator: Any) -> bool:
     return True
 
 
-class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Parts that only ever add up: X ~ W H with nothing negative, and how far that is from the best possible.
 
     Takes the place of ``sklearn.decomposition.NMF``, with its parameters, attributes and objective::
@@ -300,21 +300,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         return sklearn_nmf(self)
 
-    def to_onnx(self, dtype: str = "float32") -> Any:
-        """`transform` as an ONNX model, for runtimes without Python.
-
-        Parameters
-        ----------
-        dtype : "float32" or "float64"
-            Of the input "X" and the output "scores". The arithmetic is done in double precision.
-
-        Returns
-        -------
-        onnx.ModelProto
-            Needs the package onnx: pip install 'eckart[onnx]'.
-        """
-        check_is_fitted(self)
-        check_choice("dtype", dtype, ("float32", "float64"))
+    def _onnx(self, dtype: str) -> Any:
         return parts_onnx(to_numpy(self.components_), *self._penalties(), dtype)
 
     def _penalties(self) -> tuple[float, float]:

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from eckart.api import project, reconstruct
 from eckart.arrays import Array, namespace
 from eckart.estimators.inputs import take, take_scores
-from eckart.options import check_choice
+from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
 from eckart.result import Decomposition
 
 
-class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
 
     decomposition_: Decomposition
@@ -53,21 +53,7 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._check_fitted()
         return reconstruct(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
 
-    def to_onnx(self, dtype: str = "float32") -> Any:
-        """`transform` as an ONNX model, for runtimes without Python.
-
-        Parameters
-        ----------
-        dtype : "float32" or "float64"
-            Of the input "X" and the output "scores". The arithmetic is done in double precision.
-
-        Returns
-        -------
-        onnx.ModelProto
-            Needs the package onnx: pip install 'eckart[onnx]'.
-        """
-        check_is_fitted(self)
-        check_choice("dtype", dtype, ("float32", "float64"))
+    def _onnx(self, dtype: str) -> Any:
         return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
 
     def _check_fitted(self) -> None:

@@ -20,16 +20,16 @@ from eckart.arrays import Array, namespace
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error
+from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error, stop_if_not_worth
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proof_phase import PROBES
 from eckart.engine.lanczos.proofs import Proofs
-from eckart.engine.lanczos.restart import carried_bound, kept_vectors
+from eckart.engine.lanczos.restart import carried_bound, kept_vectors, room_left
 from eckart.engine.lanczos.rounding import ErrorMeter
-from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, NotWorthError, Pairs, Start, Target
+from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.solution import SHARE_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
@@ -174,7 +174,7 @@ class _Run:
         aim = self.target.tolerance**0.5 if self.rode_along else self.backend.costs.probe_threshold
         self.schedule.plan(self.steps, worst, aim)
         if not converged:
-            self._stop_if_not_worth(values, beyond)
+            stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
         state = replace(state, decided=self._decided(state))
@@ -184,16 +184,6 @@ class _Run:
             state = replace(state, decided=self._decided(state))
         self._record(state)
         return state
-
-    def _stop_if_not_worth(self, values: np.ndarray, beyond: float) -> None:
-        """Values are off by r^2 / gap: steps are expected until that is at the tolerance."""
-        last = max(float(values[self.target.k - 1]), 1e-300) if self.target.k is not None else 0.0
-        if self.target.worth is None or not last:
-            return
-        gap = max(1.0 - beyond / last, 1e-3)
-        expected = self.schedule.expected_steps((2.0 * self.target.tolerance * gap) ** 0.5)
-        if expected is not None and not self.target.worth(self.passes, expected):
-            raise NotWorthError
 
     def _wanted(self) -> int | None:
         """k, or the smallest k whose Ritz values reach the share; None while no k does."""
@@ -344,9 +334,8 @@ class _Run:
         """The next block: residual directions, missed ones, and random ones if probes are due or directions run out."""
         xp = namespace(self.basis.rows)
         missed, self.proofs.missed = self.proofs.missed, None
-        # Room in the space, and in the basis after a restart that keeps k + 1 vectors; the strongest come last.
-        kept = min(self.basis.count, (self.target.k if state is None else state.k) or 0) + 1
-        room = min(self.matrix.size - self.basis.count, self.capacity - kept) - following.shape[1]
+        k = (self.target.k if state is None else state.k) or 0
+        room = room_left(self.matrix.size, self.basis.count, self.capacity, k) - following.shape[1]
         if missed is not None and room > 0:
             fresh, _ = self.backend.outside(missed[:, -room:], self.basis.vectors, following)
             following = xp.concat([following, fresh], axis=1)

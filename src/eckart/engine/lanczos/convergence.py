@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from eckart.engine.lanczos.terms import NotWorthError, Target
+
 _FALL = 30.0
 """Factor by which residuals fall from one check to the next, at most but for few matrices."""
 
@@ -52,6 +54,19 @@ class ConvergenceSchedule:
 
 
 _RELIABLE = 3
+
+
+def stop_if_not_worth(
+    target: Target, schedule: ConvergenceSchedule, passes: int, values: np.ndarray, beyond: float
+) -> None:
+    """Values are off by r^2 / gap: steps are expected until that is at the tolerance."""
+    last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
+    if target.worth is None or not last:
+        return
+    gap = max(1.0 - beyond / last, 1e-3)
+    expected = schedule.expected_steps((2.0 * target.tolerance * gap) ** 0.5)
+    if expected is not None and not target.worth(passes, expected):
+        raise NotWorthError
 
 
 def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:

@@ -33,6 +33,11 @@ def kept_vectors(size: int, k: int, block: int, capacity: int, width: int) -> in
     return max(1, min(size, max(k + block // 2, min(2 * k, capacity // 2)), capacity - 2 * width))
 
 
+def room_left(size: int, count: int, capacity: int, k: int) -> int:
+    """Columns for which there is room: in the space, and in the basis after a restart that keeps k + 1 vectors."""
+    return min(size - count, capacity - min(count, k) - 1)
+
+
 def separation(values: np.ndarray, upper: np.ndarray, k: int) -> Separation | None:
     """(j, rho = upper bound of lambda_j+1) with the largest proved gap theta_j - rho, j = k, ..., k + 10."""
     candidates = range(k, min(k + _SEARCHED, len(values) - 1, len(upper) - 1) + 1)

@@ -74,30 +74,6 @@ def _finish(i, size, target, own, rest, old, push, new, ahead):  # type: ignore[
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-untyped-def]
-    """product = A[row] other, four entries at a time so that four rows of `other` are on their way from memory."""
-    k = other.shape[1]
-    begin, end = indptr[row], indptr[row + 1]
-    for t in range(k):
-        product[t] = 0.0
-    whole = begin + (end - begin) // 4 * 4
-    for p in range(begin, whole, 4):
-        a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]
-        first, second, third, fourth = (
-            other[indices[p]],
-            other[indices[p + 1]],
-            other[indices[p + 2]],
-            other[indices[p + 3]],
-        )
-        for t in range(k):
-            product[t] += (a * first[t] + b * second[t]) + (c * third[t] + d * fourth[t])
-    for p in range(whole, end):
-        a, first = data[p], other[indices[p]]
-        for t in range(k):
-            product[t] += a * first[t]
-
-
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead):  # type: ignore[no-untyped-def]
     """Rows start..stop for given products A other (rows x k); returns (objective, projected gradients)."""
     k = gram.shape[0]
@@ -112,35 +88,4 @@ def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, 
                 own[t, r] = begin[i + r, t]
         violation += _descend(target, own, rest, step, size, gram, inverse, sweeps, share)
         value += _finish(i, size, target, own, rest, old, push, new, ahead)
-    return value, violation
-
-
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def sparse_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead,
-    scattered
-):  # fmt: skip
-    """Rows start..stop of a CSR matrix in one read: gather A other, solve, extrapolate, scattered += A^T ahead."""
-    k = gram.shape[0]
-    target, own, rest = np.empty((k, _GROUP)), np.empty((k, _GROUP)), np.empty((k, _GROUP))
-    step, product = np.empty(_GROUP), np.empty(k)
-    value = violation = 0.0
-    for i in range(start, stop, _GROUP):
-        size = min(_GROUP, stop - i)
-        for r in range(size):
-            _gather(indptr, indices, data, other, i + r, product)
-            for t in range(k):
-                target[t, r] = product[t] - lasso
-                own[t, r] = begin[i + r, t]
-        violation += _descend(target, own, rest, step, size, gram, inverse, sweeps, share)
-        value += _finish(i, size, target, own, rest, old, push, new, ahead)
-        if scattered.shape[0] == 0:
-            continue
-        for row in range(i, i + size):
-            weights = ahead[row]
-            for p in range(indptr[row], indptr[row + 1]):
-                entry = data[p]
-                goal = scattered[indices[p]]
-                for t in range(k):
-                    goal[t] += entry * weights[t]
     return value, violation

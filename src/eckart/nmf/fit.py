@@ -17,13 +17,13 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import MOST_PARTS, Divergence
-from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
+from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
 from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares, rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
-from eckart.nmf.squares import END, Product, SparseSquares, Squares
+from eckart.nmf.squares import END, Product, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
 from eckart.result import Decomposition
@@ -34,19 +34,25 @@ _COMPRESSED_GAIN = 8
 """How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
 _SVD_READS = 8
+_GRAM_UP_TO, _LANCZOS_FROM = 256, 600
+"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
 _COMPILE_FROM = 50_000
 """Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
+_COMPILE_ENTRIES = 4_000_000
+"""The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
 _POOL_FROM = 2**18
 """Entries from which on threads pay."""
 _PUSH = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
-_ROWS_SHARE = 1e-2
+_ROWS_SHARE = 0.1
 """Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
-_NEWTON_ROWS = 1e-6
+_NEWTON_ROWS = 1e-4, 1e-7
+"""Largest and smallest tolerance of rows that Newton steps solve to the end."""
+_UNFINISHED_SWEEPS = 8
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
@@ -150,17 +156,13 @@ def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Prob
     more: dict[str, Any] = {
         "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
     }  # fmt: skip
-    if is_host(table.like):
-        return _entries(table, settings, penalties, more)
-    from eckart.nmf.entries_of import stored_entries
-
-    return DeviceEntries(*stored_entries(table), penalties, **more)
+    return _entries(table, settings, penalties, more)
 
 
 def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: bool) -> Problem:
-    rows, columns = table.matrix.shape
-    on_host = is_host(table.like)
-    small = on_host and (rows + columns) * settings.k < _COMPILE_FROM
+    on_host, small = is_host(table.like), _small(table, settings)
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
+    small = small and on_host
     if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
         matrix, transposed = table.matrix, table.matrix.T
         products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
@@ -172,29 +174,38 @@ def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: 
         products, small = (operator.matmat, operator.rmatmat), small and table.dense
     if taught:
         return TaughtSquares(*products, table.squared_norm, penalties)
-    end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
-    if table.dense or not on_host or small:
-        more: dict[str, Any] = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
-        return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
-    return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
+    end = max(END, _finish_tolerance(table, settings) ** 2)
+    more: dict[str, Any] = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
+    return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
+
+
+def _small(table: Table, settings: Settings) -> bool:
+    """Whether the factors are too small to be worth the time that compiling takes."""
+    return bool(sum(table.matrix.shape) * settings.k < _COMPILE_FROM)
 
 
 def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
     # Newton steps square the error: the digits that flat directions need cost a step more.
-    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS), 1e-7)
-    newton = _newton(table, settings)
-    if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
-        return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)
-    if newton:
+    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
+    on_host, full = is_host(table.like), table.dense and not table.observed
+    if _newton(settings) and (full or not on_host or table.known * settings.k**2 < _COMPILE_ENTRIES):
+        from eckart.nmf.entries_of import dense_entries, stored_entries
+
+        entries = dense_entries(table) if full else stored_entries(table)
+        return Divergence(entries, penalties, settings.k, row_tolerance=row_tolerance, observed=table.observed)
+    if not on_host:
+        from eckart.nmf.entries_of import both_ways
+
+        return DeviceEntries(*both_ways(table), penalties, **more)
+    if _newton(settings):
         return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
     return Entries(table.matrix, penalties, **more)
 
 
-def _newton(table: Table, settings: Settings) -> bool:
+def _newton(settings: Settings) -> bool:
     """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
-    return settings.beta == 1.0 and settings.k <= MOST_PARTS and is_host(table.like)
+    return settings.beta == 1.0 and settings.k <= MOST_PARTS
 
 
 def squares_beside(like: Array) -> type[Squares]:
@@ -225,9 +236,8 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     begin = _zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
-    most = 1 if _newton(table, settings) else 20
     begin, right = _padded(table, begin), _padded(table, right)
-    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings), most=most)
+    left = finish_rows(problem, begin, right)
     return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
 
 
@@ -271,21 +281,27 @@ def _descend(
     used = 0
     push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = _compressed(table, svd, penalties)
+        short = _compressed(table, settings, svd, penalties)
         early = accelerate(
             short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(table, left), _padded(table, right)
-    newton = _newton(table, settings)
-    start = objective_of(problem, left, right) if newton else None
-    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, start=start)
-    tol = _finish_tolerance(table, settings)
-    left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
+    newton = _newton(settings)
+    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, newton=newton)
+    left = _finished(problem, outcome, newton=newton)
     left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
     left = _without_empty_rows(table, left)
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
+
+
+def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
+    """W for the H that was found: to the tolerance, or only a little further where H itself has not converged."""
+    left, right = outcome.left, outcome.right
+    if not outcome.converged:
+        return problem.rows(left, right, left, 0.0, sweeps=1 if newton else _UNFINISHED_SWEEPS).new
+    return finish_rows(problem, left, right)
 
 
 def _padded(table: Table, factor: Array) -> Array:
@@ -296,7 +312,7 @@ def _padded(table: Table, factor: Array) -> Array:
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
 
 
-def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squares:
+def _compressed(table: Table, settings: Settings, svd: Decomposition, penalties: Penalties) -> Squares:
     """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
     left, values, right = _axes(table, svd)
     scaled = right * astype(from_numpy(values, right), right.dtype)
@@ -305,8 +321,9 @@ def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squar
         lambda other: scaled @ (left.T @ other),
         float(values @ values),
         penalties,
-        sweeps=_SWEEPS["dense"],
+        sweeps=_SWEEPS["small" if _small(table, settings) else "dense"],
         like=left,
+        compiled=not (_small(table, settings) and is_host(left)),
     )
 
 
@@ -335,7 +352,18 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        return find_axes(table.as_given(), "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_reads=_SVD_READS)
+        return find_axes(
+            table.as_given(), "svd", k=k, left=True, solver=_svd_solver(table), tol=_SVD_TOLERANCE,
+            max_reads=_SVD_READS,
+        )  # fmt: skip
+
+
+def _svd_solver(table: Table) -> str:
+    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
+    if not table.dense or not is_host(table.like):
+        return "auto"
+    short = min(table.matrix.shape)
+    return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
 
 
 def _start(

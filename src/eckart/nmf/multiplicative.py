@@ -28,7 +28,8 @@ class TaughtSquares:
     """beta = 2: W <- W (A H^T) / (W H H^T)."""
 
     def __init__(self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties) -> None:
-        self.constant, self.penalties = 0.5 * squared_norm, penalties
+        self.constant = self.reference = 0.5 * squared_norm
+        self.penalties = penalties
         self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
         self._matmat, self._rmatmat = matmat, rmatmat
 
@@ -75,7 +76,7 @@ class TaughtBeta:
 
     def __init__(self, matrix: Any, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
         self.penalties, self.beta, self.observed = penalties, beta, observed
-        self.constant = 0.0
+        self.constant = self.reference = 0.0
         self.matrix, self.turned = matrix, turned(matrix)
         self.rounding = 0.0
         self.least = _LEAST * (mean or 1.0)

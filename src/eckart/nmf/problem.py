@@ -51,9 +51,13 @@ class Half:
 
 
 class Problem(Protocol):
-    """A loss of a given matrix. `constant` is what the objective has beside `Half.value` and the other's penalty."""
+    """A loss of a given matrix. `constant` is what the objective has beside `Half.value` and the other's penalty.
+
+    `reference` is the loss of a model without parts: of zeros for the squared error, of the mean for Kullback-Leibler.
+    """
 
     constant: float
+    reference: float
     rounding: float
     penalties: Penalties
 

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
+from eckart.arrays import Array, from_numpy, is_array, is_host, is_numpy, to_numpy
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
@@ -67,8 +67,8 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         What is to be small: half the squared error (2), the Kullback-Leibler (1), Itakura-Saito (0) or any other
         beta-divergence.
     tol : float
-        Stop when the projected gradients have shrunk by this factor, or when five iterations lower the objective by
-        less than a tenth of it, relatively.
+        Stop when the projected gradients have shrunk by this factor, or when the error falls by less than about this
+        share of what the parts explain.
     max_iter : int
     random_state : int, RandomState, Generator or None
         Seed of random starts; None is a fixed one.
@@ -257,7 +257,11 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         array of shape (rows, columns)
         """
         check_is_fitted(self)
-        return (X if hasattr(X, "toarray") else take_scores(X, self)) @ self.components_
+        parts = self.components_
+        # A sum is not finite where an entry is not.
+        if type(X) is np.ndarray and is_numpy(parts) and X.dtype == parts.dtype and np.isfinite(np.add.reduce(X, None)):
+            return X @ parts
+        return (X if hasattr(X, "toarray") else take_scores(X, self)) @ parts
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @allowed.validated

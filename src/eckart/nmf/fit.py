@@ -9,21 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.svd import find_axes
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
-from eckart.nmf.device import DeviceEntries, DeviceSquares
-from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
-from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
+from eckart.nmf.entries import of_data_alone
+from eckart.nmf.formulate import by_newton, compressed_problem, make_problem, zeros
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
-from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares, rows_by_updates
+from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
-from eckart.nmf.squares import END, Product, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import Table
 from eckart.result import Decomposition
@@ -38,20 +36,10 @@ _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
 """Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
-_COMPILE_FROM = 50_000
-"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
-_COMPILE_ENTRIES = 4_000_000
-"""The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
-_POOL_FROM = 2**18
-"""Entries from which on threads pay."""
 _PUSH = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
-_SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
-"""Sweeps over the coordinates per product: more where a product costs more than a sweep."""
 _ROWS_SHARE = 0.1
-"""Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
-_NEWTON_ROWS = 1e-4, 1e-7
-"""Largest and smallest tolerance of rows that Newton steps solve to the end."""
+"""Rows for given parts are found to this share of the tolerance; by Newton steps, which square errors, to all of it."""
 _UNFINISHED_SWEEPS = 8
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
@@ -90,7 +78,7 @@ def fit(
 ) -> Fitted:
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
     shape = table.matrix.shape
-    _check_zeros(table, settings)
+    _checkzeros(table, settings)
     if _host_only(settings):
         table = table.on_host()
     penalties = settings.penalties(shape, table.exponent)
@@ -144,75 +132,6 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
     return np.ldexp(left, up[0]), np.ldexp(right, up[1])
 
 
-def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
-    """The loss, in the form that its data and its solver call for."""
-    taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
-    if settings.squares and not table.observed:
-        return _squares(table, settings, penalties, taught=taught)
-    if settings.beta == 1.0 and taught:
-        return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
-    if taught:
-        return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
-    more: dict[str, Any] = {
-        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
-    }  # fmt: skip
-    return _entries(table, settings, penalties, more)
-
-
-def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: bool) -> Problem:
-    on_host, small = is_host(table.like), _small(table, settings)
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
-    small = small and on_host
-    if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
-        matrix, transposed = table.matrix, table.matrix.T
-        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
-    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
-        matrix, transposed = table.matrix, table.matrix.T
-        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
-    else:
-        operator = table.operator()
-        products, small = (operator.matmat, operator.rmatmat), small and table.dense
-    if taught:
-        return TaughtSquares(*products, table.squared_norm, penalties)
-    end = max(END, _finish_tolerance(table, settings) ** 2)
-    more: dict[str, Any] = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
-    return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
-
-
-def _small(table: Table, settings: Settings) -> bool:
-    """Whether the factors are too small to be worth the time that compiling takes."""
-    return bool(sum(table.matrix.shape) * settings.k < _COMPILE_FROM)
-
-
-def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
-    """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
-    # Newton steps square the error: the digits that flat directions need cost a step more.
-    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
-    on_host, full = is_host(table.like), table.dense and not table.observed
-    if _newton(settings) and (full or not on_host or table.known * settings.k**2 < _COMPILE_ENTRIES):
-        from eckart.nmf.entries_of import dense_entries, stored_entries
-
-        entries = dense_entries(table) if full else stored_entries(table)
-        return Divergence(entries, penalties, settings.k, row_tolerance=row_tolerance, observed=table.observed)
-    if not on_host:
-        from eckart.nmf.entries_of import both_ways
-
-        return DeviceEntries(*both_ways(table), penalties, **more)
-    if _newton(settings):
-        return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
-    return Entries(table.matrix, penalties, **more)
-
-
-def _newton(settings: Settings) -> bool:
-    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
-    return settings.beta == 1.0 and settings.k <= MOST_PARTS
-
-
-def squares_beside(like: Array) -> type[Squares]:
-    """The squared error where the data are."""
-    return Squares if is_host(like) else DeviceSquares
-
-
 def _host_only(settings: Settings) -> bool:
     """Whether there is no text for other libraries: updates as taught, but for the squared error."""
     return (
@@ -230,10 +149,11 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
-    settings = replace(settings, solver="auto", tol=_ROWS_SHARE * settings.tol)
+    share = 1.0 if by_newton(settings) else _ROWS_SHARE
+    settings = replace(settings, solver="auto", tol=share * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
-    begin = _zeros(table, shape)
+    begin = zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
     begin, right = _padded(table, begin), _padded(table, right)
@@ -281,14 +201,14 @@ def _descend(
     used = 0
     push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = _compressed(table, settings, svd, penalties)
+        short = compressed_problem(table, settings, penalties, _axes(table, svd))
         early = accelerate(
             short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(table, left), _padded(table, right)
-    newton = _newton(settings)
+    newton = by_newton(settings)
     outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, newton=newton)
     left = _finished(problem, outcome, newton=newton)
     left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
@@ -310,21 +230,6 @@ def _padded(table: Table, factor: Array) -> Array:
     if table.dense or not is_numpy(factor) or short <= _LANES // 4:
         return factor
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
-
-
-def _compressed(table: Table, settings: Settings, svd: Decomposition, penalties: Penalties) -> Squares:
-    """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
-    left, values, right = _axes(table, svd)
-    scaled = right * astype(from_numpy(values, right), right.dtype)
-    return squares_beside(left)(
-        lambda other: left @ (scaled.T @ other),
-        lambda other: scaled @ (left.T @ other),
-        float(values @ values),
-        penalties,
-        sweeps=_SWEEPS["small" if _small(table, settings) else "dense"],
-        like=left,
-        compiled=not (_small(table, settings) and is_host(left)),
-    )
 
 
 def _axes(table: Table, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
@@ -383,7 +288,7 @@ def _start(
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 
-def _check_zeros(table: Table, settings: Settings) -> None:
+def _checkzeros(table: Table, settings: Settings) -> None:
     if settings.beta <= 0.0 and table.smallest == 0.0:
         raise InputError(
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
@@ -409,10 +314,6 @@ def _beside(table: Table, factor: Array) -> Array:
     return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
 
 
-def _zeros(table: Table, shape: tuple[int, int]) -> Array:
-    return namespace(table.like).zeros(shape, dtype=table.working, device=device(table.like))
-
-
 def _mean(factor: Array) -> float:
     return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
 
@@ -420,9 +321,3 @@ def _mean(factor: Array) -> float:
 def _without_empty_rows(table: Table, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
     return namespace(left).where(table.without_parts()[:, None], 0.0, left)
-
-
-def _finish_tolerance(table: Table, settings: Settings) -> float:
-    wanted = max(settings.tol, 1e-9)
-    # Factors in float32 tremble in their last digits.
-    return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)

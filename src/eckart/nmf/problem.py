@@ -51,15 +51,24 @@ class Half:
 
 
 class Problem(Protocol):
-    """A loss of a given matrix. `constant` is what the objective has beside `Half.value` and the other's penalty.
+    """A loss of a given matrix."""
 
-    `reference` is the loss of a model without parts: of zeros for the squared error, of the mean for Kullback-Leibler.
-    """
-
-    constant: float
-    reference: float
-    rounding: float
     penalties: Penalties
+
+    @property
+    def constant(self) -> float:
+        """What the objective has in addition to `Half.value` and the penalty of the other factor."""
+        ...
+
+    @property
+    def reference(self) -> float:
+        """Loss of a model without parts: of zeros for the squared error, of the mean for Kullback-Leibler."""
+        ...
+
+    @property
+    def rounding(self) -> float:
+        """Changes of the objective below this are rounding errors."""
+        ...
 
     def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
         """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""

@@ -17,7 +17,7 @@ from eckart.nmf.tiles import Numbers, module_of
 _COMPILE_FROM = 150_000
 """Rows of both factors times k^2 from which on compiled loops pay for the time it takes to compile them."""
 _LEAST_CURVATURE = 1e-14
-_MANY = 5
+_MANY = 2
 """Times as many sweeps take the place of active sets where sweeps are compiled."""
 _FACES = 4
 """Steps of the active set method."""

@@ -17,8 +17,6 @@ from eckart.nmf.tiles import Numbers, module_of
 _COMPILE_FROM = 150_000
 """Rows of both factors times k^2 from which on compiled loops pay for the time it takes to compile them."""
 _LEAST_CURVATURE = 1e-14
-_MANY = 2
-"""Times as many sweeps take the place of active sets where sweeps are compiled."""
 _FACES = 4
 """Steps of the active set method."""
 
@@ -61,7 +59,7 @@ def diagonal(k: int) -> np.ndarray:
 def solve(
     triangles: Numbers, slope: Numbers, begin: Numbers, *, sweeps: int, exact: bool, compiled: bool
 ) -> Steps:  # fmt: skip
-    """A number of sweeps over the coordinates that can move; if `exact`, close to the minimum over all of them.
+    """A number of sweeps over the coordinates that can move, and if `exact` on to the minimum over all of them.
 
     Unless `exact`, coordinates at zero whose slope leads outwards stay there. Any number of sweeps gives a direction of
     descent: each lowers 1/2 d Q d + g d, which begins at zero.
@@ -74,9 +72,8 @@ def solve(
     inverse = xp.where(fixed, 0.0, 1.0 / xp.where(flat, 1.0, curves)).astype(begin.dtype)
     # Without curvature the minimum of a rising line is at its end.
     step = xp.where(flat & (slope > 0.0), -begin, step)
-    loop, many = _descender(begin, compiled=compiled), exact and compiled
-    loop(triangles, rest, begin, inverse, step, _MANY * sweeps if many else sweeps)
-    if exact and not compiled:
+    _descender(begin, compiled=compiled)(triangles, rest, begin, inverse, step, sweeps)
+    if exact:
         _to_the_minimum(triangles, rest, begin, step)
     descent = -xp.einsum("ij,ij->j", slope, step)
     return Steps(step, descent, xp.maximum(descent + xp.einsum("ij,ij->j", rest, step), 0.0))

@@ -22,8 +22,6 @@ _LEAST_EXPLAINED = 1e-3
 """What the parts explain counts as at least this share of what they do not."""
 _TO_THE_END = 2000
 """Most sweeps over a row that is solved to its end."""
-_PLAIN = 2
-"""Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,9 @@ class _Pace:
 
 def accelerate(
     problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, push: float,
-    watch: Callable[[int, float], bool | None] | None = None, newton: bool = False,
+    watch: Callable[[int, float], bool | None] | None = None, newton: bool = False, plain: int = 0,
 ) -> Outcome:  # fmt: skip
-    """Descent with extrapolation; every accepted pair is better than the one before.
+    """Descent with extrapolation, after `plain` iterations without; every accepted pair is better than the last.
 
     W's step is made at the extrapolated H, so the objective of that pair comes with the step. If it has risen, the last
     accepted pair is taken up again, with a plain step. `watch(iteration, objective)` may end it by returning True.
@@ -75,7 +73,7 @@ def accelerate(
     first = violation = np.inf
     refused = False
     for iteration in range(1, max_iter + 1):
-        push = pace.push if not newton or iteration > _PLAIN else 0.0
+        push = pace.push if iteration > plain else 0.0
         rows = problem.rows(next_left, next_right, old_left, push)
         objective = problem.constant + rows.value + problem.penalties.columns.of(next_right)
         if history and objective > history[-1]:

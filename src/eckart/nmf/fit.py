@@ -41,6 +41,8 @@ _PUSH = {"squares": 0.3, "entries": 0.3}
 _ROWS_SHARE = 0.1
 """Rows for given parts are found to this share of the tolerance; by Newton steps, which square errors, to all of it."""
 _UNFINISHED_SWEEPS = 8
+_PLAIN = 2
+"""Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
@@ -209,7 +211,10 @@ def _descend(
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(table, left), _padded(table, right)
     newton = by_newton(settings)
-    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, newton=newton)
+    outcome = accelerate(
+        problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, newton=newton,
+        plain=_PLAIN if newton else 0,
+    )  # fmt: skip
     left = _finished(problem, outcome, newton=newton)
     left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
     left = _without_empty_rows(table, left)

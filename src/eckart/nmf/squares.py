@@ -95,37 +95,42 @@ def _solve_small(
     if lasso:
         target -= lasso
     new = np.array(begin.T, dtype=np.float64, order="C")
-    slopes = np.empty_like(new)
+    slopes = np.zeros_like(new)
     weights = np.diagonal(gram).tolist()
     first = violation = 0.0
     for sweep in range(sweeps):
-        change = 0.0
+        before = new.copy() if share else new
         for t, weight in enumerate(weights):
             if weight <= 0.0:
-                slopes[t] = 0.0
                 continue
-            own, slope = new[t], np.dot(gram[t], new, out=slopes[t])
+            own, slope = new[t], slopes[t]
+            np.dot(gram[t], new, out=slope)
             np.subtract(target[t], slope, out=slope)
-            moved = slope / weight
-            moved += own
-            np.maximum(moved, 0.0, out=moved)
-            if share:
-                own -= moved
-                change += weight * float(own @ own)
-            if sweep == 0:
-                violation += _projected(slope, begin[:, t])
-            own[...] = moved
-        first = change if sweep == 0 else first
-        if share and change <= share * first:
-            break
+            move = slope * (1.0 / weight)
+            move += own
+            np.maximum(move, 0.0, out=own)
+        if sweep == 0:
+            violation = _projected(slopes, begin.T)
+        if share:
+            before -= new
+            change = float(np.einsum("ij,ij->i", before, before) @ weights)
+            first = change if sweep == 0 else first
+            if change <= share * first:
+                break
     value = 0.5 * float(np.vdot(new, gram @ new)) - float(np.vdot(new, target))
-    ahead = new if push == 0.0 else np.maximum(new + push * (new - old.T), 0.0)
+    ahead = new
+    if push:
+        ahead = new - old.T
+        ahead *= push
+        ahead += new
+        np.maximum(ahead, 0.0, out=ahead)
     return new.T.astype(begin.dtype, copy=False), ahead.T.astype(begin.dtype, copy=False), value, violation
 
 
-def _projected(slope: np.ndarray, own: np.ndarray) -> float:
-    """Sum of the projected gradients of one coordinate."""
-    return float(np.abs(slope).sum() + np.minimum(slope, 0.0) @ (own <= 0.0))
+def _projected(slopes: np.ndarray, own: np.ndarray) -> float:
+    """Sum of the projected gradients."""
+    outwards = slopes[own <= 0.0]
+    return float(np.abs(slopes).sum() + outwards[outwards < 0.0].sum())
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:

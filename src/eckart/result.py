@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from eckart.places import is_elsewhere, to_host
+from eckart.devices import is_off_host, to_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ class Plan:
     columns: int
     k: int | None
     """Number of axes asked for; None when a share or an error decides."""
-    reads: int
+    passes: int
     """Expected reads of the whole data (an upper estimate for iterative solvers)."""
     peak_bytes: int
     """Working memory beside the data themselves."""
@@ -42,7 +42,7 @@ class Plan:
         wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {self.reads} read{'s' if self.reads != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"about {self.passes} read{'s' if self.passes != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
             f"{self.why}"
         )
 
@@ -52,7 +52,7 @@ class SolveInfo:
     """What was done: counts, history and the circumstances that make it repeatable."""
 
     solver: str
-    reads: int
+    passes: int
     steps: int = 0
     block: int = 0
     basis: int = 0
@@ -90,8 +90,8 @@ class Certificate:
     """The accuracy of the explained share that was asked for."""
     proved: bool = True
     """Whether the asked accuracy was proved."""
-    reads: int = 0
-    word: str = ""
+    passes: int = 0
+    summary: str = ""
     """One sentence for people."""
 
     @property
@@ -138,14 +138,14 @@ class Decomposition:
         return int(self.values.shape[0])
 
     @property
-    def shares(self) -> Array:
+    def explained_variance_ratio(self) -> Array:
         """Share of the total sum of squares on each axis: values^2 / ||A||^2 (zero when A is zero)."""
         if self.norm == 0.0:
             return self.values * 0.0
         return (self.values / self.norm) ** 2
 
     @property
-    def variances(self) -> Array:
+    def explained_variance(self) -> Array:
         """Variance of the scores on each axis: values^2 / (weight - 1)."""
         return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
 
@@ -194,7 +194,7 @@ def _home(value: Any) -> Any:
     if isinstance(value, dict):
         moved = {key: _home(item) for key, item in value.items()}
         return moved if any(moved[key] is not value[key] for key in value) else value
-    return to_host(value) if is_elsewhere(value) else value
+    return to_host(value) if is_off_host(value) else value
 
 
 def _bytes(count: int) -> str:

@@ -42,7 +42,7 @@ def hostile() -> Decomposition:
     plan = replace(d.plan, why=HOSTILE[0], settings={HOSTILE[0]: HOSTILE[1]})
     rows = tuple(f"{HOSTILE[i % 4]} {i}" for i in range(48))
     named = d.named((*rows, "\ud800\x00", "x" * 10_000), HOSTILE)
-    return replace(named, plan=plan, certificate=replace(d.certificate, word=HOSTILE[2]))
+    return replace(named, plan=plan, certificate=replace(d.certificate, summary=HOSTILE[2]))
 
 
 class Tags(HTMLParser):

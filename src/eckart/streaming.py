@@ -52,7 +52,7 @@ def project_to(
     ...     bool(np.abs(np.load(target) - ek.project(d, table)).max() < 1e-9)
     True
     """
-    names = names or [f"axis {i + 1}" for i in range(decomposition.k)]
+    names = names or [f"component {i + 1}" for i in range(decomposition.k)]
 
     def step(block: Any) -> np.ndarray:
         return to_numpy(project(decomposition, block, **options))

@@ -172,7 +172,7 @@ def test_no_axis_is_refused() -> None:
 def test_bare_decomposition() -> None:
     page = report(Decomposition("svd", np.zeros(2), np.eye(3)[:, :2], 4, 3, 0.0, 4.0))
     assert "there is no certificate" in page
-    assert "axis 1" in page
+    assert "component 1" in page
 
 
 def test_axes_without_weights_of_columns() -> None:

@@ -130,7 +130,7 @@ class TestSimilar:
         made = document("similar", "rows.eckart", "--row", "Elena", "-n", "1", "--proof")
         assert made["hits"][0]["name"] == "Goran"
         assert made["hits"][0]["lower"] <= 1 - 1e-12 <= made["hits"][0]["upper"]
-        assert (made["proved"], made["settled"]) == (0, False)
+        assert (made["proved"], made["set_proved"]) == (0, False)
 
     def test_a_new_row_among_those_of_a_table(self) -> None:
         made = document("similar", "films.eckart", "Two Summers=1", "--data", RATINGS, "-n", "3")

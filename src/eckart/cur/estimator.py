@@ -80,7 +80,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Bounds of the error of the best approximation of rank k, and of `error_` over it.
     bounds_ : dict
         What theory promises for so many columns and rows: "additive" and "relative" as taught, with eps and delta, and
-        that of the way of choosing. Each has "bound", "applies" and a "word".
+        that of the way of choosing. Each has "bound", "applies" and a "statement".
     n_components_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
     certificate_, plan_, decomposition_

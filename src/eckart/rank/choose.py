@@ -298,7 +298,7 @@ def _options(
     if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
         raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on.")
     return Options(
-        check_fraction("share", explain),
+        check_fraction("explain", explain),
         noise,
         check_fraction("level", level),
         repeats,

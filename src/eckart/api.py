@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+    from eckart.cur.details import CURDetails
     from eckart.engine.blocks.reading import ProgressCallback
     from eckart.io.read_options import ReadKeywords
-    from eckart.result import Which
+    from eckart.isomap.details import IsomapDetails
+    from eckart.kernel_pca.details import KernelPCADetails
+    from eckart.nmf.details import NMFDetails
+    from eckart.result import SVDDetails, Which
 
     Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
 
@@ -55,7 +59,7 @@ def decompose(
     device: str | None = None,
     missing: Literal["error", "mean", "em"] = "error",
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[SVDDetails]: ...
 
 
 @overload
@@ -78,7 +82,7 @@ def decompose(
     stream: bool | None = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[CURDetails]: ...
 
 
 @overload
@@ -108,7 +112,7 @@ def decompose(
     executor: object = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[NMFDetails]: ...
 
 
 @overload
@@ -135,7 +139,7 @@ def decompose(
     callback: ProgressCallback | None = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[KernelPCADetails]: ...
 
 
 @overload
@@ -153,7 +157,7 @@ def decompose(
     rng: Seed = None,
     memory: str | int | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[IsomapDetails]: ...
 
 
 @overload

@@ -15,6 +15,7 @@ from eckart.estimators import constraints as allowed
 from eckart.estimators.cut import cut
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.output import OnDevices
+from eckart.missing.fill import imputation_of
 from eckart.pca.export import sklearn_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
@@ -81,7 +82,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         `score` divide by columns - k, so that the covariance has the variance of the data.
     n_components_, n_samples_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
-    filled_ : dict or None
+    filled_ : Imputation or None
         Places (`rows`, `columns`), `values` and standard `errors` of the gaps that were filled.
     certificate_, plan_, decomposition_
         What is proved, what was done and why, and the result as one value.
@@ -257,7 +258,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
 
     def _publish(self, d: Decomposition, rows: int) -> None:
         self.decomposition_ = d
-        self.filled_ = d.parts.get("missing")
+        self.filled_ = imputation_of(d)
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = components_as_rows(d)
         self.singular_values_ = d.values

@@ -182,11 +182,12 @@ def _build(cls: type, fields: dict[str, Any]) -> Any:
         if not _fits(value, hints[name]):
             message = f"{cls.__name__}.{name} holds a {type(value).__name__} of the wrong kind. The file is not loaded."
             raise ModelFileError(message)
-    missing = [
+    lacking = [
         field.name for field in dataclasses.fields(cls)
         if field.name not in fields and field.default is field.default_factory is dataclasses.MISSING
     ]  # fmt: skip
-    if missing:
+    fields |= {name: None for name in lacking if _fits(None, hints[name])}  # None is not written
+    if missing := [name for name in lacking if name not in fields]:
         raise ModelFileError(f"{cls.__name__} lacks {', '.join(missing)}. The file is not loaded.")
     return cls(**fields)
 

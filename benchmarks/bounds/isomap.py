@@ -44,7 +44,7 @@ def exact_distances(d: Any) -> np.ndarray:
     graph = sparse.csr_array((weights, parts.index, parts.first), shape=(n, n))
     found = shortest_path(graph, directed=False)
     found[found < 1e-290] = 0.0
-    return np.asarray(np.ldexp(found, -int(parts.get("exponent", 0))))
+    return np.asarray(np.ldexp(found, -parts.exponent))
 
 
 def false_statements(given: Case) -> list[str] | None:

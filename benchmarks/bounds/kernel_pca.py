@@ -123,7 +123,7 @@ def compared(matrix: np.ndarray, kernel: np.ndarray, d: Any, c: Any) -> list[str
         sine = np.linalg.norm(left - vectors[:, :k] @ (vectors[:, :k].T @ left), 2)
         gap = max(float(exact[k - 1] - exact[k]), 1e-300)
         excess["angle"] = (sine - c.angle - 100 * unit / gap) * largest
-    if d.details.approximation_error is not None:
+    if d.details.pivots is not None:
         pivots = np.asarray(d.details.pivots)
         trace = float(np.trace(kernel))
         excess["approximation error"] = missing(kernel, pivots) - (d.details.approximation_error + ALLOWED) * trace

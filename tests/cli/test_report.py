@@ -142,8 +142,8 @@ class TestTerminal:
     def test_bars_rules_rows_and_next_steps(self) -> None:
         text = run("report", ARRESTS, "--scale").stdout
         bars = {name: row.count("#") for name, row in re.findall(r"^ +(PC\d)(.*)$", text, re.MULTILINE)}
-        assert bars["PC1"] == 12
-        assert bars["PC2"] == round(12 * 24.744 / 62.006)
+        assert bars["PC1"] == 8
+        assert bars["PC2"] == round(8 * 24.744 / 62.006)
         assert "How many axes\n" in text
         assert "Kaiser" in text
         assert "eckart fit" in text

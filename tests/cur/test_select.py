@@ -45,7 +45,7 @@ def test_norm_with_the_intersection_is_the_worked_solution(seed):
     cur = ek.CUR(n_columns=3, n_rows=3, select="norm", core="intersection", random_state=seed).fit(A)
     parts = cur.decomposition_.details
     drawn = {
-        name: (np.repeat(getattr(parts, name), parts[f"{name[:-1]}_times"]) + 1).tolist()
+        name: (np.repeat(getattr(parts, name), getattr(parts, f"{name[:-1]}_times")) + 1).tolist()
         for name in ("columns", "rows")
     }
     found = ek.worked.cur(A.tolist(), 3, **drawn)

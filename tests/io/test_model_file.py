@@ -207,7 +207,7 @@ def body(document: dict[str, Any]) -> dict[str, Any]:
         (lambda d: body(d).update(notes={"tuple": [1]}), "notes holds"),
         (lambda d: body(d).update(row_names={"tuple": ["a"]}), "row_names"),
         (lambda d: body(d).update(power=1), "no field"),
-        (lambda d: body(d).pop("right"), "not a model"),
+        (lambda d: body(d).pop("right"), "lacks right"),
         (lambda d: body(d)["certificate"]["Certificate"].update(lower={"array": "right"}), "certificate.lower"),
     ],
 )  # fmt: skip

@@ -155,7 +155,7 @@ def _details(method: Any, parts: Any) -> Details:
         raise ModelFileError("The model's JSON has no method, or no parts of it. The file is not loaded.")
     known = all_methods().get(method)
     if known is None:
-        return UnknownDetails(parts)
+        return UnknownDetails(parts) if parts else Details()
     built: Details = _build(details_class(known), parts)
     return built
 

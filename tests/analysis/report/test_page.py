@@ -60,7 +60,7 @@ class Tags(HTMLParser):
             self.inside[tag].append("")
 
     def handle_data(self, data: str) -> None:
-        if self.cdata_elem:
+        if self.cdata_elem in self.inside:  # from 3.13.6 on, titles are such elements too
             self.inside[self.cdata_elem][-1] += data
 
 

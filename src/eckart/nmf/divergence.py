@@ -26,7 +26,7 @@ from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf import quadratic
 from eckart.nmf.entries import FLOOR, of_the_mean
-from eckart.nmf.problem import Half, Penalties, Penalty, entry_segments, rounding_of, segments
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments
 from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
 
 MOST_PARTS = 64
@@ -88,9 +88,11 @@ class Divergence:
             return entry_segments(replace(matrix, indptr=to_numpy(matrix.indptr)), count)
         return segments(matrix.shape[0], count)
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         """One Newton step; with `sweeps` as many as each row needs, up to that number, and no objective."""
-        like = begin
+        prototype = begin
         begin, other, old = (self._here(factor) for factor in (begin, other, old))
         xp, penalty = module_of(begin), self.penalties.rows
         right = xp.ascontiguousarray(other.T)
@@ -108,7 +110,7 @@ class Divergence:
             return np.array([value - tile.logarithms(model) + penalty.of(moved), violation])
 
         value, violation = fold(step, self._tiles, operator.add, workers=self._workers)
-        return _half(like, new, old, push, float(value), float(violation))
+        return _half(prototype, new, old, extrapolation, float(value), float(violation))
 
     def _steps(
         self, tile: Tile, own: Numbers, right: Numbers, pairs: Numbers, limit: int | None
@@ -165,9 +167,9 @@ class Divergence:
         still = found.descent > self.row_tolerance**2 * (cost * moved).sum(axis=0)
         return xp.ascontiguousarray(moved.T), _violation(begin, gradient), still
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         """One Newton step: sums over tiles for gradient and Hessians, and a second pass for the safe lengths."""
-        like = begin
+        prototype = begin
         begin, other, old = (self._here(factor) for factor in (begin, other, old))
         xp, penalty = module_of(begin), self.penalties.columns
         right = xp.ascontiguousarray(begin.T)
@@ -178,13 +180,13 @@ class Divergence:
             model = tile.model(other[part], right)
             ratio = tile.ratio(model)
             cost = [tile.transposed_times(xp.ones_like(ratio), own)] if tile.observed else []
-            pull = tile.transposed_times(ratio, own)
+            numerator = tile.transposed_times(ratio, own)
             ratio /= model
-            return pull, tile.transposed_times(ratio, quadratic.pairwise_products(own)), *cost
+            return numerator, tile.transposed_times(ratio, quadratic.pairwise_products(own)), *cost
 
-        pull, triangles, *observed = fold(gather, self._tiles, _add, workers=self._workers)
+        numerator, triangles, *observed = fold(gather, self._tiles, _add, workers=self._workers)
         cost = observed[0] if observed else other.sum(axis=0)[:, None]
-        gradient = cost + penalty.lasso + penalty.ridge * right - pull
+        gradient = cost + penalty.lasso + penalty.ridge * right - numerator
         found = self._solve(triangles, gradient, right, penalty)
 
         def lowest(place: tuple[slice, Tile]) -> Numbers:
@@ -193,7 +195,7 @@ class Divergence:
 
         length = _safe_length(found, fold(lowest, self._tiles, xp.minimum, workers=self._workers))
         new = xp.ascontiguousarray(xp.maximum(right + length * found.step, 0.0).T)
-        return _half(like, new, old, push, 0.0, _violation(right, gradient))
+        return _half(prototype, new, old, extrapolation, 0.0, _violation(right, gradient))
 
     def _solve(
         self, triangles: Numbers, gradient: Numbers, begin: Numbers, penalty: Penalty, *, exact: bool = False
@@ -225,10 +227,12 @@ def _violation(own: Numbers, gradient: Numbers) -> float:
     return summed(xp.abs(xp.where(own > 0.0, gradient, xp.minimum(gradient, 0.0))))
 
 
-def _half(like: Array, new: Numbers, old: Numbers, push: float, value: float, violation: float) -> Half:
-    ahead = new if push == 0.0 else module_of(new).maximum(new + push * (new - old), 0.0)
+def _half(
+    prototype: Array, new: Numbers, old: Numbers, extrapolation: float, value: float, violation: float
+) -> FactorUpdate:
+    ahead = new if extrapolation == 0.0 else module_of(new).maximum(new + extrapolation * (new - old), 0.0)
     back = from_numpy if isinstance(new, np.ndarray) else given_back
-    return Half(back(new, like), back(ahead, like), value, violation)
+    return FactorUpdate(back(new, prototype), back(ahead, prototype), value, violation)
 
 
 def _total(own: Numbers, right: Numbers) -> float:

@@ -10,18 +10,18 @@ from eckart.arrays import is_array, is_host, to_numpy
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 from eckart.nmf.tiles import Numbers, Stored, module_of
 
 _PIECE = 2**26
 
 
-def dense_entries(table: Table) -> Numbers:
+def dense_entries(table: NonnegativeTable) -> Numbers:
     """A dense table as NumPy or CuPy sees it."""
     return to_numpy(table.matrix) if is_host(table.matrix) else seen_by_cupy(table.matrix)
 
 
-def stored_entries(table: Table) -> Stored:
+def stored_entries(table: NonnegativeTable) -> Stored:
     """Of dense data, what is not zero, or not NaN where unknown entries are left out."""
     matrix = table.matrix
     if is_array(matrix):
@@ -29,12 +29,12 @@ def stored_entries(table: Table) -> Stored:
     return Stored(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
 
 
-def both_ways(table: Table) -> tuple[Stored, Stored]:
+def both_ways(table: NonnegativeTable) -> tuple[Stored, Stored]:
     """(A, A^T) on a GPU, with the int64 row pointers that the row kernels take."""
     matrix = table.matrix
     if isinstance(matrix, DeviceCsr):
-        turned = device_rows.transposed(matrix)
-        found = [Stored(m.data, m.indices, m.indptr, m.shape) for m in (matrix, turned)]
+        transposed = device_rows.transposed(matrix)
+        found = [Stored(m.data, m.indices, m.indptr, m.shape) for m in (matrix, transposed)]
     else:
         found = [_of_dense(m, observed=table.observed) for m in (dense_entries(table), dense_entries(table).T)]
     first, second = (Stored(m.data, m.indices, m.indptr.astype(np.int64), m.shape) for m in found)

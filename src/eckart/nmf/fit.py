@@ -12,7 +12,7 @@ import numpy as np
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
@@ -23,7 +23,7 @@ from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.start import from_singular_vectors, random_start
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 from eckart.result import Decomposition
 
 EXTRA = 20
@@ -31,12 +31,12 @@ EXTRA = 20
 _COMPRESSED_GAIN = 8
 """How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
-_SVD_READS = 8
+_SVD_PASSES = 8
 _GRAM_UP_TO, _LANCZOS_FROM = 256, 600
 """Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
-_PUSH = {"squares": 0.3, "entries": 0.3}
+_EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
 _ROWS_SHARE = 0.1
 """Rows for given parts are found to this share of the tolerance; by Newton steps, which square errors, to all of it."""
@@ -48,7 +48,7 @@ _COMPRESSED_TOLERANCE = 1e-4
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
-Watch = Callable[[int, float], bool | None]
+IterationCallback = Callable[[int, float], bool | None]
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class Fitted:
 
 
 def fit(
-    table: Table,
+    table: NonnegativeTable,
     settings: Settings,
     rng: np.random.Generator,
     *,
     W: Any = None,
     H: Any = None,
-    watch: Watch | None = None,
+    callback: IterationCallback | None = None,
 ) -> Fitted:
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
     shape = table.matrix.shape
@@ -90,7 +90,7 @@ def fit(
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
         left, right = (_row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
-        outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
+        outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, callback)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
     best = min(range(len(runs)), key=lambda i: runs[i][2][0])
@@ -99,7 +99,7 @@ def fit(
     return Fitted(runs[best][0], *runs[best][2], svd, runs[best][1], losses, agreement)
 
 
-def _as_returned(table: Table, outcome: Outcome) -> Outcome:
+def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
     """The factors rounded to the dtype in which they are returned: what is said of them is said of these."""
     factors = _balanced(outcome.left, outcome.right)
     left, right = (astype(astype(f, table.dtype), f.dtype) for f in factors)
@@ -135,7 +135,7 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
 
 
 def _host_only(settings: Settings) -> bool:
-    """Whether there is no text for other libraries: updates as taught, but for the squared error."""
+    """Whether there is no text for other libraries: updates as multiplicative, but for the squared error."""
     return (
         settings.beta not in (1.0, 2.0)
         or (settings.solver == "mu" and not settings.squares)
@@ -143,7 +143,7 @@ def _host_only(settings: Settings) -> bool:
     )
 
 
-def rows_for(table: Table, settings: Settings, right: Array) -> Array:
+def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array:
     """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
     if settings.beta not in (1.0, 2.0):
         table, right = table.on_host(), to_numpy(right)
@@ -163,7 +163,7 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
 
 
-def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
+def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
     """(divergence of the fit without penalties, bound of its rounding).
 
     Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
@@ -188,32 +188,37 @@ def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome
     return max(loss, 0.0), rounding
 
 
-def _steps(table: Table) -> str:
+def _steps(table: NonnegativeTable) -> str:
     """Precision of the products."""
-    return "float64" if is_host(table.like) else table.precision
+    return "float64" if is_host(table.prototype) else table.precision
 
 
 def _descend(
-    table: Table, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
-    left: Array, right: Array, watch: Watch | None,
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
+    left: Array, right: Array, callback: IterationCallback | None,
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
         return alternate(problem, left, right, max_iter=settings.max_iter, tol=settings.tol, by_loss=by_loss), 0
     used = 0
-    push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
+    extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = compressed_problem(table, settings, penalties, _axes(table, svd))
+        short = compressed_problem(table, settings, penalties, _components(table, svd))
         early = accelerate(
-            short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
+            short,
+            left,
+            right,
+            max_iter=settings.max_iter - 1,
+            tol=max(settings.tol, _COMPRESSED_TOLERANCE),
+            extrapolation=extrapolation,
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(table, left), _padded(table, right)
     newton = by_newton(settings)
     outcome = accelerate(
-        problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, newton=newton,
-        plain=_PLAIN if newton else 0,
+        problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
+        newton=newton, plain=_PLAIN if newton else 0,
     )  # fmt: skip
     left = _finished(problem, outcome, newton=newton)
     left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
@@ -229,7 +234,7 @@ def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
     return finish_rows(problem, left, right)
 
 
-def _padded(table: Table, factor: Array) -> Array:
+def _padded(table: NonnegativeTable, factor: Array) -> Array:
     """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
     short = factor.shape[1] % _LANES
     if table.dense or not is_numpy(factor) or short <= _LANES // 4:
@@ -237,17 +242,17 @@ def _padded(table: Table, factor: Array) -> Array:
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
 
 
-def _axes(table: Table, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
+def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
     """Singular vectors beside the factors; values in float64 on the host."""
     left, right = svd.left, svd.right
     if isinstance(table.matrix, DeviceCsr):
-        left, right = given_back(left, table.like), given_back(right, table.like)
-    elif is_numpy(table.like):
+        left, right = given_back(left, table.prototype), given_back(right, table.prototype)
+    elif is_numpy(table.prototype):
         left, right = to_numpy(left), to_numpy(right)
     return astype(left, table.working), np.asarray(to_numpy(svd.values), dtype=np.float64), astype(right, table.working)
 
 
-def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
+def _singular_vectors(table: NonnegativeTable, settings: Settings) -> Decomposition | None:
     """The certified SVD: a start, a shorter problem, and the bound that no factorisation can beat."""
     needed = settings.init.startswith("nndsvd")
     bound = settings.squares and settings.solver == "auto" and not table.observed
@@ -262,38 +267,40 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        return find_axes(
+        return find_components(
             table.as_given(), "svd", k=k, left=True, solver=_svd_solver(table), tol=_SVD_TOLERANCE,
-            max_reads=_SVD_READS,
+            max_passes=_SVD_PASSES,
         )  # fmt: skip
 
 
-def _svd_solver(table: Table) -> str:
+def _svd_solver(table: NonnegativeTable) -> str:
     """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
-    if not table.dense or not is_host(table.like):
+    if not table.dense or not is_host(table.prototype):
         return "auto"
     short = min(table.matrix.shape)
     return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
 
 
 def _start(
-    table: Table, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
+    table: NonnegativeTable, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
 ) -> tuple[Array, Array]:
     rows, columns = table.matrix.shape
     k = settings.k
     root = 2.0 ** (table.exponent / 2)
     if settings.init == "custom":
-        left, right = (_beside(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))))
-        return left * root, turned(right) * root
+        left, right = (
+            _on_device_of(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns)))
+        )
+        return left * root, transposed(right) * root
     if settings.init == "random":
         left, right = random_start(rows, columns, k, table.mean, rng)
-        return _beside(table, left), _beside(table, right)
+        return _on_device_of(table, left), _on_device_of(table, right)
     assert svd is not None
-    left, values, right = _axes(table, svd)
+    left, values, right = _components(table, svd)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 
-def _checkzeros(table: Table, settings: Settings) -> None:
+def _checkzeros(table: NonnegativeTable, settings: Settings) -> None:
     if settings.beta <= 0.0 and table.smallest == 0.0:
         raise InputError(
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
@@ -301,7 +308,7 @@ def _checkzeros(table: Table, settings: Settings) -> None:
         )
 
 
-def turned(factor: Array) -> Array:
+def transposed(factor: Array) -> Array:
     """The transpose, stored row by row."""
     if is_numpy(factor):
         return np.ascontiguousarray(factor.T)
@@ -314,15 +321,15 @@ def _row_by_row(factor: Array) -> Array:
     return np.ascontiguousarray(factor) if is_numpy(factor) else factor
 
 
-def _beside(table: Table, factor: Array) -> Array:
+def _on_device_of(table: NonnegativeTable, factor: Array) -> Array:
     """A factor from the host, or from where the data are, in the library of the data and their precision."""
-    return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
+    return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.working)
 
 
 def _mean(factor: Array) -> float:
     return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
 
 
-def _without_empty_rows(table: Table, left: Array) -> Array:
+def _without_empty_rows(table: NonnegativeTable, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
     return namespace(left).where(table.without_parts()[:, None], 0.0, left)

@@ -10,11 +10,11 @@ from eckart.arrays import Array, astype, device, from_numpy, is_host, is_numpy, 
 from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.entries import Entries, NewtonEntries
-from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares
+from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.squares import END, Product, Squares
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 
 _COMPILE_FROM = 50_000
 """Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
@@ -28,23 +28,23 @@ _NEWTON_ROWS = 1e-4, 1e-7
 """Largest and smallest tolerance of rows that Newton steps solve to the end."""
 
 
-def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
+def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> Problem:
     """The loss, in the form that its data and its solver call for."""
-    taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+    multiplicative = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
     if settings.squares and not table.observed:
-        return _squares(table, settings, penalties, taught=taught)
-    if settings.beta == 1.0 and taught:
-        return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
-    if taught:
-        return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
+        return _squares(table, settings, penalties, multiplicative=multiplicative)
+    if settings.beta == 1.0 and multiplicative:
+        return MultiplicativeEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
+    if multiplicative:
+        return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
     more: dict[str, Any] = {
         "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
     }  # fmt: skip
     return _entries(table, settings, penalties, more)
 
 
-def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: bool) -> Problem:
-    on_host, small = is_host(table.like), _small(table, settings)
+def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
+    on_host, small = is_host(table.prototype), _small(table, settings)
     sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
     small = small and on_host
     if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
@@ -57,23 +57,23 @@ def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: 
     else:
         operator = table.operator()
         products, small = (operator.matmat, operator.rmatmat), small and table.dense
-    if taught:
-        return TaughtSquares(*products, table.squared_norm, penalties)
+    if multiplicative:
+        return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, _finish_tolerance(table, settings) ** 2)
-    more: dict[str, Any] = {"sweeps": sweeps, "like": zeros(table, (0, 0)), "compiled": not small, "end": end}
-    return _squares_type(table.like)(*products, table.squared_norm, penalties, **more)
+    more: dict[str, Any] = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
+    return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
 
 
-def _small(table: Table, settings: Settings) -> bool:
+def _small(table: NonnegativeTable, settings: Settings) -> bool:
     """Whether the factors are too small to be worth the time that compiling takes."""
     return bool(sum(table.matrix.shape) * settings.k < _COMPILE_FROM)
 
 
-def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
+def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
     # Newton steps square the error: the digits that flat directions need cost a step more.
     row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
-    on_host, full = is_host(table.like), table.dense and not table.observed
+    on_host, full = is_host(table.prototype), table.dense and not table.observed
     if by_newton(settings) and (full or not on_host or table.known * settings.k**2 < _COMPILE_ENTRIES):
         from eckart.nmf.entries_of import dense_entries, stored_entries
 
@@ -93,33 +93,33 @@ def by_newton(settings: Settings) -> bool:
     return settings.beta == 1.0 and settings.k <= MOST_PARTS
 
 
-def _squares_type(like: Array) -> type[Squares]:
+def squares_class(prototype: Array) -> type[Squares]:
     """The squared error where the data are."""
-    return Squares if is_host(like) else DeviceSquares
+    return Squares if is_host(prototype) else DeviceSquares
 
 
 def compressed_problem(
-    table: Table, settings: Settings, penalties: Penalties, axes: tuple[Array, np.ndarray, Array]
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, axes: tuple[Array, np.ndarray, Array]
 ) -> Squares:
     """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
     left, values, right = axes
     scaled = right * astype(from_numpy(values, right), right.dtype)
-    return _squares_type(left)(
+    return squares_class(left)(
         lambda other: left @ (scaled.T @ other),
         lambda other: scaled @ (left.T @ other),
         float(values @ values),
         penalties,
         sweeps=_SWEEPS["small" if _small(table, settings) else "dense"],
-        like=left,
+        prototype=left,
         compiled=not (_small(table, settings) and is_host(left)),
     )
 
 
-def zeros(table: Table, shape: tuple[int, int]) -> Array:
-    return namespace(table.like).zeros(shape, dtype=table.working, device=device(table.like))
+def zeros(table: NonnegativeTable, shape: tuple[int, int]) -> Array:
+    return namespace(table.prototype).zeros(shape, dtype=table.working, device=device(table.prototype))
 
 
-def _finish_tolerance(table: Table, settings: Settings) -> float:
+def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:
     wanted = max(settings.tol, 1e-9)
     # Factors in float32 tremble in their last digits.
-    return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
+    return wanted if is_host(table.prototype) or table.precision == "float64" else max(wanted, 1e-5)

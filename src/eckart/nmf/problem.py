@@ -38,12 +38,12 @@ class Penalties:
 
 
 @dataclass(frozen=True)
-class Half:
+class FactorUpdate:
     """One factor after its step."""
 
     new: Array
     ahead: Array
-    """max(0, new + push (new - old)): where the factor would be if it went on like this."""
+    """max(0, new + extrapolation (new - old)): where the factor would be if it continued like this."""
     value: float
     """Objective with the new factor, without what depends on the data and the other factor alone."""
     violation: float
@@ -57,7 +57,7 @@ class Problem(Protocol):
 
     @property
     def constant(self) -> float:
-        """What the objective has in addition to `Half.value` and the penalty of the other factor."""
+        """What the objective has in addition to `FactorUpdate.value` and the penalty of the other factor."""
         ...
 
     @property
@@ -70,11 +70,13 @@ class Problem(Protocol):
         """Changes of the objective below this are rounding errors."""
         ...
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""
         ...
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         """H from `begin`, with W given."""
         ...
 
@@ -107,12 +109,12 @@ def length(factor: Array) -> float:
     return float(np.linalg.norm(factor)) if is_numpy(factor) else float(np.sqrt(dot(factor, factor)))
 
 
-def rounding_of(like: Array) -> float:
+def rounding_of(prototype: Array) -> float:
     """Errors of an objective in the arithmetic of steps on factors like this one, relative to its terms.
 
     Products in float32 err by 6e-8 each, and by far less when millions of them are added up.
     """
-    return 2.0**-29 if str(like.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
+    return 2.0**-29 if str(prototype.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
 
 
 def _sum(array: Array) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from eckart.arrays import Array, astype, device, from_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import inner
 from eckart.engine.parallel import fold
-from eckart.nmf.problem import Half, Penalties, Penalty, rounding_of, segments, total
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, segments, total
 
 SHARE = 0.0
 """While both factors move, the number of sweeps is fixed: every back end takes the same steps."""
@@ -27,28 +27,30 @@ class Squares:
 
     def __init__(
         self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
-        like: Array | None = None, compiled: bool = True, end: float = END,
+        prototype: Array | None = None, compiled: bool = True, end: float = END,
     ) -> None:  # fmt: skip
         self.compiled, self.end = compiled, end
         self.constant = self.reference = 0.5 * squared_norm
-        self.rounding = 4.0 * rounding_of(np.empty(0) if like is None else like) * squared_norm
+        self.rounding = 4.0 * rounding_of(np.empty(0) if prototype is None else prototype) * squared_norm
         self.penalties = penalties
         self.sweeps = sweeps
         self._matmat, self._rmatmat = matmat, rmatmat
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
-        return self._step(self._matmat, self.penalties.rows, begin, other, old, push, sweeps)
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
+        return self._step(self._matmat, self.penalties.rows, begin, other, old, extrapolation, sweeps)
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
-        return self._step(self._rmatmat, self.penalties.columns, begin, other, old, push, None)
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
+        return self._step(self._rmatmat, self.penalties.columns, begin, other, old, extrapolation, None)
 
     def _step(
-        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float,
         sweeps: int | None,
-    ) -> Half:  # fmt: skip
+    ) -> FactorUpdate:  # fmt: skip
         gram = gram_of(other, penalty)
         effort = self._effort(sweeps)
-        return solve_given(product(other), gram, penalty, begin, old, push, *effort, compiled=self.compiled)
+        return solve_given(product(other), gram, penalty, begin, old, extrapolation, *effort, compiled=self.compiled)
 
     def _effort(self, sweeps: int | None) -> tuple[int, float]:
         """Most sweeps, and the share of the first at which they end."""
@@ -56,15 +58,15 @@ class Squares:
 
 
 def solve_given(
-    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int, share: float,
-    *, compiled: bool = True,
-) -> Half:  # fmt: skip
+    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float, sweeps: int,
+    share: float, *, compiled: bool = True,
+) -> FactorUpdate:  # fmt: skip
     """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
-    like = begin
+    prototype = begin
     if not compiled:
         products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))
-        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, push, sweeps, share)
-        return Half(from_numpy(new, like), from_numpy(ahead, like), *sums)
+        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, extrapolation, sweeps, share)
+        return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *sums)
     from eckart.nmf import compiled as nmf_frobenius
 
     inverse = inverse_diagonal(gram)
@@ -74,17 +76,17 @@ def solve_given(
     def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
         return [
             nmf_frobenius.dense_rows(
-                products, begin, gram, inverse, penalty.lasso, sweeps, share, old, push, *piece, new, ahead
+                products, begin, gram, inverse, penalty.lasso, sweeps, share, old, extrapolation, *piece, new, ahead
             )
         ]
 
     found = total(fold(step, segments(begin.shape[0], 8), list.__add__))
-    return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+    return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
 
 def _solve_small(
-    products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, push: float, sweeps: int,
-    share: float,
+    products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
+    sweeps: int, share: float,
 ) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
     """The same descent without compiled loops: (new, ahead, objective, projected gradients).
 
@@ -119,9 +121,9 @@ def _solve_small(
                 break
     value = 0.5 * float(np.vdot(new, gram @ new)) - float(np.vdot(new, target))
     ahead = new
-    if push:
+    if extrapolation:
         ahead = new - old.T
-        ahead *= push
+        ahead *= extrapolation
         ahead += new
         np.maximum(ahead, 0.0, out=ahead)
     return new.T.astype(begin.dtype, copy=False), ahead.T.astype(begin.dtype, copy=False), value, violation

@@ -20,12 +20,12 @@ _SCRATCH_BYTES = 2**31
 
 def entry_rows(
     classes: list[Class], csr: Any, other: Any, begin: Any, old: Any, sums: Any, *, divergence: bool, observed: bool,
-    lasso: float, ridge: float, floor: float, sweeps: int, share: float, push: Any, score: bool,
+    lasso: float, ridge: float, floor: float, sweeps: int, share: float, extrapolation: Any, score: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 
     `csr` has data, indices (int32) and indptr (int64); the factors are C-ordered, in the dtype of the data; `sums` is
-    float64: what the entries that are not stored cost. `push` is an array of one float64.
+    float64: what the entries that are not stored cost. `extrapolation` is an array of one float64.
     """
     rows, given = begin.shape
     itemsize, real = csr.data.dtype.itemsize, csr.data.dtype.type
@@ -41,8 +41,8 @@ def entry_rows(
         found = cupy().zeros((2, rows))
         processors = device_limits(int(csr.data.device.id))[0]
         options = (
-            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share), push,
-            np.int32(score), new, ahead, found[0], found[1],
+            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share),
+            extrapolation, np.int32(score), new, ahead, found[0], found[1],
         )  # fmt: skip
         for kind in classes:
             data = kind.order, np.int32(kind.order.size), csr.indptr, csr.indices, csr.data, other, begin, old, sums

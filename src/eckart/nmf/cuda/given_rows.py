@@ -21,7 +21,7 @@ _WARPS = 16
 
 def given_rows(
     products: Any, begin: Any, old: Any, gram: Any, inverse: Any, *, lasso: float, sweeps: int, share: float,
-    push: Any,
+    extrapolation: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective, projected gradients met]) for given products A other (rows x k), as CuPy arrays."""
     rows, k = begin.shape
@@ -34,7 +34,7 @@ def given_rows(
             (edges.shape[0],), (32 * _WARPS,),
             (
                 edges, products, begin, old, gram, inverse, np.int32(k), np.float64(lasso), np.int32(sweeps),
-                np.float64(share), push, new, ahead, found[0], found[1],
+                np.float64(share), extrapolation, new, ahead, found[0], found[1],
             ),
         )  # fmt: skip
         return new, ahead, found.sum(axis=1)

@@ -11,12 +11,12 @@ import numpy as np
 
 from eckart.engine.compiled.waiting import njit
 
-# Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined, and so compiled once.
 _FAST = {"contract", "reassoc", "nsz"}
 _GROUP = 64
 
 
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweeps over the coordinates of a group of rows until a sweep brings less than `share` of the first.
 
@@ -59,7 +59,7 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
     return violation
 
 
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _finish(i, size, target, own, rest, old, extrapolation, new, ahead):  # type: ignore[no-untyped-def]
     """Write rows and how far they would go, max(0, new + extrapolation (new - old)); returns their objective."""
     value = 0.0

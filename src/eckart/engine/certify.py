@@ -139,7 +139,7 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     rounding. A vector rounded to its dtype is moved by `unit` / 2, which G - s^2 multiplies by s_1^2 at most; s itself
     is rounded as well.
     """
-    largest = float(solution.upper.max(initial=0.0))
+    largest = solution.largest_bound
     if largest == 0.0:
         return np.zeros(len(solution.values))
     found = solution.residuals / largest
@@ -151,7 +151,7 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
 
 def _ratio(largest: float, solution: Solution) -> float:
     """Residuals are stated relative to the largest computed value."""
-    return largest / max(float(solution.values.max(initial=0.0)), 1e-300)
+    return largest / max(solution.largest, 1e-300)
 
 
 def _unit_of(dtype: object) -> float:
@@ -170,7 +170,7 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
         return 0.0, 0.0
     k = len(solution.values)
     turned = unit * k**0.5
-    lost = 2.0 * turned * euclidean(solution.residuals) + turned**2 * float(solution.upper.max(initial=0.0))
+    lost = 2.0 * turned * euclidean(solution.residuals) + turned**2 * solution.largest_bound
     low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
     high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
@@ -198,12 +198,12 @@ def angle_bound(
         beyond = float(solution.spectrum[k]) + solution.rounding
     else:
         return 1.0
-    gap = float(solution.values.min()) - solution.rounding - beyond
+    gap = solution.least - solution.rounding - beyond
     if gap <= 0.0:
         return 1.0
     residuals = solution.residuals
     if turned and solution.long_vectors is None:
-        residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
+        residuals = residuals * np.sqrt(solution.largest_bound / np.maximum(solution.values, 1e-300))
     residual = euclidean(residuals)
     return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
 
@@ -211,7 +211,7 @@ def angle_bound(
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
     """Groups of axes that are determined only together, because their values cannot be told apart."""
     k = len(solution.values)
-    largest = float(solution.values.max(initial=0.0))
+    largest = solution.largest
     if largest == 0.0:
         return ((0, k - 1),)
     lower, upper = solution.lower, solution.upper
@@ -275,13 +275,14 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[str,
         notes.append(
             f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}"
         )
-    positive = moments.squares[moments.squares > 0]
-    plain = settings.method == "pca" and settings.center and not settings.scale
-    if plain and len(positive) > 1 and positive.max() > 100 * positive.min():
-        notes.append(
-            f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
-            "columns with large numbers lead the axes. If the columns have different units, scale them."
-        )
+    if settings.method == "pca" and settings.center and not settings.scale:
+        low = float(moments.squares.min(initial=np.inf, where=moments.squares > 0.0))
+        high = float(moments.squares.max(initial=0.0))
+        if high > 100.0 * low:
+            notes.append(
+                f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled: "
+                "columns with large numbers lead the axes. If the columns have different units, scale them."
+            )
     return (*notes, *problem.notes)
 
 

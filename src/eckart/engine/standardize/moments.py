@@ -47,7 +47,8 @@ class Moments:
 
     def restored(self, numbers: np.ndarray) -> np.ndarray:
         """A number for each column, in the units of the data."""
-        return np.ldexp(numbers, -self.exponent) if np.any(self.exponent) else numbers
+        shifted = self.exponent != 0 if isinstance(self.exponent, int) else self.exponent.any()
+        return np.ldexp(numbers, -self.exponent) if shifted else numbers
 
     @cached_property
     def total(self) -> float:

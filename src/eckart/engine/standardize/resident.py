@@ -137,6 +137,9 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
     """(D^T 1, D^T D) in float64, D = A - 1 c^T; the sums are zeros where they are not needed."""
     size, edges = _layout(*data.shape)
     width = data.shape[1]
+    if len(data) <= size and len(edges) == 1:
+        block = _shifted(data, shift, np.empty(data.shape))
+        return (np.add.reduce(block, axis=0) if center else np.zeros(width)), block.T @ block
     converted = shift is not None or data.dtype != np.float64
 
     def step(segment: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

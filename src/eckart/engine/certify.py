@@ -12,7 +12,7 @@ from eckart.engine.backends.orthogonal import signs_beside
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
-from eckart.engine.settings import TOLERANCE, Settings
+from eckart.engine.settings import Settings
 from eckart.engine.solution import Solution
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
@@ -22,7 +22,8 @@ from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
-_UNIT = float(np.finfo(np.float64).eps)
+_UNIT, _LARGEST = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).max)
+_UNIT_SINGLE, _LARGEST_SINGLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float32).max)
 
 
 def assemble(
@@ -41,7 +42,7 @@ def assemble(
     right, left = sides.right, sides.left
     signs = signs_beside(right)
     dtype, moments = opened.matrix.dtype, problem.moments
-    kind = "float32" if "float32" in str(dtype) else "float64"
+    kind = np.float32 if _is_single(dtype) else np.float64
 
     def unit(numbers: np.ndarray) -> np.ndarray:
         """Undo the power of two that B was scaled by."""
@@ -51,14 +52,15 @@ def assemble(
         return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.like)
 
     rows, columns = opened.matrix.shape
-    _check_range(unit(values), dtype)
+    scaled = unit(values)
+    _check_range(scaled, dtype)
     return Decomposition(
         method=settings.method,
-        values=device(unit(values)),
+        values=device(scaled),
         right=astype(right * signs, dtype),
         rows=rows,
         columns=columns,
-        norm=float(unit(np.sqrt(np.float64(problem.total)))),
+        norm=float(unit(np.sqrt(problem.total))),
         weight=moments.weight,
         left=None if left is None else astype(left * signs, dtype),
         mean=device(None if moments.mean is None else moments.restored(moments.mean)),
@@ -95,11 +97,12 @@ def norms(problem: Problem, *, rows: bool) -> dict[str, np.ndarray]:
 
 
 def _check_range(values: np.ndarray, dtype: object) -> None:
-    single = "float32" in str(dtype)
-    if not np.isfinite(values).all() or (single and values.max(initial=0.0) > np.finfo(np.float32).max):
+    single = _is_single(dtype)
+    largest = float(values.max(initial=0.0))  # NaN where one of them is
+    if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
-            f"The singular values overflow {kind}: the largest is about {values.max(initial=0.0):.3g}. "
+            f"The singular values overflow {kind}: the largest is about {largest:.3g}. "
             f"{'Convert the data to float64, or scale' if single else 'Scale'} them down first."
         )
 
@@ -125,7 +128,7 @@ def certify(
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
-        tolerance=settings.tolerance or TOLERANCE[problem.precision],
+        tolerance=settings.accuracy(problem.precision, min(problem.shape)),
         proved=bool(solution.proved),
         reads=problem.reads,
         word=word(solution, low, high),
@@ -155,9 +158,12 @@ def _ratio(largest: float, solution: Solution) -> float:
 
 
 def _unit_of(dtype: object) -> float:
-    if dtype is np.float64:
-        return _UNIT
-    return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
+    return _UNIT_SINGLE if _is_single(dtype) else _UNIT
+
+
+def _is_single(dtype: object) -> bool:
+    """Whether a dtype of any library is float32."""
+    return dtype is np.float32 or (dtype is not np.float64 and "float32" in str(dtype))
 
 
 def explained(solution: Solution, total: float, error: float, unit: float = 0.0) -> tuple[float, float]:
@@ -222,7 +228,7 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     if len(lower) < len(upper):
         lower = np.append(lower, np.zeros(len(upper) - len(lower)))
     rising = settings.which == "smallest"
-    slack = 4 * float(np.finfo(precision).eps) * largest
+    slack = 4 * (_UNIT_SINGLE if precision == "float32" else _UNIT) * largest
     groups = undetermined_groups(lower[::-1] if rising else lower, upper[::-1] if rising else upper, slack)
     if rising:
         groups = tuple((len(lower) - 1 - last, len(lower) - 1 - first) for first, last in reversed(groups))

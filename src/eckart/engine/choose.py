@@ -208,6 +208,9 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
+    if shape.columns > shape.rows and not shape.sparse and not _few(shape, request):
+        # All vectors of the long side: another product, and QR, because the last values vanish.
+        cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     reads = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.

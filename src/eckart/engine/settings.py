@@ -17,7 +17,9 @@ from eckart.result import Which
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
-TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+_TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+_TOLERANCE_OF_MOST = 1e-6
+"""Of most components, the last ones included: relative to these, one float64 Gram matrix is seldom more accurate."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ class Settings:
     tolerance: float | None
     memory: int | None
     max_reads: int
+
+    def accuracy(self, precision: str, short: int) -> float:
+        """The tolerance that was asked for, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
+        if self.tolerance:
+            return self.tolerance
+        most = self.k is not None and 2 * self.k >= short and self.solver != "exact"
+        return max(_TOLERANCE[precision], _TOLERANCE_OF_MOST) if most else _TOLERANCE[precision]
 
     def at_most(self, short: int) -> Settings:
         """The same with no more axes than the shorter side has."""

@@ -10,11 +10,13 @@ import os
 import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.engine.backends.host import HostBackend
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
@@ -32,7 +34,6 @@ from eckart.engine.lanczos.terms import NotWorthError
 from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, unprepared
 from eckart.engine.projection import plain_rows, plain_scores
 from eckart.engine.settings import (
-    TOLERANCE,
     Settings,
     check_settings,
     check_weights,
@@ -120,7 +121,7 @@ def find_axes(
 def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     matrix = opened.matrix
-    request, choice = _prepare(opened, settings, resident=True)
+    request, choice = _choose_resident(matrix.shape, matrix.precision, settings)
     if choice.solver != "gram" or (matrix.precision == "float32" and worth_measuring(matrix.shape, request)):
         return None
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
@@ -133,6 +134,14 @@ def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decompositio
             return None
     _speak_up(result, solution)
     return result
+
+
+@lru_cache(maxsize=256)
+def _choose_resident(shape: tuple[int, int], precision: str, settings: Settings) -> tuple[Request, Choice]:
+    """Cached: a user who fits many tables of one shape need not wait for the same choice each time."""
+    rows, columns = shape
+    costs = HostBackend.costs
+    return _request_and_choice(Shape(rows, columns, rows * columns, False, precision, 0, costs, True), settings)
 
 
 def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
@@ -282,11 +291,16 @@ def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> t
     rows, columns = matrix.shape
     costs = backend_of(matrix.like).costs
     size = bytes_read_at_once(matrix)
-    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident)
-    tolerance = settings.tolerance or TOLERANCE[matrix.precision]
+    return _request_and_choice(
+        Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident), settings
+    )
+
+
+def _request_and_choice(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
+    tolerance = settings.accuracy(shape.precision, shape.short)
     request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
     solver = settings.solver
-    if solver == "exact" and size:
+    if solver == "exact" and shape.block_bytes:
         solver = "gram"
     if solver == "exact":
         solver = "direct" if choose(shape, request).solver == "direct" else "gram"

@@ -22,7 +22,6 @@ from eckart.pca.projection import (
     Projection,
     axes_as_rows,
     explained_share,
-    explained_variance,
     noise_variance,
     zeros_like_mean,
 )
@@ -261,9 +260,10 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = axes_as_rows(d)
         self.singular_values_ = d.values
-        self.explained_variance_ = explained_variance(d)
-        self.explained_variance_ratio_ = explained_share(d)
-        self.noise_variance_ = noise_variance(d)
+        with np.errstate(over="ignore", under="ignore"):
+            self.explained_variance_ = d.variances
+            self.explained_variance_ratio_ = d.shares
+            self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
         self.n_components_ = d.k

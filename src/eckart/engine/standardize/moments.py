@@ -53,12 +53,12 @@ class Moments:
     @cached_property
     def total(self) -> float:
         """||B||_F^2."""
-        return float(np.sum(self.in_units(self.squares)))
+        return float(np.add.reduce(self.in_units(self.squares)))
 
     @cached_property
     def raw_total(self) -> float:
         """||D||_F^2 in the units of B."""
-        return float(np.sum(self.in_units(self.raw)))
+        return float(np.add.reduce(self.in_units(self.raw)))
 
     def in_units(self, squares: np.ndarray) -> np.ndarray:
         """Sums of squares of columns of A as sums of squares of columns of B."""

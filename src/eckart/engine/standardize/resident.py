@@ -23,7 +23,7 @@ from eckart.engine.standardize.moments import describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.tall import Tall
 
-_FIRST_ROWS = 256
+_FIRST_ROWS = 64
 """Rows whose means are c."""
 _BLOCK_ENTRIES = 2**16
 """Entries of a block: half a megabyte stays in cache between its conversion, its sums and its product."""

@@ -1,4 +1,4 @@
-"""Scores of dense NumPy rows, and rows from scores, as one product with an offset that is computed once per model.
+"""Scores of NumPy and CSR rows, and rows from scores, as one product with an offset that is computed once per model.
 
     scores = A V - mean^T V,    rows = scores V^T + mean.
 
@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import is_sparse
+from eckart.engine.backends.csr_scipy import COMPILE_FROM
+from eckart.engine.backends.host_csr import matmat
+from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.parallel import each
+from eckart.engine.rows import RowBlocks
 from eckart.engine.threads import one_blas_thread
 from eckart.result import Decomposition
 
@@ -39,21 +44,35 @@ class Projector:
 
 
 def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | None:
-    """(A - mean) / scale V for a NumPy array of floats; None where that is not enough, and the general way decides.
+    """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
     """
-    kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
+    sparse = is_sparse(data) and data.format == "csr"
+    kind = (sparse or type(data) is np.ndarray) and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
     if not kind or data.shape[1] != d.columns or not data.shape[0] or not isinstance(d.right, np.ndarray) or not d.k:
         return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)
-        scores = product(data, projector.factor, projector.mean)
+        if not sparse:
+            scores = product(data, projector.factor, projector.mean)
+        elif projector.mean is None:
+            scores = _sparse_product(data, projector.factor)
+        else:
+            return None
         if projector.offset is not None:
             scores -= projector.offset
         largest = max(float(scores.max()), -float(scores.min()))
     low, high = _SAFE[data.dtype.char]
     return scores if low < largest < high else None
+
+
+def _sparse_product(data: Any, factor: np.ndarray) -> np.ndarray:
+    """A F: by SciPy where the rows are few, by our own loops on several threads where they are many."""
+    check_sparse(data)
+    if data.nnz < COMPILE_FROM:
+        return np.asarray(data @ factor)
+    return matmat(RowBlocks(data, str(data.dtype)), factor)
 
 
 def plain_rows(d: Decomposition, scores: Any, whitening: Any) -> np.ndarray | None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-_COMPILE_FROM = 2**18
+COMPILE_FROM = 2**18
 """Stored entries from which on compiled loops pay for the time it takes to compile them."""
 
 
 def loops(entries: int) -> ModuleType:
     """The loops for a matrix with so many stored entries."""
-    if entries >= _COMPILE_FROM:
+    if entries >= COMPILE_FROM:
         from eckart.engine.compiled import csr
 
         return csr
@@ -75,8 +75,11 @@ def _rows(indptr: Any, indices: Any, data: Any, start: int, stop: int, columns: 
     """Rows start..stop as a matrix of their own."""
     from scipy import sparse
 
-    first, last = int(indptr[start]), int(indptr[stop])
-    parts = (data[first:last], indices[first:last], indptr[start : stop + 1] - indptr[start])
+    if start == 0 and stop == len(indptr) - 1:
+        parts = (data, indices, indptr)
+    else:
+        first, last = int(indptr[start]), int(indptr[stop])
+        parts = (data[first:last], indices[first:last], indptr[start : stop + 1] - indptr[start])
     return sparse.csr_array(parts, shape=(stop - start, columns))
 
 

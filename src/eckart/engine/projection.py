@@ -18,7 +18,7 @@ from eckart.arrays import is_sparse
 from eckart.engine.backends.csr_scipy import COMPILE_FROM
 from eckart.engine.backends.host_csr import matmat
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.parallel import each
+from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
 from eckart.engine.threads import one_blas_thread
 from eckart.result import Decomposition
@@ -55,14 +55,12 @@ def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | No
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)
         if not sparse:
-            scores = product(data, projector.factor, projector.mean)
+            scores, largest = _product(data, projector.factor, projector.mean, projector.offset)
         elif projector.mean is None:
             scores = _sparse_product(data, projector.factor)
+            largest = _finished(scores, projector.offset)
         else:
             return None
-        if projector.offset is not None:
-            scores -= projector.offset
-        largest = max(float(scores.max()), -float(scores.min()))
     low, high = _SAFE[data.dtype.char]
     return scores if low < largest < high else None
 
@@ -81,32 +79,49 @@ def plain_rows(d: Decomposition, scores: Any, whitening: Any) -> np.ndarray | No
         return None
     if not isinstance(d.right, np.ndarray) or d.scale is not None or whitening is not None or not scores.shape[0]:
         return None
-    rows = product(scores, d.right.T)
-    if d.mean is not None:
-        rows += d.mean
-    return rows
+    return _product(scores, d.right.T, None, None if d.mean is None else -d.mean, measure=False)[0]
 
 
-def product(data: np.ndarray, factor: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
-    """(A - 1 mean^T) F, the same bits for any number of threads: rows are shared out by the shape alone."""
+def _product(
+    data: np.ndarray, factor: np.ndarray, mean: np.ndarray | None, offset: np.ndarray | None, *, measure: bool = True
+) -> tuple[np.ndarray, float]:
+    """(A - 1 mean^T) F - 1 offset^T and, with `measure`, its largest modulus.
+
+    The same bits for any number of threads: rows are shared out by the shape alone. Blocks are finished in cache.
+    """
     rows, columns = data.shape
     work = rows * columns * factor.shape[1]
     if work <= _UNTHREADED:
-        return np.asarray((data if mean is None else data - mean) @ factor)
+        result = np.asarray((data if mean is None else data - mean) @ factor)
+        return result, _finished(result, offset, measure=measure)
     result = np.empty((rows, factor.shape[1]), factor.dtype)
-    size = max(_BLOCK_ENTRIES // columns, 256) if mean is not None else rows
+    size = max(_BLOCK_ENTRIES // max(columns, factor.shape[1]), 256)
     count = 1 if work <= _SERIAL else min(_SEGMENTS, rows)
     edges = [rows * place // count for place in range(count + 1)]
 
-    def step(segment: tuple[int, int]) -> None:
+    def step(segment: tuple[int, int]) -> float:
+        largest = 0.0
         for start in range(*segment, size):
             stop = min(start + size, segment[1])
             block = data[start:stop] if mean is None else data[start:stop] - mean
             np.matmul(block, factor, out=result[start:stop])
+            largest = _larger(largest, _finished(result[start:stop], offset, measure=measure))
+        return largest
 
     with one_blas_thread():
-        each(step, list(itertools.pairwise(edges)))
-    return result
+        return result, fold(step, list(itertools.pairwise(edges)), _larger)
+
+
+def _finished(block: np.ndarray, offset: np.ndarray | None, *, measure: bool = True) -> float:
+    """Subtract the offset in place; the largest modulus that is left, NaN where one is."""
+    if offset is not None:
+        block -= offset
+    return _larger(float(block.max()), -float(block.min())) if measure else 0.0
+
+
+def _larger(first: float, second: float) -> float:
+    """The larger one; NaN where one is."""
+    return first if first >= second or first != first else second
 
 
 def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:

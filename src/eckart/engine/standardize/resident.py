@@ -163,10 +163,9 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
 
 
 def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> np.ndarray:
-    if shift is None:
-        into[...] = block
-    else:
-        np.subtract(block, shift, out=into)
+    into[...] = block  # conversion first: NumPy is slower at subtracting numbers of two kinds
+    if shift is not None:
+        np.subtract(into, shift, out=into)
     return into
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def backend_of(data: Any) -> Backend:
     """The backend of a dense array, a SciPy sparse matrix, or CSR rows on a GPU."""
     if type(data) is np.ndarray:
-        return _of_numpy(data.dtype)
+        return _made(HostBackend, data.dtype)
     prototype = _prototype(data)
     if is_host(prototype):
         return HostBackend(prototype)
@@ -35,9 +35,9 @@ def backend_of(data: Any) -> Backend:
 
 
 @lru_cache(maxsize=16)
-def _of_numpy(dtype: np.dtype[Any]) -> Backend:
-    """Asked for several times in every fit, and it depends on the dtype only."""
-    return HostBackend(np.empty((0, 0), dtype))
+def _made(kind: type[Backend], dtype: np.dtype[Any]) -> Backend:
+    """The backend of NumPy's arrays, which every fit asks for several times: it depends on the dtype only."""
+    return kind(np.empty((0, 0), dtype))
 
 
 def _prototype(data: Any) -> Array:

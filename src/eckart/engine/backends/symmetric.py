@@ -10,6 +10,8 @@ from scipy import linalg
 from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
+_SMALL = 64
+"""Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
 _FEW = (512, 8, 5)
 """An eighth of all pairs are cheaper by LAPACK's driver evr (bisection and inverse iteration, for a subset) than all by
 evd (divide and conquer); a fifth from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
@@ -39,7 +41,7 @@ def leading_pairs(
 def by_all(size: int, count: int, like: Array | None = None) -> bool:
     """Whether the `count` leading pairs are found by computing all."""
     large, small_share, large_share = _FEW
-    most = size // (large_share if size >= large else small_share)
+    most = 0 if size < _SMALL else size // (large_share if size >= large else small_share)
     return worth_moving("pairs", size, like) or count > most
 
 

@@ -113,7 +113,7 @@ def _kept(squares: np.ndarray) -> np.ndarray | None:
     """Distances, in place of squared ones that nobody needs any more; None where they take too much memory."""
     if squares.dtype != np.float64 or squares.nbytes > _KEPT_BYTES:
         return None
-    return np.sqrt(squares, out=squares)
+    return np.asarray(np.sqrt(squares, out=squares))
 
 
 def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> Embedding:

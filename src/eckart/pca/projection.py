@@ -116,8 +116,8 @@ def _left_over(d: Decomposition, directions: int) -> float:
     dropped = 1.0 - (d.certificate.explained[0] + rounding)
     if dropped <= rounding + 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
         return 0.0
-    deviation = d.norm * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
-    return deviation * deviation  # Python's numbers overflow to infinity without a warning
+    deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
+    return float(deviation * deviation)  # Python's numbers overflow to infinity without a warning
 
 
 def zeros_like_mean(d: Decomposition) -> Array:

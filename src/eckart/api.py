@@ -188,7 +188,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     solver : "auto", "direct", "gram" or "lanczos"
         How to compute; `plan` says what "auto" chooses and why.
     tol : float, optional
-        Accuracy of the squared singular values relative to the last wanted one; 1e-9, or 1e-5 for float32 data.
+        Accuracy of the squared singular values relative to the last wanted one. The default is 1e-9; 1e-6 if at least
+        half of all components are requested; 1e-5 for float32 data.
     left : bool
         Keep the left vectors (rows x k) as well.
     rng : int or numpy.random.Generator, optional

@@ -47,7 +47,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "auto" takes the cheapest way, and `plan_` says why; "full" an exact one; "covariance_eigh" cross-products in
         float64, refined where they are not enough; "arpack" and "randomized" block Lanczos. All are accurate to `tol`.
     tol : float
-        Accuracy of the variances relative to the smallest wanted one; 0 means 1e-9, or 1e-5 for float32 data.
+        Accuracy of the variances relative to the smallest wanted one. 0 means 1e-9; 1e-6 if at least half of all
+        components are requested; 1e-5 for float32 data.
     iterated_power, n_oversamples, power_iteration_normalizer
         Accepted for compatibility: the iteration stops when its accuracy is proved.
     random_state : int, RandomState, Generator or None

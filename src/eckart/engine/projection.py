@@ -20,6 +20,7 @@ from eckart.engine.backends.host_csr import matmat
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.parallel import fold
 from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import one_blas_thread
 from eckart.result import Decomposition
 
@@ -146,9 +147,15 @@ def _make(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
     deviation = np.asarray(d.values, np.float64) / max(d.weight - 1.0, 1.0) ** 0.5
     if whitening is not None:
         deviation = deviation / np.asarray(whitening, np.float64)
-    varying = deviation > 1e-6 * deviation.max(initial=0.0)
-    before = np.abs(mean) @ np.abs(right[:, varying])
-    if np.any(before > _AMPLIFIED[dtype.char] * deviation[varying]):
+    if _amplified(mean, right, deviation, _AMPLIFIED[dtype.char]):
         return Projector(factor, None, mean.astype(dtype))
     # The offset is that of the factor in use, so that rows at the mean have scores of zero.
     return Projector(factor, (mean @ factor.astype(np.float64)).astype(dtype), None)
+
+
+def _amplified(mean: np.ndarray, right: np.ndarray, deviation: np.ndarray, most: float) -> bool:
+    """Whether |mean|^T |v_i| exceeds so many deviations on some component that varies."""
+    if euclidean(mean) * float(np.abs(right).max(initial=0.0)) * len(mean) ** 0.5 <= most * float(deviation.min()):
+        return False  # no column can: |mean|^T |v| <= ||mean|| ||v||
+    varying = deviation > 1e-6 * deviation.max(initial=0.0)
+    return bool(np.any(np.abs(mean) @ np.abs(right[:, varying]) > most * deviation[varying]))

@@ -17,6 +17,7 @@ import numpy as np
 from eckart.arrays import Array
 from eckart.engine.operator import Operator
 from eckart.engine.parallel import fold
+from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import AMPLIFIED, RANGE
 from eckart.engine.standardize.moments import describe
@@ -49,7 +50,9 @@ class ResidentTall(Tall):
     """B with the rows of A as its rows; the Gram matrix first, all other products as for any tall matrix."""
 
     def __init__(self, given: RowBlocks, *, center: bool) -> None:
-        super().__init__(given.precise(), center=center, scale=False)
+        if given.precision != "float64":  # as `precise` does, without its copies
+            given = RowBlocks(given.matrix, "float64", (Convert(np.float64),), counter=given.counter)
+        super().__init__(given, center=center, scale=False)
         self._data: np.ndarray = given.matrix
         self._ready = False
 

@@ -6,6 +6,8 @@ The rates are those of the backend of the data (`Costs`); only their ratios matt
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.host import HostBackend
@@ -13,6 +15,9 @@ from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
+
+if TYPE_CHECKING:
+    from eckart.engine.settings import Settings
 
 _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
@@ -68,7 +73,7 @@ class Shape:
 @dataclass(frozen=True)
 class Choice:
     solver: str
-    reads: int
+    passes: int
     peak_bytes: int
     why: str
     block: int = 0
@@ -136,6 +141,27 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
     return choice
 
 
+def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
+    """What is asked of the solver, and the choice for it."""
+    tolerance = settings.accuracy(shape.precision, shape.short)
+    request = Request(
+        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes
+    )
+    solver = settings.solver
+    if solver == "exact" and shape.block_bytes:
+        solver = "gram"
+    if solver == "exact":
+        solver = "direct" if choose(shape, request).solver == "direct" else "gram"
+    return request, choose(shape, request, solver=solver, memory=settings.memory)
+
+
+@lru_cache(maxsize=256)
+def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) -> tuple[Request, Choice]:
+    """The same for dense NumPy rows in memory. Cached: many tables of one shape wait for it only once."""
+    rows, columns = shape
+    return choose_for(Shape(rows, columns, rows * columns, False, precision, resident=True), settings)
+
+
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
@@ -145,11 +171,11 @@ def _choose_for_blocks(
     costs: dict[str, float] = {}
     for name in ("lanczos",) if wide or shape.short > _GRAM_SIZE else ("gram", "lanczos"):
         cost, choice = options[name]
-        reads = 2 * choice.reads if wide else choice.reads
-        costs[name] = max(cost, reads * size / _READ_RATE)
+        passes = 2 * choice.passes if wide else choice.passes
+        costs[name] = max(cost, passes * size / _READ_RATE)
         peak = choice.peak_bytes + _BLOCKS_HELD * shape.block_bytes
         why = f"{choice.why} Read in blocks of {shape.block_bytes / 1e6:.3g} MB."
-        options[name] = (cost, replace(choice, reads=reads, peak_bytes=peak, why=why))
+        options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
         raise ParameterError(
             f"solver={solver!r} needs all rows in memory{' when there are more columns than rows' if wide else ''}, "
@@ -211,10 +237,10 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     if shape.columns > shape.rows and not shape.sparse and not _few(shape, request):
         # All vectors of the long side: another product, and QR, because the last values vanish.
         cost += 6.0 * shape.long * n * n / _DIRECT_RATE
-    reads = 2 if shape.columns > shape.rows else 1
-    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
+    passes = 2 if shape.columns > shape.rows else 1
+    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one read'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.
-    return cost, Choice("gram", reads, 8 * (8 if shape.block_bytes else 5) * n * n, why)
+    return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
 
 def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:

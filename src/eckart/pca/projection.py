@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, namespace
-from eckart.engine.svd import project_on_axes, reconstruct_from_axes
+from eckart.engine.svd import project_on_components, reconstruct_from_components
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
@@ -51,7 +51,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         array of shape (rows, columns)
         """
         self._check_fitted()
-        return reconstruct_from_axes(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
+        return reconstruct_from_components(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
 
     def _onnx(self, dtype: str) -> Any:
         return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
@@ -61,7 +61,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             check_is_fitted(self)
 
     def _scores(self, data: Any) -> Array:
-        return project_on_axes(self.decomposition_, data, whiten=getattr(self, "whiten", False))
+        return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
     @property
     def _n_features_out(self) -> int:
@@ -74,7 +74,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return tags
 
 
-def axes_as_rows(d: Decomposition) -> Array:
+def components_as_rows(d: Decomposition) -> Array:
     """right^T, k x columns."""
     return np.ascontiguousarray(d.right.T) if isinstance(d.right, np.ndarray) else d.right.T
 
@@ -82,13 +82,13 @@ def axes_as_rows(d: Decomposition) -> Array:
 def explained_variance(d: Decomposition) -> Array:
     """values^2 / (weight - 1); infinite where it is beyond the range of the dtype."""
     with np.errstate(over="ignore", under="ignore"):
-        return d.variances
+        return d.explained_variance
 
 
-def explained_share(d: Decomposition) -> Array:
+def explained_ratio(d: Decomposition) -> Array:
     """values^2 / ||A||^2, and 0 where there is no variance at all."""
     with np.errstate(under="ignore"):
-        return d.shares
+        return d.explained_variance_ratio
 
 
 def noise_variance(d: Decomposition) -> float:

@@ -230,6 +230,23 @@ class Decomposition(Generic[D]):
 
         save(self, path, overwrite=overwrite)
 
+    def summary(self, *, width: int = 80) -> str:
+        """Summarise the decomposition in plain text, as `eckart report` does.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum line length.
+
+        Returns
+        -------
+        str
+            Explained shares, dominant columns, notes and certificate.
+        """
+        from eckart.analysis.summary import summary
+
+        return summary(self, width=width)
+
     def on_host(self) -> Decomposition[D]:
         """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
 

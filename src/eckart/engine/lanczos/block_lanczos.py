@@ -20,7 +20,12 @@ from eckart.arrays import Array, namespace
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error, stop_if_not_worth
+from eckart.engine.lanczos.convergence import (
+    ConvergenceSchedule,
+    needed_residual,
+    remaining_error,
+    stop_if_not_worth,
+)
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
@@ -74,6 +79,8 @@ class _Run:
     converged_at: int | None = None
     ride_along: RideAlong | None = None
     rode_along: bool = False
+    flat: bool = False
+    """Whether convergence is so slow that probes in every block would cost more than a proof phase afterwards."""
     proofs: Proofs = field(default_factory=Proofs)
     """What proof phases have shown."""
     caution: float = 1.0
@@ -171,7 +178,9 @@ class _Run:
         if converged and self.converged_at is None:
             self.converged_at = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
-        aim = self.target.tolerance**0.5 if self.rode_along else self.backend.costs.probe_threshold
+        aim = self.backend.costs.probe_threshold
+        if self.rode_along or self.flat:
+            aim = needed_residual(self.target.tolerance, float(values[k - 1]), beyond)
         self.schedule.plan(self.steps, worst, aim)
         if not converged:
             stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond)
@@ -364,10 +373,13 @@ class _Run:
         """Once in the first cycle, when the wanted residuals are small and passes remain before a restart."""
         worst = float(state.residuals[: state.k].max())
         threshold = self.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
-        return self._probes_fit(width) and worst <= threshold
+        if worst > threshold:
+            return False
+        self.flat = self.flat or (not self.rode_along and self.schedule.slow(self.target.tolerance**0.5))
+        return self._probes_fit(width)
 
     def _probes_fit(self, width: int) -> bool:
-        if self.rode_along or self.restarts or self.proofs.phase is not None:
+        if self.rode_along or self.flat or self.restarts or self.proofs.phase is not None:
             return False
         fits = self.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= self.capacity
         return fits or self.capacity >= self.matrix.size

@@ -52,11 +52,7 @@ def solve_lanczos(
         return trace, problem.product_error() + 4.0 * _UNIT * shift
 
     def exact(vectors: Array) -> Array:
-        # Means and scales that came with float32 products are not exact either: the first float64 pass finds them anew.
-        if problem.precision == "float64":
-            return shifted(vectors, problem.operator.normal(vectors))
-        problem.sharpen()
-        return shifted(vectors, problem.first(vectors))
+        return shifted(vectors, problem.exact_product(vectors))
 
     single = problem.precision != "float64"
     matrix = Matrix(

@@ -247,20 +247,29 @@ class Case:
         return trace * max(moments.raw_total / max(moments.total, 1e-300), 1.0)
 
     def product_error(self) -> float:
-        """4 gamma ||D||_F^2: the product with D, both factors of the correction, and the sums in it; then the scales.
-
-        Each factor of the correction is at most ||D||_F, since W ||r||^2 <= ||D||_F^2.
-        """
-        return self._error(self._given.additions(gram=False, turned=self.turned))
+        """gamma ||D||_F^2, times `_centring_factor` with the correction, and the error of the scales."""
+        return self._error(self._in_float64.additions(gram=False, turned=self.turned))
 
     def gram_error(self) -> float:
-        return self._error(self._given.additions(gram=True, turned=self.turned))
+        return self._error(self._in_float64.additions(gram=True, turned=self.turned))
+
+    @property
+    def _in_float64(self) -> Given:
+        """The rows as products in float64 take them: in blocks of another size than in float32."""
+        return self._given if self.sparse else self._given.precise()
 
     def _error(self, additions: int) -> float:
         moments = self.moments
-        factor = 4.0 if self.center else 1.0
+        factor = self._centring_factor() if self.center else 1.0
         raw = max(moments.raw_total, moments.total)
         return factor * gamma(additions + ENTRY) * raw + 2.0 * moments.scale_error * moments.total
+
+    def _centring_factor(self) -> float:
+        """4: the product with D, both factors of the correction, and the sums in it.
+
+        Each factor of the correction is at most ||D||_F, since W ||r||^2 <= ||D||_F^2.
+        """
+        return 4.0
 
     def sum_error(self, total: float) -> float:
         return gamma(self._given.additions(gram=False, turned=self.turned) + ENTRY) * total
@@ -295,6 +304,18 @@ class Case:
     def exact(self) -> Operator:
         operator: Operator = precisely(self.operator)
         return operator
+
+    def exact_product(self, vectors: Array) -> Array:
+        """Means and scales that came with float32 products may not be exact either: they are found anew.
+
+        Later products are in float64 too.
+        """
+        if self.precision == "float64":
+            return self.operator.normal(vectors)
+        self.sharpen()
+        product = self.first(vectors)
+        assert product is not None
+        return product
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         return self.exact().gram(right), self.gram_error()

@@ -91,6 +91,10 @@ class Problem(Protocol):
         """B with products in float64."""
         ...
 
+    def exact_product(self, vectors: Array) -> Array:
+        """B^T B Q in float64, with the error bound `product_error()`."""
+        ...
+
     @property
     def moments(self) -> Moments: ...
 

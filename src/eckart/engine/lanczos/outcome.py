@@ -26,7 +26,7 @@ from eckart.engine.solution import is_accurate, is_undecided
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
-_REFINED = 10
+_REFINED = (2, 5, 10)
 """Ritz vectors beyond the k-th that are refined as well, so that the complement lies well below the k-th value."""
 _MANY = 20
 """Passes after which one more for sharper bounds costs little."""
@@ -68,13 +68,13 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     """Measure rounding errors, evaluate the bounds with them, and decide whether the tolerance is proved."""
     evidence, k = run.evidence(), state.k
     largest = max(float(state.values[0]), 0.0)
-    wanted = None if run.exact or not _float32_is_too_coarse(run, state) else _leading(state, k)
+    wanted = None if run.exact or not _float32_is_too_coarse(run, state) else _leading(run, state)
     errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted)
     run.passes += 0 if run.exact else 1
     values, coefficients = state.values[:k], state.coefficients[:, :k]
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is None and run.may_continue and _refining_pays(run, state, lower, upper):
-        wanted = _leading(state, k)
+        wanted = _leading(run, state)
         refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
         run.passes += 1
         lower, upper = _proved_bounds(run, state, evidence, errors, refined)
@@ -164,7 +164,7 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
     allowed = 2.0 * run.target.tolerance * last
     if float(np.max(upper[:k] - lower[:k])) <= allowed:
         return False
-    refined = (1.0 + GOLDEN) * (k + _REFINED) ** 0.5 * run.matrix.product_error + state.goal
+    refined = (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * run.matrix.product_error + state.goal
     return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
 
 
@@ -173,9 +173,19 @@ def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
     return 4.0 * run.expected_error(run.basis) > run.target.tolerance * max(float(state.values[state.k - 1]), 0.0)
 
 
-def _leading(state: Assessment, k: int) -> np.ndarray:
-    """Coefficients of the Ritz vectors to refine."""
-    return np.ascontiguousarray(state.coefficients[:, : min(k + _REFINED, len(state.values))])
+def _leading(run: _Run, state: Assessment) -> np.ndarray:
+    """Coefficients of the Ritz vectors to refine: the wanted ones, and as few after them as the bounds need.
+
+    Rounding couples the refined vectors to the others by about 2 ||E||, which raises bounds by k (2 ||E||)^2 / gap.
+    """
+    k, error = state.k, 2.0 * run.expected_error(run.basis)
+    last = max(float(state.values[k - 1]), 0.0)
+    for more in _REFINED:
+        count = min(k + more, len(state.values))
+        beyond = float(state.values[count]) if count < len(state.values) else 0.0
+        if k * error**2 <= 0.1 * run.target.tolerance * last * (last - beyond - error):
+            break
+    return np.ascontiguousarray(state.coefficients[:, :count])
 
 
 def _start_again(run: _Run, k: int) -> Array:

@@ -48,7 +48,6 @@ class Case:
         self._arriving: Callable[[], Moments] | None = None
         """Moments that nobody has asked for yet: on a device their sums are still being formed."""
         self._constant = np.zeros(0, int)
-        self._longest = np.inf
         self.row_squares: np.ndarray | None = None
 
     # The data
@@ -219,9 +218,6 @@ class Case:
         empty = near[:0] if survey.stored is None else near[to_numpy(survey.stored)[near] == 0.0]
         found = self._given.constant_columns(np.setdiff1d(near, empty))
         self._constant = constant = np.unique(np.concatenate([self._constant, empty, found]))
-        if survey.longest is not None and not self.scale:
-            mean = euclidean(rest) if self.center else 0.0
-            self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=survey.weight,
             constant=constant, shift=self._host_shift, additions=additions, units=self._units,
@@ -235,12 +231,6 @@ class Case:
     @property
     def total(self) -> float:
         return self.moments.total
-
-    @property
-    def longest_row(self) -> float:
-        if self.turned:
-            return float(self.moments.in_units(self.moments.squares).max(initial=0.0))
-        return self._longest
 
     def raw_trace(self, trace: float) -> float:
         moments = self.moments

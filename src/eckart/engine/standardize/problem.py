@@ -103,11 +103,6 @@ class Problem(Protocol):
         """||B||_F^2."""
         ...
 
-    @property
-    def longest_row(self) -> float:
-        """Bound for the largest squared length of a row of B; infinite where it is not known."""
-        ...
-
     def raw_trace(self, trace: float) -> float:
         """The trace before centring, in the units of B: what rounding in the products is relative to."""
         ...

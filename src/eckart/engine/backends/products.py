@@ -225,7 +225,7 @@ def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
 
 def _pieces(block: Array, start: int, size: int) -> Iterator[tuple[int, Array]]:
     for first in range(0, block.shape[0], size):
-        yield start + first, block[first : first + size, :]
+        yield start + first, block[first : min(first + size, block.shape[0]), :]
 
 
 def _weights(block: Array, roots: Array | None, start: int) -> Array:

@@ -29,6 +29,8 @@ _NARROW = 12
 that are multiplied, not with the passes."""
 _CHECK = 1e-10
 """Seconds per size^3 and step for convergence checks, one every other step: Ritz pairs, eigenproblems of the bounds."""
+_DENSE_BASIS = 704
+"""Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
 _READ_RATE = 1.5e9
@@ -231,7 +233,8 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
         block = block_width(k, n)
     else:
         block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
-    capacity = min(n, max(6 * k, 2 * k + 10 * block, 512 if request.k is not None else 1024))
+    least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
+    capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8

@@ -32,6 +32,7 @@ from eckart.engine.lanczos.terms import NotWorthError
 from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, unprepared
 from eckart.engine.projection import plain_rows, plain_scores
 from eckart.engine.settings import (
+    FLAT_TOLERANCE,
     TOLERANCE,
     Settings,
     check_settings,
@@ -284,7 +285,10 @@ def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> t
     size = bytes_read_at_once(matrix)
     shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
-    request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
+    request = Request(
+        settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads,
+        flat_tolerance=settings.tolerance or FLAT_TOLERANCE[matrix.precision],
+    )  # fmt: skip
     solver = settings.solver
     if solver == "exact" and size:
         solver = "gram"

@@ -25,7 +25,7 @@ MOST_SEGMENTS = 32
 _GRAM_ROWS = 2048
 """Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
 _BLOCK_BYTES = 2**20
-_PIECE_BYTES = 2**19
+_PIECE_BYTES = 2**20
 _SERIAL_WORK = 1_000_000
 _ACCUMULATOR_BYTES = 2**28
 
@@ -82,7 +82,7 @@ class DenseProducts:
 
     @property
     def block_rows(self) -> int:
-        return int(np.clip(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), 512, 8192))
+        return min(max(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), 512), 8192)
 
     @property
     def gram_rows(self) -> int:
@@ -166,7 +166,7 @@ class DenseProducts:
     @property
     def _piece(self) -> int:
         """Rows of a block that are summed at a time: what fits into the cache of a core, in float64."""
-        return int(np.clip(_PIECE_BYTES // (8 * self.rows.shape[1]), 16, self.block_rows))
+        return min(max(_PIECE_BYTES // (8 * self.rows.shape[1]), 16), self.block_rows)
 
     def additions(self, *, gram: bool, turned: bool) -> int:
         """The sums of blocks are added up in segments, and those of the segments in turn."""

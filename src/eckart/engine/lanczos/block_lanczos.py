@@ -26,6 +26,7 @@ from eckart.engine.lanczos.convergence import (
     remaining_error,
     stop_if_not_worth,
 )
+from eckart.engine.lanczos.count import is_ambiguous, is_decided, wanted_count
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
@@ -35,15 +36,14 @@ from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import carried_bound, kept_vectors, room_left
 from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
-from eckart.engine.solution import SHARE_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
-_SINGLE = 64.0 * float(np.finfo(np.float32).eps)
-"""Share of the trace that rounding of float32 data in means and sums may hide."""
 _BEYOND = 11
 """Ritz pairs computed after the k-th: candidates for a proved gap."""
 _NARROW_BLOCK = 16
+_FLAT_CHECKS = 4
+"""Steps from one check to the next where convergence is slow, at most."""
 _RIDE_ALONG_PASSES = 4
 """Passes that must fit into the basis after probes have joined."""
 
@@ -105,7 +105,7 @@ class _Run:
         while True:
             ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
-            if state is not None and (state.done or self.exhausted or (state.converged and self._ambiguous(state))):
+            if state is not None and (state.done or self.exhausted or (state.converged and is_ambiguous(self, state))):
                 outcome = conclude(self, state)
                 if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
                     return outcome
@@ -167,7 +167,7 @@ class _Run:
 
     def _assess(self) -> Assessment | None:
         """Ritz pairs, residuals and the best upper bounds available; None while the basis is too small."""
-        k, size = self._wanted(), self.basis.count
+        k, size = wanted_count(self), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
         values, coefficients = leading_pairs(self.basis.projected, min(k + _BEYOND, size), like=self.matrix.like)
@@ -180,54 +180,19 @@ class _Run:
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
         aim = self.backend.costs.probe_threshold
         if self.rode_along or self.flat:
-            aim = needed_residual(self.target.tolerance, float(values[k - 1]), beyond)
+            aim = needed_residual(self.tolerance, float(values[k - 1]), beyond)
         self.schedule.plan(self.steps, worst, aim)
         if not converged:
             stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
-        state = replace(state, decided=self._decided(state))
+        state = replace(state, decided=is_decided(self, state))
         if not state.done and self.proofs.due(self, state):
             self.proofs.prove(self, state)
             state = replace(state, upper=self._upper(state))
-            state = replace(state, decided=self._decided(state))
+            state = replace(state, decided=is_decided(self, state))
         self._record(state)
         return state
-
-    def _wanted(self) -> int | None:
-        """k, or the smallest k whose Ritz values reach the share; None while no k does."""
-        if self.target.k is not None:
-            return self.target.k
-        values = np.linalg.eigvalsh(self.basis.projected)[::-1]
-        found = smallest_count(values, self.matrix.trace, self.target.share or 0.0)
-        return self.basis.count if found is None and self.basis.complete else found
-
-    @property
-    def _needed(self) -> float:
-        """Part of the trace that k components must reach, less what rounding may hide."""
-        return ((self.target.share or 0.0) - SHARE_SLACK) * self.matrix.trace
-
-    def _decided(self, state: Assessment) -> bool:
-        """Whether no smaller k can reach the share, up to rounding."""
-        if self.target.k is not None:
-            return True
-        if self._ambiguous(state):
-            return False
-        if self.basis.complete:
-            return True
-        if state.upper is None:
-            return False
-        attainable = float(np.sum(state.upper[: state.k - 1]))
-        resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= SHARE_SLACK * self.matrix.trace
-        return attainable < self._needed or resolved
-
-    def _ambiguous(self, state: Assessment) -> bool:
-        """Whether float32 products cannot tell on which side of the share the first k or k - 1 values are."""
-        if self.exact or self.target.k is not None:
-            return False
-        sums = np.cumsum(state.values[: state.k])[-2:]
-        doubt = 4.0 * state.k * self.expected_error(self.basis) + _SINGLE * self.matrix.trace
-        return bool(np.any(np.abs(sums - self._needed) <= doubt))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""
@@ -242,10 +207,15 @@ class _Run:
 
         Values that rounding cannot tell from zero are bounded by what probes can show of an empty complement.
         """
-        goal = 2.0 * self.target.tolerance * max(last, 0.0) + self._floor(largest)
+        goal = 2.0 * self.tolerance * max(last, 0.0) + self._floor(largest)
         quantile = length_quantile(self.budget.total / 16, PROBES)
         empty = 8.0 * self.expected_error(self.basis) * self.basis.size**0.5 / quantile
         return goal + empty if last < empty else goal
+
+    @property
+    def tolerance(self) -> float:
+        flat = self.target.flat_tolerance
+        return flat if self.flat and flat is not None else self.target.tolerance
 
     def _floor(self, largest: float) -> float:
         """What iteration cannot improve; the proved bound of rounding is larger, and is added at the end."""
@@ -375,7 +345,8 @@ class _Run:
         threshold = self.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
         if worst > threshold:
             return False
-        self.flat = self.flat or (not self.rode_along and self.schedule.slow(self.target.tolerance**0.5))
+        if not self.rode_along and self.schedule.slow(self.target.tolerance**0.5):
+            self.flat, self.schedule.most = True, _FLAT_CHECKS
         return self._probes_fit(width)
 
     def _probes_fit(self, width: int) -> bool:

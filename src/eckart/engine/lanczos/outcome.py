@@ -170,7 +170,7 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
 
 def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
     """Whether float32 errors are expected to exceed the tolerance."""
-    return 4.0 * run.expected_error(run.basis) > run.target.tolerance * max(float(state.values[state.k - 1]), 0.0)
+    return 4.0 * run.expected_error(run.basis) > run.tolerance * max(float(state.values[state.k - 1]), 0.0)
 
 
 def _leading(run: _Run, state: Assessment) -> np.ndarray:
@@ -183,7 +183,7 @@ def _leading(run: _Run, state: Assessment) -> np.ndarray:
     for more in _REFINED:
         count = min(k + more, len(state.values))
         beyond = float(state.values[count]) if count < len(state.values) else 0.0
-        if k * error**2 <= 0.1 * run.target.tolerance * last * (last - beyond - error):
+        if k * error**2 <= 0.1 * run.tolerance * last * (last - beyond - error):
             break
     return np.ascontiguousarray(state.coefficients[:, :count])
 

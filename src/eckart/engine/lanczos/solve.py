@@ -67,8 +67,9 @@ def solve_lanczos(
     # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.
     tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
     target = Target(
-        request.k, request.share, tolerance, request.failure_probability, request.max_reads, problem.note, worth
-    )
+        request.k, request.share, tolerance, request.failure_probability, request.max_reads, problem.note,
+        None if request.smallest else request.flat_tolerance, worth,
+    )  # fmt: skip
     first = Start(start, shifted(start, product), capacity)
     try:
         pairs = block_lanczos(

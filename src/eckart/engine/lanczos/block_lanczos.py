@@ -33,7 +33,7 @@ from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proof_phase import PROBES
 from eckart.engine.lanczos.proofs import Proofs
-from eckart.engine.lanczos.restart import carried_bound, kept_vectors, room_left
+from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
 from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
 from eckart.engine.threads import one_blas_thread
@@ -55,13 +55,13 @@ def block_lanczos(
     with one_blas_thread():
         run = _Run(matrix, target, block, rng, start.capacity)
         outcome = run.iterate(start)
-        if outcome.proved or matrix.exact is None or outcome.passes >= target.max_reads:
+        if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
         # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors)
         further = Start(vectors, double.apply(vectors), max(start.capacity, min(matrix.size, 4 * vectors.shape[1])))
-        remaining = replace(target, max_reads=max(1, target.max_reads - outcome.passes))
+        remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
         run = _Run(double, remaining, vectors.shape[1], rng, further.capacity)
         return outcome.followed_by(run.iterate(further)).pairs
 
@@ -149,7 +149,7 @@ class _Run:
 
     @property
     def may_continue(self) -> bool:
-        return self.passes < self.target.max_reads
+        return self.passes < self.target.max_passes
 
     @property
     def exhausted(self) -> bool:
@@ -158,7 +158,7 @@ class _Run:
     @property
     def allowed(self) -> int:
         """Passes before the last one, which verifies products in float32."""
-        return self.target.max_reads if self.exact else max(1, self.target.max_reads - 1)
+        return self.target.max_passes if self.exact else max(1, self.target.max_passes - 1)
 
     def _check_due(self) -> bool:
         full = self.basis.count + 2 * self.block > self.capacity
@@ -170,7 +170,9 @@ class _Run:
         k, size = wanted_count(self), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
-        values, coefficients = leading_pairs(self.basis.projected, min(k + _BEYOND, size), like=self.matrix.like)
+        values, coefficients = leading_pairs(
+            self.basis.projected, min(k + _BEYOND, size), prototype=self.matrix.prototype
+        )
         residuals = self._residuals(coefficients)
         goal = self._goal(float(values[k - 1]), float(values[0]))
         beyond = float(values[k]) if size > k else 0.0
@@ -263,17 +265,17 @@ class _Run:
         probes = self._ride_along_bound(needed)
         complement = min(self._trace_left, probes, self.proofs.bound)
         if complement <= needed or (self.exhausted and complement < np.inf):
-            found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.like))
-        frozen, carried = self.proofs.frozen_at(self.steps), self.proofs.carried
+            found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.prototype))
+        frozen, retained = self.proofs.frozen_at(self.steps), self.proofs.retained
         if frozen is not None and frozen < self.basis.count:
-            values, coefficients = leading_pairs(self.basis.projected, frozen, like=self.matrix.like)
+            values, coefficients = leading_pairs(self.basis.projected, frozen, prototype=self.matrix.prototype)
             coupled = coupling @ coefficients[self.basis.count - coupling.shape[1] :]
             found.append(upper_bounds(values, coupled, self.proofs.bound, count))
-        if carried is not None and carried.index <= count:
-            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : carried.index]
-            bound = carried_bound(carried, state.values, coupled, self.expected_error(self.basis))
+        if retained is not None and retained.index <= count:
+            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : retained.index]
+            bound = retained_bound(retained, state.values, coupled, self.expected_error(self.basis))
             if np.isfinite(bound):
-                found.append(upper_bounds(state.values[: carried.index], coupled, bound, count))
+                found.append(upper_bounds(state.values[: retained.index], coupled, bound, count))
         return None if not found else np.asarray(np.min(found, axis=0))
 
     def _needed_complement(self, state: Assessment, coupling: np.ndarray) -> float:
@@ -304,7 +306,7 @@ class _Run:
         ride_along = None if run is None or probe is None else (run, probe.probability)
         proofs = self.proofs
         return Evidence(
-            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.carried, self._trace_left
+            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.retained, self._trace_left
         )
 
     # The next block
@@ -324,7 +326,7 @@ class _Run:
         width = min(room, max(lacking, PROBES if due else 0))
         if width <= 0:
             return following
-        probes = ahead.probes_beside(following) if ahead is not None and due and width == PROBES else None
+        probes = ahead.probes_for(following) if ahead is not None and due and width == PROBES else None
         if ahead is not None and probes is not None:
             block, coordinates = ahead.block, probes
         else:
@@ -364,7 +366,9 @@ class _Run:
         if state is not None:
             self.proofs.carry(self, state)
         keep = kept_vectors(size, k, self.block, self.capacity, width)
-        values, coefficients = leading_pairs(self.basis.projected, max(keep, min(k + 1, size)), like=self.matrix.like)
+        values, coefficients = leading_pairs(
+            self.basis.projected, max(keep, min(k + 1, size)), prototype=self.matrix.prototype
+        )
         self.basis.compress(values, coefficients)
         self.restarts += 1
         self.ride_along, self.proofs.phase = None, None

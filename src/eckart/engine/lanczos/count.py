@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.engine.lanczos.terms import Assessment
-from eckart.engine.solution import SHARE_SLACK, smallest_count
+from eckart.engine.solution import RATIO_SLACK, smallest_count
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
@@ -21,7 +21,7 @@ def wanted_count(run: _Run) -> int | None:
     if run.target.k is not None:
         return run.target.k
     values = np.linalg.eigvalsh(run.basis.projected)[::-1]
-    found = smallest_count(values, run.matrix.trace, run.target.share or 0.0)
+    found = smallest_count(values, run.matrix.trace, run.target.target_ratio or 0.0)
     return run.basis.count if found is None and run.basis.complete else found
 
 
@@ -36,7 +36,7 @@ def is_decided(run: _Run, state: Assessment) -> bool:
     if state.upper is None:
         return False
     attainable = float(np.sum(state.upper[: state.k - 1]))
-    resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= SHARE_SLACK * run.matrix.trace
+    resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= RATIO_SLACK * run.matrix.trace
     return attainable < _needed(run) or resolved
 
 
@@ -45,10 +45,10 @@ def is_ambiguous(run: _Run, state: Assessment) -> bool:
     if run.exact or run.target.k is not None:
         return False
     sums = np.cumsum(state.values[: state.k])[-2:]
-    doubt = 4.0 * state.k * run.expected_error(run.basis) + _SINGLE * run.matrix.trace
-    return bool(np.any(np.abs(sums - _needed(run)) <= doubt))
+    uncertain = 4.0 * state.k * run.expected_error(run.basis) + _SINGLE * run.matrix.trace
+    return bool(np.any(np.abs(sums - _needed(run)) <= uncertain))
 
 
 def _needed(run: _Run) -> float:
     """Part of the trace that k components must reach, less what rounding may hide."""
-    return ((run.target.share or 0.0) - SHARE_SLACK) * run.matrix.trace
+    return ((run.target.target_ratio or 0.0) - RATIO_SLACK) * run.matrix.trace

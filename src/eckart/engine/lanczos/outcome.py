@@ -86,7 +86,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         residuals = refined.residuals[:k] + refined.error
     upper[:k] = np.maximum(upper[:k], values)
     undecided = is_undecided(
-        run.target.share, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
+        run.target.target_ratio, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
     )
     pairs = Pairs(
         values=values,
@@ -125,7 +125,7 @@ def _proved_bounds(
 def _bounds(
     run: _Run, state: Assessment, evidence: Evidence, errors: Errors, refined: Refined | None, *, sharp: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    k, prototype = state.k, run.matrix.like
+    k, prototype = state.k, run.matrix.prototype
     if refined is None:
         upper = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), prototype, sharp=sharp)
         return state.values[:k] - errors.below(max(float(state.values[0]), 0.0)), upper
@@ -190,5 +190,5 @@ def _leading(run: _Run, state: Assessment) -> np.ndarray:
 
 def _start_again(run: _Run, k: int) -> Array:
     count = min(run.basis.count, k + _NEXT_START)
-    _, coefficients = leading_pairs(run.basis.projected, count, like=run.matrix.like)
+    _, coefficients = leading_pairs(run.basis.projected, count, prototype=run.matrix.prototype)
     return run.backend.times(run.basis.vectors, coefficients)

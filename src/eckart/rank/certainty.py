@@ -86,9 +86,9 @@ def _listed(numbers: list[int]) -> str:
 
 def _ratio(e: Evidence, k: int) -> float:
     """l_k / l_(k+1); infinite where nothing is left."""
-    if k >= len(e.shares):
+    if k >= len(e.ratios):
         return float("inf")
-    return float(e.shares[k - 1] / max(float(e.shares[k]), 1e-300))
+    return float(e.ratios[k - 1] / max(float(e.ratios[k]), 1e-300))
 
 
 def correlated_ratio(e: Evidence, k: int) -> float:

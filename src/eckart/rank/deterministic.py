@@ -24,20 +24,20 @@ _ONE_ENTRY = 0.15
 
 def by_edge(e: Evidence) -> tuple[int | None, str]:
     """Axes above the edge of noise with the variances that the axes before them leave to the columns."""
-    if e.column_shares is None:
+    if e.column_ratios is None:
         return None, "Needs the variance of each column: the data, or a decomposition with all axes."
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
         return None, f"The law of the edge needs at least {_FEWEST} components, and there are {e.short}."
-    left = e.column_shares.copy()
-    count = min(len(e.shares), e.right.shape[1], e.short - 1, 2 * e.most + 1)
+    left = e.column_ratios.copy()
+    count = min(len(e.ratios), e.right.shape[1], e.short - 1, 2 * e.most + 1)
     edges, columns = np.zeros(count), []
     for k in range(count):
         columns.append(left * e.columns / (e.columns - k) if k < e.columns else left)
         edges[k] = upper_edge(columns[k], e.free_rows - k, quantile, taken=k)
-        left = np.maximum(left - e.shares[k] * e.right[:, k] ** 2, 0.0)
+        left = np.maximum(left - e.ratios[k] * e.right[:, k] ** 2, 0.0)
     # The last, not the first that fails: strong components of equal size hide each other in the edge.
-    above = np.flatnonzero(e.shares[:count] > edges).tolist()
+    above = np.flatnonzero(e.ratios[:count] > edges).tolist()
     outliers = 0
     while above and e.has_table:
         k = above[-1]
@@ -48,7 +48,7 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
         edges[k] = upper_edge(noise, e.free_rows - k, quantile, taken=k, profile=profile)
         if _is_one_entry(e, k):
             outliers = max(outliers, min(k + 1, count - 1))
-        elif e.shares[k] > edges[k]:
+        elif e.ratios[k] > edges[k]:
             break
         above.pop()
     k = above[-1] + 1 if above else 0
@@ -57,9 +57,11 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     if (more := e.falls_beyond(k)) is not None and not _is_one_entry(e, more - 1):
         return None, f"{more} components of similar size hide each other: they make up the variances of the columns."
     reached = f"noise of what is left would reach {percent(edges[k])}"
-    return k, f"Component {k + 1} explains {percent(e.shares[k])}; {reached}."
+    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."
 
 
 def _is_one_entry(e: Evidence, place: int) -> bool:
     """Whether a component is one entry of the table: the law of the edge does not hold for heavy tails."""
-    return e.has_table and e.largest_row(place) * float(np.max(e.right[:, place] ** 2)) > _ONE_ENTRY
+    if not e.has_table or place >= e.right.shape[1]:
+        return False
+    return e.largest_row(place) * float(np.max(e.right[:, place] ** 2)) > _ONE_ENTRY

@@ -34,7 +34,10 @@ _WIDEST = 200
 
 @dataclass(frozen=True)
 class Certainty:
-    """The lowest and highest number of components that the rules allow, and why they differ; no reason if certain."""
+    """The lowest and highest number of components that the rules allow, and why they differ; no reason if certain.
+
+    `highest` is None if nothing bounds the number.
+    """
 
     lowest: int | None
     highest: int | None
@@ -49,24 +52,20 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     said = [k, *tests, *([] if gap is None else [gap])]
     lowest, highest = min(said), max(said)
     left = e.short - highest
+    few = f"{max(left, 0)} direction{'' if left == 1 else 's'} left"
+    voted = [v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None]
+    if not tests and (left < ENOUGH or len(voted) < 2 or set(voted) != {k}):
+        # Without a test, only rules that agree say that there are no weaker components.
+        reason = f"No test for components in independent noise was asked and could answer, with {few}."
+        return Certainty(min([lowest, *voted]), None, reason)
     if left >= ENOUGH:
         return Certainty(k, k)
-    few = f"{max(left, 0)} direction{'' if left == 1 else 's'} left"
-    if not tests:
-        # Without a test, nothing says that there are no weaker components.
-        voted = [v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None]
-        reason = f"No test for components in noise can be made of singular values alone with {few}."
-        return Certainty(min([lowest, *voted]), max([highest, *voted]), reason)
     if lowest < highest and not choice.correlated:
-        tested = f"the tests for independent noise find {_listed(tests)}"
-        apart = f", {gap} stand{'s' if gap == 1 else ''} apart" if gap is not None else ""
-        reason = f"{tested}{apart}; with {few}, correlated noise cannot be told from weak components."
-        return Certainty(lowest, highest, reason[0].upper() + reason[1:])
-    for place in range(k, 0, -1):
-        ratio, limit = _ratio(e, place), correlated_ratio(e, place)
-        if ratio > limit:
-            break
-        lowest = min(lowest, place - 1)
+        tested = f"The tests for independent noise find {_listed(tests)}"
+        apart = "" if gap is None else f" and {gap} stand{'s' if gap == 1 else ''} apart from the next"
+        reason = f"{tested}{apart}. With {few}, correlated noise cannot be told from weak components."
+        return Certainty(_beyond_correlated(e, lowest), highest, reason)
+    lowest = _beyond_correlated(e, min(lowest, k))
     if lowest < k:
         ratio, limit = _ratio(e, k), correlated_ratio(e, k)
         reason = (f"Component {k} explains {ratio:.3g} times as much as the next; correlated noise in so few "
@@ -78,6 +77,11 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
                   "whose noise cannot be told from a component.")  # fmt: skip
         return Certainty(k - len(single), k, reason)
     return Certainty(k, k)
+
+
+def _beyond_correlated(e: Evidence, most: int) -> int:
+    """The largest number up to `most` at which a component stands farther apart than correlated noise does."""
+    return next((k for k in range(most, 0, -1) if _ratio(e, k) > correlated_ratio(e, k)), 0)
 
 
 def _listed(numbers: list[int]) -> str:

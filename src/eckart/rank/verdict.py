@@ -49,8 +49,8 @@ class RankChoice:
     of numbers named equally often, the one nearest to their median.
 
     `certain` is False where the table has too few columns or rows to tell components from noise of unknown covariance.
-    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
-    explains the doubt.
+    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption (`highest` is
+    None if nothing bounds it), and `reason` explains the doubt.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -138,7 +138,7 @@ class RankChoice:
             agreement = f"{components}, by {by}. {agreement}"
         if not self.reason:
             return agreement
-        span = str(k) if self.lowest == self.highest else f"{self.lowest} to {self.highest}"
+        span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
         return f"{agreement} Not certain ({span}): {self.reason}"
 
     def __getitem__(self, rule: str) -> Verdict:

@@ -66,6 +66,8 @@ class BackwardElimination(Search):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    best_score_: float
+
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
         "n_features_to_select": [allowed.COUNT, allowed.SHARE, None],

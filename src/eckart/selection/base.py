@@ -44,6 +44,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     n_jobs: int | None
     nested: bool
     nested_score_: float | None
+    n_features_: int
 
     def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
         tags = get_tags(self.estimator).input_tags

@@ -68,6 +68,8 @@ class RandomSubsetSearch(Search):
     array([False, False, False,  True])
     """
 
+    best_score_: float
+
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
         "n_iter": [allowed.COUNT],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eckart import datasets, errors, plots, single_cell, supplementary, tables, worked
+    from eckart.analysis.analyze import Analysis, analyze
     from eckart.analysis.bootstrap import bootstrap
     from eckart.analysis.summary import summary
     from eckart.analysis.with_rows import with_rows
@@ -65,6 +66,8 @@ _WHERE = {
     "load": "eckart.io.model_file",
     "save": "eckart.io.model_file",
     "concepts": "eckart.concept_space",
+    "analyze": "eckart.analysis.analyze",
+    "Analysis": "eckart.analysis.analyze",
     "bootstrap": "eckart.analysis.bootstrap",
     "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",
@@ -86,6 +89,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "CUR",
     "NMF",
     "PCA",
+    "Analysis",
     "BackwardElimination",
     "Certificate",
     "ColumnSelector",
@@ -98,6 +102,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "RandomSubsetSearch",
     "TruncatedSVD",
     "__version__",
+    "analyze",
     "bootstrap",
     "choose_rank",
     "concepts",

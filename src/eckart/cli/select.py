@@ -217,7 +217,7 @@ def _told(
     warned: list[str], *, quietly: bool,
 ) -> None:  # fmt: skip
     """The search as a table and the choice as a sentence."""
-    from eckart.cli.documents import plain
+    from eckart.analysis.document import plain
 
     if talk.json:
         talk.document(

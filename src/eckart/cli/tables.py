@@ -28,12 +28,14 @@ def read(
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
     too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
+    from eckart.io.identifiers import without_identifiers
+
     source = _opened(data, reading, memory=memory, stream=stream)
     if reading.labels:
         source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
-    return _without_numbering(source) if measurements and not reading.columns else source
+    return without_identifiers(source) if measurements and not reading.columns else source
 
 
 def _opened(data: str, reading: Reading, *, memory: int | None, stream: bool) -> Source:
@@ -79,7 +81,8 @@ def weighted(source: Source, name: str) -> tuple[Source, Any]:
         raise Refused("No column is left besides the weights.")
     kept = keep(source, [j for j in range(source.shape[1]) if j != places[0]])
     fates = kept.about.fates | {name: "weights of the rows"}
-    return replace(kept, about=replace(kept.about, fates=fates)), column(source, places[0])
+    about = replace(kept.about, fates=fates, roles=kept.about.roles | {name: "weights"})
+    return replace(kept, about=about), column(source, places[0])
 
 
 def absolute(data: str) -> str:
@@ -87,25 +90,6 @@ def absolute(data: str) -> str:
     import os
 
     return data if "://" in data else os.path.abspath(data)  # noqa: PTH100
-
-
-def _without_numbering(source: Source) -> Source:
-    """The source without columns that only number its rows, which are no measurements."""
-    from eckart.io.roles import listed, numbering_columns
-
-    names = source.about.column_names
-    if names is None or source.sparse or not hasattr(source, "matrix"):
-        return source
-    places = numbering_columns(names, source.matrix)
-    if not places or len(places) == len(names):
-        return source
-    found = [names[j] for j in places]
-    kept = keep(source, [j for j in range(len(names)) if j not in places])
-    word = f"Set aside, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
-    about = kept.about
-    fates = about.fates | dict.fromkeys(found, "only numbers the rows: set aside")
-    about = replace(about, notes=(*about.notes, word), decided=(*about.decided, word), fates=fates)
-    return replace(kept, about=about)
 
 
 def column_names(source: Source) -> tuple[str, ...]:
@@ -157,7 +141,8 @@ def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
-    from eckart.io.roles import is_identifier, listed
+    from eckart.io.identifiers import is_identifier
+    from eckart.io.roles import listed
 
     names = source.about.column_names
     title = source.about.name

@@ -6,21 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
-from eckart.analysis.report.contents import Section, Told, sections
+from eckart.analysis.report.contents import Section, sections
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
-    from eckart.result import Decomposition
+    from eckart.analysis.analyze import Analysis
     from eckart.text import Table
 
 _LINES = 60
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 
 
-def markdown(d: Decomposition, told: Told, title: str) -> str:
+def markdown(found: Analysis, title: str) -> str:
     """Headings, sentences and tables of the report."""
-    parts = [f"# {plain(title)}", plain(sentences.what(d))]
-    for section in sections(d, told):
+    parts = [f"# {plain(title)}", plain(sentences.what(found.decomposition))]
+    for section in sections(found):
         parts += _section(section)
     return "\n\n".join(parts) + "\n"
 

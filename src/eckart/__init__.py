@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from eckart.analysis.with_rows import with_rows
     from eckart.api import decompose, plan, project, reconstruct
     from eckart.concept_space import concepts
+    from eckart.concept_space.ratings import Ratings
+    from eckart.concept_space.text_concepts import TextConcepts
     from eckart.cur.column_selector import ColumnSelector
     from eckart.cur.estimator import CUR
     from eckart.engine.matrix import open_matrix
@@ -66,6 +68,8 @@ _WHERE = {
     "load": "eckart.io.model_file",
     "save": "eckart.io.model_file",
     "concepts": "eckart.concept_space",
+    "TextConcepts": "eckart.concept_space.text_concepts",
+    "Ratings": "eckart.concept_space.ratings",
     "analyze": "eckart.analysis.analyze",
     "Analysis": "eckart.analysis.analyze",
     "bootstrap": "eckart.analysis.bootstrap",
@@ -100,6 +104,8 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "KernelPCA",
     "Plan",
     "RandomSubsetSearch",
+    "Ratings",
+    "TextConcepts",
     "TruncatedSVD",
     "__version__",
     "analyze",

@@ -198,7 +198,8 @@ def analyze(
     memory = memory_bytes(others.get("memory"))
     found = open_with(source, given, memory=memory, stream=others.get("stream"))
     table = found if isinstance(found, Source | RowSource) else _plain(found)
-    if given is None or given.columns is None:
+    opened = isinstance(source, Source | RowSource)  # by the caller, who chose its columns
+    if not opened and (given is None or given.columns is None):
         table = without_identifiers(table)
     return _of_table(table, method, dict(labels or {}), ranks, others)
 

@@ -1,8 +1,8 @@
 """Clusters of rows in the space of the recommended components, and whether there are any.
 
 Ward's method on the scores gives partitions into 2 to 8 clusters (hierarchical clustering on principal components:
-Husson, Josse and Pages, 2010). The number of clusters has the largest mean silhouette width (Rousseeuw, 1987). It counts
-only if it exceeds the largest silhouette of every one of 39 normal samples with the same variances, a test at the level
+Husson, Josse and Pages, 2010). The number of clusters has the largest mean silhouette width (Rousseeuw, 1987). It
+counts only if it exceeds that of every one of 39 normal samples with the same variances, a test at the level
 of 1 in 40: Ward's method divides any data, and one normal distribution has no clusters. Lloyd's algorithm then moves
 rows to their nearest mean (consolidation).
 """

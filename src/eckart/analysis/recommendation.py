@@ -39,6 +39,8 @@ class Recommendation:
 
 def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
     """The verdict of the rules on the number of components, as far as the decomposition has them."""
+    if d.k == 0:
+        return Recommendation(None, None, "", "There is no component.", 0)
     if choice is None or choice.k is None or not method_of(d).orthogonal or d.which == "smallest":
         return _without_rules(d)
     k, rule = min(choice.k, d.k), choice.decided_by

@@ -27,8 +27,11 @@ _FEWEST = 4
 
 def by_gap(e: Evidence) -> tuple[int | None, str]:
     """The last component that stands apart from the next."""
-    if e.short < _FEWEST:
-        return None, f"Needs at least {_FEWEST} components to compare neighbours; there are {e.short}."
+    if min(e.short, len(e.shares)) < _FEWEST:
+        return (
+            None,
+            f"Needs at least {_FEWEST} components to compare neighbours; {min(e.short, len(e.shares))} are known.",
+        )
     most = e.options.most or e.short
     ratios = e.shares[:-1] / np.maximum(e.shares[1:], 1e-300)
     rng = e.rng(9)

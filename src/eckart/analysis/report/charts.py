@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_AXES = 10
 """Axes whose coordinates are in the page."""
-_OBSERVED = 500_000
+_OBSERVED = 420_000
 """Numbers of the table itself that are in the page; beyond, the strongest columns only."""
 _LETTERS = 180_000
 _MOST_COLUMNS = 2000

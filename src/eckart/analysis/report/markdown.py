@@ -17,10 +17,10 @@ _LINES = 60
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 
 
-def markdown(found: Analysis, title: str) -> str:
-    """Headings, sentences and tables of the report."""
+def markdown(found: Analysis, title: str, made: list[Section] | None = None) -> str:
+    """Headings, sentences and tables of the report; `made` are its sections, if they are known already."""
     parts = [f"# {plain(title)}", plain(sentences.what(found.decomposition))]
-    for section in sections(found):
+    for section in sections(found) if made is None else made:
         parts += _section(section)
     return "\n\n".join(parts) + "\n"
 

@@ -107,6 +107,7 @@ def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
     drawn = charts.drawn_count(numbers)
     kept = {name: for_script(table) for name, table in tables.items() if name not in ("facts", "scores")}
     shared = sharing(found, title, command)
+    copied = {"markdown": markdown(found, title, list(made.values())), "python": shared["python"]}
     return {
         "d": d, "title": title, "what": sentences.what(d), "cards": _cards(found), "share_lines": shared,
         "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
@@ -119,10 +120,10 @@ def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
         "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
         "first_colour": numbers["first_colour"], "most_columns": MOST_COLUMNS,
         "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['model']} components",
-        "numbers": numbers | {"meanings": _meanings(d), "word": total_word(d), "unit": _unit(d)},
+        "numbers": numbers | {"meanings": _meanings(d), "word": total_word(d), "unit": _unit(d), "shared": copied},
         "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
-        "shared": {"markdown": markdown(found, title), "python": shared["python"]}, **_scripts(),
+        **_scripts(),
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ const unpack = (packed) => {
   return Float64Array.from(codes, (code, i) => (code === 65535 ? NaN : packed.low[i % p] + packed.step[i % p] * code));
 };
 
-const shared = JSON.parse(part("shared").textContent);
+const shared = data.shared;
 const k = data.k;
 const rowNames = data.rows.names, columnNames = data.columns.names;
 const n = rowNames.length, p = columnNames.length;

@@ -29,8 +29,8 @@ def test_the_table_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     table = factors(80, 12, 2)
     whole: list[bytes] = []
-    for where in (pca_fit, evidence):
-        original = where.find_axes
+    for where, name in ((pca_fit, "decompose_pca"), (evidence, "find_axes")):
+        original = getattr(where, name)
 
         def counted(data: Any, *args: Any, original: Any = original, **options: Any) -> Any:
             matrix = np.asarray(getattr(data, "matrix", data))
@@ -38,7 +38,7 @@ def test_the_table_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
                 whole.append(b"")
             return original(data, *args, **options)
 
-        monkeypatch.setattr(where, "find_axes", counted)
+        monkeypatch.setattr(where, name, counted)
     found = ek.analyze(table)
     assert found.k == 2
     assert len(whole) == 1

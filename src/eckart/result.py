@@ -160,6 +160,12 @@ class Decomposition:
 
         save(self, path, overwrite=overwrite)
 
+    def summary(self, *, width: int = 80) -> str:
+        """The summary that `eckart report` prints: the recommended number of components, what they explain and mean."""
+        from eckart.analysis.summary import summary
+
+        return summary(self, width=width)
+
     def on_host(self) -> Decomposition:
         """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
 

@@ -29,7 +29,7 @@ def test_the_table_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     table = factors(80, 12, 2)
     whole: list[bytes] = []
-    for where, name in ((pca_fit, "decompose_pca"), (evidence, "find_axes")):
+    for where, name in ((pca_fit, "decompose_pca"), (evidence, "find_components")):
         original = getattr(where, name)
 
         def counted(data: Any, *args: Any, original: Any = original, **options: Any) -> Any:
@@ -75,7 +75,7 @@ def test_explained_variance_is_that_of_the_recommended_components() -> None:
     assert found.kept.k == found.outliers.k == 3
     page = found.report()
     assert "Keep 3 components." in page
-    assert "100.00\N{NO-BREAK SPACE}%" not in page.partition('id="axes"')[0]
+    assert "100.00\N{NO-BREAK SPACE}%" not in page.partition('id="components"')[0]
 
 
 def test_noise_has_no_component() -> None:
@@ -90,7 +90,7 @@ def test_python_and_the_command_line_say_the_same(tmp_path: Path, monkeypatch: p
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     here = json.loads(json.dumps(ek.analyze(ARRESTS, scale=True).to_dict()))
-    for key in ("recommended", "roles", "sections", "axes", "loadings", "ranks", "clusters"):
+    for key in ("recommended", "roles", "sections", "components", "loadings", "ranks", "clusters"):
         assert document[key] == here[key], key
 
 

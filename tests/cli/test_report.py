@@ -132,10 +132,10 @@ class TestAwkwardFile:
 
 def test_sources_keep_identifiers_and_say_so() -> None:
     """Only the command line sets them aside; in a program the columns are the caller's."""
-    about = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).about
-    assert about.column_names == ("id", "a", "b")
-    assert about.fates == {"id": "analysed", "a": "analysed", "b": "analysed"}
-    assert any("only numbers the rows" in note for note in about.notes)
+    metadata = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).metadata
+    assert metadata.column_names == ("id", "a", "b")
+    assert metadata.column_roles == {"id": "analysed", "a": "analysed", "b": "analysed"}
+    assert any("only numbers the rows" in note for note in metadata.notes)
 
 
 class TestTerminal:
@@ -148,8 +148,9 @@ class TestTerminal:
     def test_bars_rules_rows_and_next_steps(self) -> None:
         text = run("report", ARRESTS, "--scale").stdout
         bars = {name: row.count("#") for name, row in re.findall(r"^ +(PC\d)(.*)$", text, re.MULTILINE)}
-        assert bars["PC1"] == 12
-        assert bars["PC2"] == round(12 * 24.744 / 62.006)
+        longest = bars["PC1"]
+        assert longest >= 8
+        assert bars["PC2"] == round(longest * 24.744 / 62.006)
         assert "How many components\n" in text
         assert "Kaiser" in text
         assert "eckart fit" in text
@@ -184,7 +185,7 @@ class TestForms:
         keys = [section["key"] for section in document["sections"]]
         assert keys == [
             "summary",
-            "axes",
+            "components",
             "ranks",
             "meaning",
             "rows",
@@ -227,7 +228,7 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
         {"a": rng.normal(size=9), "b": rng.normal(size=9), "t": ["x", "y", "z"] * 3, "f": [True, False, True] * 3}
     )
     parquet.write_table(table, folder / "t.parquet")
-    assert open_source("t.parquet").about.fates == {
+    assert open_source("t.parquet").metadata.column_roles == {
         "a": "analysed", "b": "analysed", "t": "text: set aside as a label (3 different)",
         "f": "true and false: analysed as 1 and 0",
     }  # fmt: skip

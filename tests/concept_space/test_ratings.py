@@ -50,9 +50,9 @@ def test_cold_rows_fall_back_to_the_columns() -> None:
     found = model.recommend(7, 3)
     assert "falls back" in found.notes[0]
     best = np.argsort(-model.column_bias_)[:3]
-    assert found.places.tolist() == best.tolist()
+    assert found.indices.tolist() == best.tolist()
     rated = set(np.flatnonzero(~np.isnan(table[0])).tolist())
-    assert not rated & set(model.recommend(0, 30).places.tolist())
+    assert not rated & set(model.recommend(0, 30).indices.tolist())
 
 
 def test_refusals() -> None:

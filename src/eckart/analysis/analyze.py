@@ -11,7 +11,7 @@ from eckart.analysis.clusters import Clusters, clusters
 from eckart.analysis.column_roles import ColumnRole, column_roles
 from eckart.analysis.default_number import SHOWN, default_number
 from eckart.analysis.labels import column_labels
-from eckart.analysis.measures import floats
+from eckart.analysis.measures import floats, svd_details
 from eckart.analysis.recommendation import Recommendation, recommend
 from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.square_tables import inner_products, recognise
@@ -19,7 +19,7 @@ from eckart.analysis.unusual import Outliers, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
 from eckart.arrays import is_array, is_sparse
-from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
 from eckart.engine.leading import leading
 from eckart.errors import EckartError, ParameterError
 from eckart.fitted import decomposition_of, is_model
@@ -41,7 +41,7 @@ _MOST_SCORES = 20_000_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """A decomposition and what is said about it. Made by `analyze`."""
+    """A decomposition and what is said metadata it. Made by `analyze`."""
 
     decomposition: Decomposition
     recommendation: Recommendation
@@ -72,9 +72,10 @@ class Analysis:
     def scale_matters(self) -> bool:
         """Whether columns were not scaled and their variances differ by more than a factor of 100."""
         d = self.decomposition
-        if d.method != "pca" or d.scale is not None or "column_norms" not in d.parts:
+        lengths = svd_details(d).column_norms
+        if d.method != "pca" or d.scale is not None or lengths is None:
             return False
-        norms = floats(d.parts["column_norms"])
+        norms = floats(lengths)
         norms = norms[norms > 0]
         return len(norms) > 1 and bool(norms.max() > 10.0 * norms.min())
 
@@ -214,23 +215,23 @@ def _plain(array: Any) -> Any:
 def _of_model(
     model: Decomposition, data: Any, labels: dict[str, Sequence[str]], ranks: RankChoice | str | None
 ) -> Analysis:
-    matrix, about, found = None, About(), None
+    matrix, metadata, found = None, Metadata(), None
     if data is not None:
         found = open_with(data)
-        about = getattr(found, "about", about)
+        metadata = getattr(found, "metadata", metadata)
         matrix = found if is_array(found) or is_sparse(found) else getattr(found, "matrix", None)
         if model.left is None:
             model = with_rows(model, found)
     d = model.on_host()  # what is on a device comes to the host once, not for every table
     d, choice = _asked(d, found, ranks, {})
-    return _gathered(d, choice, about, at_edge(matrix), labels | dict(about.labels), {}, requested=False)
+    return _gathered(d, choice, metadata, at_edge(matrix), labels | dict(metadata.labels), {}, requested=False)
 
 
 def _of_table(
     table: Any, method: str | Method | None, labels: dict[str, Sequence[str]], ranks: Any, options: dict[str, Any]
 ) -> Analysis:
     square = recognise(table) if method in (None, "pca") else None
-    if square is not None and square.kind == "distances" and method is None and hasattr(table, "about"):
+    if square is not None and square.kind == "distances" and method is None and hasattr(table, "metadata"):
         options = {"k": min(table.shape[0] - 1, SHOWN), **options, "kernel": "precomputed"}
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
@@ -245,11 +246,11 @@ def _of_table(
         d = with_rows(d, taken)
     if square is not None:
         d = replace(d, notes=(square.note, *d.notes))
-    about = getattr(table, "about", About())
+    metadata = getattr(table, "metadata", Metadata())
     matrix = getattr(taken, "matrix", taken if is_array(taken) or is_sparse(taken) else None)
     kept = {**options, "method": chosen.name}
     return _gathered(
-        d.on_host(), choice, about, at_edge(matrix), labels | dict(about.labels), kept, requested=requested
+        d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
 
 
@@ -292,12 +293,13 @@ def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice
     if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
         return None
     small = d.rows * d.columns <= _EVERY_RULE
-    weighted = options.get("sample_weight") is not None or "row_weights" in d.parts
+    weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
     usual = (d.mean is not None) == (d.method == "pca") and options.get("ddof", 1) == 1
     seed, memory = options.get("rng"), options.get("memory")
     if table is None or weighted or not usual or min(d.rows, d.columns) > WHOLE:
         return choose_rank(d, "quick", rng=seed)
-    missing = options.get("missing") or d.parts.get("missing", {}).get("how", "error")
+    imputed = svd_details(d).missing
+    missing: Any = options.get("missing") or ("error" if imputed is None else imputed.how)
     return choose_rank(
         table, "all" if small else "quick", method=d.method, scale=d.scale is not None, missing=missing, rng=seed,
         memory=memory, decomposition=d,
@@ -307,7 +309,7 @@ def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice
 def _gathered(
     d: Decomposition,
     choice: RankChoice | None,
-    about: About,
+    metadata: Metadata,
     matrix: Any,
     labels: dict[str, Sequence[str]],
     options: dict[str, Any],
@@ -317,6 +319,6 @@ def _gathered(
     advice = recommend(d, choice)
     found = clusters(d, advice.model)
     return Analysis(
-        d, advice, column_roles(about, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
-        matrix, about.decided, about.name, options, requested,
+        d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
+        matrix, metadata.decided, metadata.name, options, requested,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, row_labels
+from eckart.analysis.labels import column_labels, component_labels, row_labels
 from eckart.analysis.measures import floats, row_scores
 from eckart.formatting import joined, shorten
 from eckart.registry import method_of
@@ -65,7 +65,7 @@ def clusters(d: Decomposition, k: int) -> Clusters | None:
     if d.left is None or d.rows < _FEWEST_ROWS or d.which != "largest" or not method_of(d).orthogonal or d.norm == 0:
         return None
     k = max(1, min(k, d.k, _MOST_COMPONENTS))
-    scores = row_scores(d, axes=slice(k))
+    scores = row_scores(d, components=slice(k))
     if not np.isfinite(scores).all() or not scores.any():
         return None
     unit = scores / max(float(np.abs(scores).max()), np.finfo(float).tiny)
@@ -149,7 +149,7 @@ def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Ta
         nearest = int(members[((values[members] - middle) ** 2).sum(axis=1).argmin()])
         marks = _marks(middle, right, columns, values, len(members)) if linear else ""
         rows.append((f"cluster\N{NO-BREAK SPACE}{code + 1}", len(members), names[nearest], marks))
-    axes = joined(list(axis_labels(d)[: scores.shape[1]]))
+    axes = joined(list(component_labels(d)[: scores.shape[1]]))
     caption = f"Clusters on {axes}. The typical row is the one nearest to the mean of its cluster."
     kinds = ("text", "count", "text", "text")
     return Table(

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.measures import column_spread, floats
+from eckart.analysis.measures import column_spread, floats, svd_details
 from eckart.errors import ParameterError
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from eckart.engine.blocks.source import About
+    from eckart.engine.blocks.source import Metadata
     from eckart.result import Decomposition
 
 _MOST_CATEGORIES = 50
@@ -47,21 +47,21 @@ class ColumnRole:
     """What was done to it, in words."""
 
 
-def column_roles(about: About, names: Sequence[str]) -> tuple[ColumnRole, ...]:
+def column_roles(metadata: Metadata, names: Sequence[str]) -> tuple[ColumnRole, ...]:
     """The role of every column, in the order of the source; `names` are those of the decomposed columns."""
     analysed = set(names)
-    order = list(about.fates) or [*names, *about.labels]
+    order = list(metadata.column_roles) or [*names, *metadata.labels]
     found = []
     for name in order:
         if name in analysed:
             role = "measure"
-        elif name in about.roles:
-            role = about.roles[name]
-        elif name in about.labels:
-            role = label_role(name, about.labels[name])
+        elif name in metadata.roles:
+            role = metadata.roles[name]
+        elif name in metadata.labels:
+            role = label_role(name, metadata.labels[name])
         else:
             role = "left out"
-        found.append(ColumnRole(name, role, _SUPPLEMENTARY.get(role) or about.fates.get(name, "")))
+        found.append(ColumnRole(name, role, _SUPPLEMENTARY.get(role) or metadata.column_roles.get(name, "")))
     return tuple(found)
 
 
@@ -151,8 +151,9 @@ def _treatment(d: Decomposition, role: ColumnRole, gaps: int, spread: float | No
     text = role.treatment
     if spread == 0:
         text += ", but it does not vary: no part in any component"
-    if gaps:
-        way = _IMPUTED.get(d.parts["missing"]["how"], "imputed")
+    imputed = svd_details(d).missing
+    if gaps and imputed is not None:
+        way = _IMPUTED.get(imputed.how, "imputed")
         text += f"; {gaps:,} of {d.rows:,} values {'was' if gaps == 1 else 'were'} missing and {way}"
     return text
 
@@ -173,6 +174,6 @@ def _spreads(d: Decomposition) -> np.ndarray | None:
 
 
 def _gaps(d: Decomposition) -> np.ndarray:
-    known = d.parts.get("missing")
-    columns = np.empty(0, np.intp) if known is None else np.asarray(known["columns"], np.intp)
+    known = svd_details(d).missing
+    columns = np.empty(0, np.intp) if known is None else np.asarray(known.columns, np.intp)
     return np.bincount(columns, minlength=d.columns)

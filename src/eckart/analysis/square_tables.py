@@ -54,6 +54,6 @@ def inner_products(source: Any) -> MemorySource:
     """B = -1/2 J D^2 J of a matrix of distances, with the names of its rows."""
     squares = np.asarray(getattr(source, "matrix", source), np.float64) ** 2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    about = source.about
-    names = about.row_names or about.column_names
-    return MemorySource(-0.5 * centred, replace(about, row_names=names))
+    metadata = source.metadata
+    names = metadata.row_names or metadata.column_names
+    return MemorySource(-0.5 * centred, replace(metadata, row_names=names))

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import floats
 from eckart.analysis.report.contents import answer
-from eckart.analysis.report.method_section import axes_table
+from eckart.analysis.report.method_section import components_table
 from eckart.analysis.report.supplementary_section import supplementary
 from eckart.fitted import decomposition_of
 from eckart.formatting import clean
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.text import Table
 
-_MOST_AXES = 10
-_AXES_EXPLAINED = 5
+_MOST_COMPONENTS = 10
+_COMPONENTS_EXPLAINED = 5
 _MOST_UNUSUAL = 3
 _BARS = (20, 16, 12, 8)
 """Lengths of the longest bar; the first that fits is taken."""
@@ -43,8 +43,8 @@ def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), b
     d = found.decomposition
     parts: list[RenderableType] = [Text(sentences.what(d), style="bold"), Text("")]
     parts += _section("Answer", list(answer(found)), width)
-    parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_AXES))
-    parts += [Text("")] * (d.k > _MOST_AXES)
+    parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
+    parts += [Text("")] * (d.k > _MOST_COMPONENTS)
     parts += _section("Columns behind the components", _makers(d), width)
     parts += _section("How many components", _ranks(found.ranks), width)
     parts += _section("Categories and dates", list(supplementary(found)[0]), width)
@@ -53,8 +53,8 @@ def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), b
     parts += _section("What was done to the data", [f"- {clean(line)}" for line in found.reading], width)
     parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading)], width)
     certificate = found.kept.certificate
-    if certificate is not None and certificate.word:
-        parts += _section("Certificate", [clean(certificate.word), sentences.how(d)], width)
+    if certificate is not None and certificate.summary:
+        parts += _section("Certificate", [clean(certificate.summary), sentences.how(d)], width)
     if steps:
         parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))
@@ -95,22 +95,22 @@ def summary(model: Any, *, width: int = 80) -> str:
 
 def _axes(d: Decomposition, width: int, bar: str) -> Table:
     """The table of components, with a bar for each share where there is room for it."""
-    table = replace(axes_table(d), title="", caption="")
-    shares = floats(d.shares)
+    table = replace(components_table(d), title="", caption="")
+    shares = floats(d.explained_variance_ratio)
     largest = float(shares.max(initial=0.0)) or 1.0
     for long in _BARS:
         bars = [f"{bar * round(long * share / largest):<{long}}" for share in shares.tolist()]
         rows = tuple((*row, line) for row, line in zip(table.rows, bars, strict=True))
         wider = replace(table, columns=(*table.columns, ""), rows=rows, kinds=(*table.kinds, "text"))
-        if wider.fits(width, _MOST_AXES):
+        if wider.fits(width, _MOST_COMPONENTS):
             return wider
     return table
 
 
 def _makers(d: Decomposition) -> list[str]:
-    names = axis_labels(d)
-    shown = [f"{names[axis]}: {sentences.makes(d, axis)}" for axis in range(min(d.k, _AXES_EXPLAINED))]
-    return shown + ([f"... and {d.k - _AXES_EXPLAINED} more components"] if d.k > _AXES_EXPLAINED else [])
+    names = component_labels(d)
+    shown = [f"{names[axis]}: {sentences.makes(d, axis)}" for axis in range(min(d.k, _COMPONENTS_EXPLAINED))]
+    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more components"] if d.k > _COMPONENTS_EXPLAINED else [])
 
 
 def _ranks(choice: RankChoice | None) -> list[str]:
@@ -123,7 +123,7 @@ def _ranks(choice: RankChoice | None) -> list[str]:
         for k, rules in choice.agreement.items()
     ]
     silent = [verdict.title for verdict in choice.verdicts if verdict.k is None]
-    return [clean(choice.word), *lines, *([f"- cannot say: {'; '.join(silent)}"] if silent else [])]
+    return [clean(choice.summary), *lines, *([f"- cannot say: {'; '.join(silent)}"] if silent else [])]
 
 
 def _unusual(found: Analysis) -> list[str]:

@@ -45,7 +45,7 @@ def unusual(d: Decomposition, data: Any, k: int) -> Outliers:
     found = _measured(d, k)
     if found is None:
         return Outliers()
-    near = np.vstack([found.inside / found.inside_limit, found.beside / found.beside_limit])
+    near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     beyond = (near > 1).sum(axis=1).tolist()
     chance = max(round((1 - _LEVEL) * d.rows), 1)
     line = (
@@ -68,10 +68,10 @@ def drawn(outliers: Outliers, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     found = outliers.distances
     if found is None or not len(rows):
         return None
-    inside, beside = found.inside[rows] / found.inside_limit, found.beside[rows] / found.beside_limit
-    pair = np.stack([inside, beside], axis=1)
+    inside, outside = found.inside[rows] / found.inside_limit, found.outside[rows] / found.outside_limit
+    pair = np.stack([inside, outside], axis=1)
     small = packed(pair) if len(pair) <= 2000 else levels(pair)
-    return {"distances": small, "limits": [found.inside_limit, found.beside_limit]}
+    return {"distances": small, "limits": [found.inside_limit, found.outside_limit]}
 
 
 def _measured(d: Decomposition, k: int) -> Distances | None:
@@ -81,7 +81,7 @@ def _measured(d: Decomposition, k: int) -> Distances | None:
         found = distances(d, k, _LEVEL)
     except ParameterError:
         return None
-    known = math.isfinite(found.inside_limit) and math.isfinite(found.beside_limit) and found.beside_limit > 0
+    known = math.isfinite(found.inside_limit) and math.isfinite(found.outside_limit) and found.outside_limit > 0
     return found if known else None
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.large import Large, large
-from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.console import Console
+from eckart.cli.execution import ExecutionOptions, execution
+from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tables import Source
-from eckart.cli.talk import Talk
 from eckart.cli.tuning import Tuning, tuning
 from eckart.registry import get_method
 
@@ -33,7 +33,7 @@ class Fitted:
 
     @property
     def name(self) -> str:
-        return str(self.source.about.name)
+        return str(self.source.metadata.name)
 
 
 @click.command(short_help="Decompose a table and save the axes as a model.")
@@ -42,12 +42,12 @@ class Fitted:
 @output("The model, such as model.eckart.", required=True)
 @click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
 @tuning
-@large
+@execution
 @reading
-@talking
+@with_console
 def fit(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool,
-    tuning: Tuning,
+    console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
+    output: Output, keep_rows: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
     """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
 
@@ -63,24 +63,24 @@ def fit(
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, large, tuning, left=keep_rows)
+    found = fitted(console, data, wanted, reading, execution, tuning, left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
-    if talk.json:
+    if console.json:
         content = documents.of_decomposition(found.d)
-        talk.document(data=found.name, **content, warnings=found.warnings, model=output.path)
+        console.document(data=found.name, **content, warnings=found.warnings, model=output.path)
         return
-    talk.say_all(sentences.doubts(found.d))
-    talk.say(f"{sentences.what(found.d)} {sentences.carried(found.d)}")
-    talk.say(f"The model is {output.path}.")
+    console.say_all(sentences.doubts(found.d))
+    console.say(f"{sentences.what(found.d)} {sentences.carried(found.d)}")
+    console.say(f"The model is {output.path}.")
 
 
 @click.command(short_help="Solver, reads and memory, before anything is done.")
 @click.argument("data")
 @wanted
 @reading
-@talking
-def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
+@with_console
+def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
     """What 'report' and 'fit' would do with DATA: solver, reads of the data, memory, and why. Computes nothing.
 
     \b
@@ -91,16 +91,16 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     from eckart.api import plan as make_plan
     from eckart.cli.tables import read
 
-    with talk.status(f"Reading {data}"):
+    with console.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory)
     asked, notes = _with_number(source, wanted, _arguments(wanted))
     made = make_plan(source, wanted.method, **asked)
-    notes = [*source.about.notes, *notes]
-    if talk.json:
-        talk.document(data=source.about.name, plan=documents.of_plan(made), notes=notes)
+    notes = [*source.metadata.notes, *notes]
+    if console.json:
+        console.document(data=source.metadata.name, plan=documents.of_plan(made), notes=notes)
         return
-    talk.say_all(notes)
-    click.echo(_plan_text(made, talk.width))
+    console.say_all(notes)
+    click.echo(_plan_text(made, console.width))
 
 
 @dataclass(frozen=True)
@@ -112,29 +112,38 @@ class Task:
     notes: list[str]
 
 
-def prepared(talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, tuning: Tuning) -> Task:
+def prepared(
+    console: Console,
+    data: str,
+    wanted: FitOptions,
+    reading: ReadingOptions,
+    execution: ExecutionOptions,
+    tuning: Tuning,
+) -> Task:
     """Read DATA and translate the options; the number of components as given, or none."""
     from eckart.cli.tables import read, weighted
 
     special = tuning.arguments(wanted.method)
-    with talk.status(f"Reading {data}"):
-        source = read(data, reading, memory=wanted.memory, stream=large.asked)
+    with console.status(f"Reading {data}"):
+        source = read(data, reading, memory=wanted.memory, stream=execution.asked)
     if "sample_weight" in special:
         source, special["sample_weight"] = weighted(source, special["sample_weight"])
-    notes = _scanned(talk, source, wanted, special) if special.pop("scan", False) else []
+    notes = _scanned(console, source, wanted, special) if special.pop("scan", False) else []
     return Task(source, _arguments(wanted) | special, notes)
 
 
 @contextlib.contextmanager
-def decomposing(talk: Talk, task: Task, wanted: Wanted, large: Large) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def decomposing(
+    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
+) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Further arguments for long work, and the list that warnings are added to; missing values are explained."""
-    from eckart.cli.large import working
+    from eckart.cli.execution import working
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
 
     rows, columns = task.source.shape
     what = f"Decomposing {rows:,} rows x {columns:,} columns"
-    with talk.warnings() as warned, working(talk, task.source, wanted.method, large, what) as more:
+    with console.warnings() as warned, working(console, task.source, wanted.method, execution, what) as more:
         try:
             yield more, warned
         except MissingValuesError as error:
@@ -142,20 +151,27 @@ def decomposing(talk: Talk, task: Task, wanted: Wanted, large: Large) -> Iterato
 
 
 def fitted(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, tuning: Tuning, *, left: bool
+    console: Console,
+    data: str,
+    wanted: FitOptions,
+    reading: ReadingOptions,
+    execution: ExecutionOptions,
+    tuning: Tuning,
+    *,
+    left: bool,
 ) -> Fitted:
     from eckart.api import decompose
 
-    task = prepared(talk, data, wanted, reading, large, tuning)
+    task = prepared(console, data, wanted, reading, execution, tuning)
     arguments, notes = _with_number(task.source, wanted, task.arguments)
     rows, columns = task.source.shape
     left = left and rows * (arguments.get("k") or min(rows, columns)) <= _MOST_SCORES
-    with decomposing(talk, task, wanted, large) as (more, warned):
+    with decomposing(console, task, wanted, execution) as (more, warned):
         d = decompose(task.source, get_method(wanted.method), left=left, rng=wanted.seed, **arguments, **more)
     return Fitted(task.source, replace(d, notes=(*d.notes, *task.notes, *notes)), warned)
 
 
-def _scanned(talk: Talk, source: Source, wanted: Wanted, special: dict[str, Any]) -> list[str]:
+def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict[str, Any]) -> list[str]:
     """Put the best kernel and width into `special`, and say which."""
     from eckart.analysis.default_number import default_number
     from eckart.cli.app import Refused
@@ -165,7 +181,7 @@ def _scanned(talk: Talk, source: Source, wanted: Wanted, special: dict[str, Any]
         raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
     k = wanted.k or default_number(source, get_method(wanted.method))
     kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
-    with talk.status("Trying kernels"), talk.warnings():
+    with console.status("Trying kernels"), console.warnings():
         best = scan_kernels(source.matrix, n_components=k, **kernels).best
     special["kernel"] = best.kernel
     if best.gamma is not None:
@@ -174,7 +190,7 @@ def _scanned(talk: Talk, source: Source, wanted: Wanted, special: dict[str, Any]
     return [f"Of the kernels that were tried, {best.kernel}{width} predicts held-out rows best."]
 
 
-def _arguments(wanted: Wanted) -> dict[str, Any]:
+def _arguments(wanted: FitOptions) -> dict[str, Any]:
     """The arguments of decompose that options give; the number of components where it was given."""
     method = get_method(wanted.method)
     found: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
@@ -186,7 +202,7 @@ def _arguments(wanted: Wanted) -> dict[str, Any]:
     return found
 
 
-def _with_number(source: Source, wanted: Wanted, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _with_number(source: Source, wanted: FitOptions, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The arguments with a number of components, and a note on it when it was chosen here."""
     from eckart.analysis.default_number import default_number
 
@@ -203,13 +219,13 @@ def _plan_text(made: Plan, width: int) -> str:
 
     from eckart.environment import say_bytes
 
-    axes = "as many as the target needs" if made.k is None else f"{made.k:,}"
+    components = "as many as the target needs" if made.k is None else f"{made.k:,}"
     lines = {
         "method": f"{made.method} of {made.rows:,} rows x {made.columns:,} columns",
-        "axes": axes,
+        "components": components,
         "settings": ", ".join(f"{name}={value}" for name, value in made.settings.items()),
         "solver": made.solver,
-        "reads": f"about {made.reads}",
+        "passes": f"about {made.passes}",
         "memory": f"{say_bytes(made.peak_bytes)} beside the data",
         "why": made.why,
     }

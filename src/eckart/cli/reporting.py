@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.cli.console import Console
+from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.fitting import Task, decomposing, prepared
-from eckart.cli.large import Large, large
-from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
-from eckart.cli.talk import Talk
+from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
 @tuning
-@large
+@execution
 @reading
-@talking
+@with_console
 def report(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, title: str | None,
-    markdown: bool, tuning: Tuning,
+    console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
+    output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
     """Summary of DATA in the terminal, and a page with figures: how many components, what they explain and mean.
 
@@ -46,62 +46,64 @@ def report(
     """
     from eckart.cli import outputs
 
-    if markdown and talk.json:
+    if markdown and console.json:
         raise click.UsageError("--markdown and --json exclude each other: both go to standard output.")
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
     outputs.check(output)
-    task = prepared(talk, data, wanted, reading, large, tuning)
-    found, warned = analysed(talk, task, wanted, large)
-    page = _written(talk, found, output, title, command_line(data, wanted, tuning))
-    if output.path == "-" and not talk.json:
+    task = prepared(console, data, wanted, reading, execution, tuning)
+    found, warned = analysed(console, task, wanted, execution)
+    page = _written(console, found, output, title, command_line(data, wanted, tuning))
+    if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
         click.echo(found.markdown(title=title), nl=False)
     else:
-        _tell(talk, found, warned, _next(data, found, wanted, tuning), output, page)
+        _tell(console, found, warned, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
-        talk.say(f"The page is {output.path}.")
+        console.say(f"The page is {output.path}.")
 
 
-def analysed(talk: Talk, task: Task, wanted: Wanted, large: Large) -> tuple[Analysis, list[str]]:
+def analysed(
+    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
+) -> tuple[Analysis, list[str]]:
     """The analysis of a table that was read, and the warnings."""
     from eckart.analysis.analyze import analyze
 
     source = click.get_current_context().get_parameter_source("method")
     given = source not in (None, click.core.ParameterSource.DEFAULT) or wanted.method != "pca"
-    with decomposing(talk, task, wanted, large) as (more, warned):
+    with decomposing(console, task, wanted, execution) as (more, warned):
         found = analyze(task.source, wanted.method if given else None, rng=wanted.seed, **task.arguments, **more)
     d = found.decomposition
     return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes))), warned
 
 
-def _written(talk: Talk, found: Analysis, output: Output, title: str | None, command: str) -> str:
+def _written(console: Console, found: Analysis, output: Output, title: str | None, command: str) -> str:
     from eckart.cli import outputs
 
     path = None if output.path == "-" else output.path
-    with talk.status("Writing the page"), outputs.writing():
+    with console.status("Writing the page"), outputs.writing():
         return found.report(path, title=title, overwrite=output.force, command=command)
 
 
-def _tell(talk: Talk, found: Analysis, warned: list[str], steps: list[str], output: Output, page: str) -> None:
+def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str], output: Output, page: str) -> None:
     """The summary: on standard output, unless the page itself goes there."""
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
-    if talk.json:
+    if console.json:
         where: dict[str, Any] = {"report": output.path} if to_file else {"report": None, "page": page}
-        talk.document(data=found.name, **found.to_dict(), warnings=warned, **where)
-    elif not to_file and talk.quiet:
+        console.document(data=found.name, **found.to_dict(), warnings=warned, **where)
+    elif not to_file and console.quiet:
         return
     elif stream.isatty():
         from eckart.analysis.summary import renderable
 
-        talk.show(renderable(found, width=talk.width, steps=steps), stream)
+        console.show(renderable(found, width=console.width, steps=steps), stream)
     else:
-        click.echo(found.summary(width=talk.width, steps=steps), file=stream, nl=False)
+        click.echo(found.summary(width=console.width, steps=steps), file=stream, nl=False)
 
 
-def command_line(data: str, wanted: Wanted, tuning: Tuning) -> str:
+def command_line(data: str, wanted: FitOptions, tuning: Tuning) -> str:
     """The command that makes the same report."""
     number = "".join(
         f" {option} {value:g}"
@@ -111,7 +113,7 @@ def command_line(data: str, wanted: Wanted, tuning: Tuning) -> str:
     return f"eckart report {_quoted(data)}{_typed(wanted, tuning)}{number}"
 
 
-def _typed(wanted: Wanted, tuning: Tuning) -> str:
+def _typed(wanted: FitOptions, tuning: Tuning) -> str:
     """The options that matter to other commands too, as they were typed."""
     method = wanted.method.replace("_", "-")
     asked = f" --method {method}" * (wanted.method != "pca") + " --scale" * wanted.scale
@@ -119,7 +121,7 @@ def _typed(wanted: Wanted, tuning: Tuning) -> str:
     return asked + f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
 
 
-def _next(data: str, found: Analysis, wanted: Wanted, tuning: Tuning) -> list[str]:
+def _next(data: str, found: Analysis, wanted: FitOptions, tuning: Tuning) -> list[str]:
     """Commands that may come next, ready to be typed; with the number of components that is recommended."""
     if data == "-" or found.decomposition.method != wanted.method:
         return []
@@ -145,7 +147,7 @@ def short_form(method: Method) -> click.Command:
     """`eckart METHOD DATA`: report --method METHOD, with the options that have a meaning for it."""
     special = {field.name for field in fields(Tuning)} - set(TAKEN.get(method.name, ()))
     hidden = {"method"} | special | (set(SHARED_OPTIONS) - method.takes)
-    defaults = {name: getattr(Wanted, name, None) for name in hidden} | {"method": method.name}
+    defaults = {name: getattr(FitOptions, name, None) for name in hidden} | {"method": method.name}
 
     def call(**given: Any) -> Any:
         assert report.callback is not None

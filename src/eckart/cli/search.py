@@ -10,8 +10,8 @@ import click
 
 from eckart.cli import numbers
 from eckart.cli.app import Refused
-from eckart.cli.options import Output, output, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Output, output, with_console
 
 if TYPE_CHECKING:
     from eckart.concept_space.results import Ranking
@@ -25,8 +25,10 @@ _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC
 @click.command(short_help="Search documents by concept.")
 @click.argument("documents")
 @click.argument("query", nargs=-1)
-@click.option("-n", "n", type=numbers.axes, metavar="N", default=10, show_default=True, help="How many documents.")
-@click.option("-k", "k", type=numbers.axes, metavar="N",
+@click.option(
+    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many documents."
+)
+@click.option("-k", "k", type=numbers.components, metavar="N",
               help="Number of concepts.  [default: 100, or a third of the documents]")  # fmt: skip
 @click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
               help="Weights of the words.")  # fmt: skip
@@ -39,11 +41,11 @@ _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC
 @click.option("--evaluate", "queries", metavar="QUERIES", help="Measure the search with these queries.")
 @click.option("--relevant", metavar="FILE", help=_RELEVANT)
 @output("Save the collection, such as docs.eckart, for fast searches.")
-@talking
+@with_console
 def search(
-    talk: Talk, documents: str, query: tuple[str, ...], n: int, k: int | None, weights: str, stop_words: str | None,
-    column: str | None, names: str | None, similar: str | None, topics: bool, added: str | None, queries: str | None,
-    relevant: str | None, output: Output,
+    console: Console, documents: str, query: tuple[str, ...], n: int, k: int | None, weights: str,
+    stop_words: str | None, column: str | None, names: str | None, similar: str | None, topics: bool, added: str | None,
+    queries: str | None, relevant: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Documents that are nearest to QUERY by their concepts (latent semantic analysis).
 
@@ -64,38 +66,44 @@ def search(
         raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
     if (queries is None) != (relevant is None):
         raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
-    model = _collection(talk, documents, k, weights.replace("-", "_"), stop_words, column, names)
+    model = _collection(console, documents, k, weights.replace("-", "_"), stop_words, column, names)
     if added is not None:
-        with talk.warnings():
+        with console.warnings():
             model.add(added, column=column, names=names)
     if output.path is not None:
-        _save(talk, model, output)
+        _save(console, model, output)
     if queries is not None and relevant is not None:
-        _evaluate(talk, model, queries, relevant)
+        _evaluate(console, model, queries, relevant)
     elif topics:
-        _topics(talk, model, n)
+        _topics(console, model, n)
     elif similar is not None:
-        _show(talk, model, model.similar(similar, n))
+        _show(console, model, model.similar(similar, n))
     elif query == ("-",):
         for line in sys.stdin:
             if line.strip():
-                _show(talk, model, model.search(line.strip(), n))
+                _show(console, model, model.search(line.strip(), n))
     elif query:
-        _show(talk, model, model.search(" ".join(query), n))
+        _show(console, model, model.search(" ".join(query), n))
 
 
 def _collection(
-    talk: Talk, path: str, k: int | None, weights: str, stop_words: str | None, column: str | None, names: str | None
-) -> TextConcepts:
+    console: Console,
+    path: str,
+    k: int | None,
+    weights: str,
+    stop_words: str | None,
+    column: str | None,
+    names: str | None,
+) -> TextConcepts:  # fmt: skip
     from eckart.concept_space.text_concepts import TextConcepts
 
     if Path(path).is_file() and Path(path).suffix == ".eckart":
         return TextConcepts.load(path)
-    with talk.status(f"Reading {path}"), talk.warnings():
+    with console.status(f"Reading {path}"), console.warnings():
         return TextConcepts(k, weights=weights, stop_words=stop_words).fit(path, column=column, names=names)
 
 
-def _save(talk: Talk, model: TextConcepts, output: Output) -> None:
+def _save(console: Console, model: TextConcepts, output: Output) -> None:
     from eckart.cli import outputs
 
     if output.path == "-":
@@ -103,24 +111,24 @@ def _save(talk: Talk, model: TextConcepts, output: Output) -> None:
     outputs.check(output)
     with outputs.writing():
         model.save(output.path, overwrite=output.force)
-    talk.say(f"The collection of {len(model.names_):,} documents is {output.path}.")
+    console.say(f"The collection of {len(model.names_):,} documents is {output.path}.")
 
 
-def _show(talk: Talk, model: TextConcepts, ranking: Ranking) -> None:
+def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
     from eckart.text import Table
 
-    snippets = [model.snippets_[place] for place in ranking.places.tolist()]
-    if talk.json:
+    snippets = [model.snippets_[place] for place in ranking.indices.tolist()]
+    if console.json:
         found = ranking.to_dict()
         for hit, snippet in zip(found["hits"], snippets, strict=True):
             hit["snippet"] = snippet
-        talk.document(**found)
+        console.document(**found)
         return
-    talk.say_all(ranking.notes or (() if len(ranking) else ("No document has anything in common with it.",)))
+    console.say_all(ranking.notes or (() if len(ranking) else ("No document has anything in common with it.",)))
     if len(ranking):
         lines = tuple((hit.name, hit.score, text) for hit, text in zip(ranking, snippets, strict=True))
         table = Table(ranking.title, ("document", "cosine", "begins"), lines, kinds=("text", "number", "text"))
-        click.echo(_listed(table, talk.width))
+        click.echo(_listed(table, console.width))
 
 
 def _listed(table: Any, width: int) -> str:
@@ -135,22 +143,22 @@ def _listed(table: Any, width: int) -> str:
     return "\n".join(lines)
 
 
-def _topics(talk: Talk, model: TextConcepts, n: int) -> None:
+def _topics(console: Console, model: TextConcepts, n: int) -> None:
     import textwrap
 
     table = model.topics(n)
-    if talk.json:
-        talk.document(**table.to_dict())
+    if console.json:
+        console.document(**table.to_dict())
         return
     for number, words, opposed, share in table.rows:
         text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({share:.1%})"
-        click.echo(textwrap.fill(text, talk.width, subsequent_indent="   "))
+        click.echo(textwrap.fill(text, console.width, subsequent_indent="   "))
 
 
-def _evaluate(talk: Talk, model: TextConcepts, queries: str, relevant: str) -> None:
+def _evaluate(console: Console, model: TextConcepts, queries: str, relevant: str) -> None:
     found = model.evaluate(queries, _judgements(relevant))
-    if talk.json:
-        talk.document(
+    if console.json:
+        console.document(
             mean_average_precision=found.mean_average_precision, precision_at_10=found.precision_at_10,
             average_precisions=list(found.average_precisions),
         )  # fmt: skip

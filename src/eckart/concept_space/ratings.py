@@ -23,7 +23,7 @@ from eckart.concept_space.results import Ranking
 from eckart.engine.settings import generator
 from eckart.errors import InputError
 from eckart.io.open_data import open_with
-from eckart.options import check_count, check_share
+from eckart.options import check_count, check_fraction
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Rows, columns and values of the known entries."""
@@ -126,7 +126,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
 
     def evaluate(self, ratings: Any, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:
         """Fit all but a random share of the known entries and predict that share; a fitted model does not change."""
-        check_share("share", share)
+        check_fraction("share", share)
         (rows, columns, values), shape, _ = _known(ratings)
         _, random = generator(rng)
         held = random.random(len(values)) < share
@@ -232,8 +232,8 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
 def _known(ratings: Any) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
     """Places and values of the known entries, the shape, and the names of rows and columns."""
     opened = open_with(ratings)
-    about = getattr(opened, "about", None)
-    names = (None, None) if about is None else (about.row_names, about.column_names)
+    metadata = getattr(opened, "metadata", None)
+    names = (None, None) if metadata is None else (metadata.row_names, metadata.column_names)
     if is_array(opened) or is_sparse(opened):
         matrix = opened
     elif hasattr(opened, "matrix"):

@@ -13,23 +13,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
-from eckart.concept_space.at_hand import AtHand, Rows
 from eckart.concept_space.documents import Documents, beginning, read_documents
 from eckart.concept_space.evaluation import Evaluation, average_precision, first_ten
 from eckart.concept_space.front import concepts
 from eckart.concept_space.names import Names
 from eckart.concept_space.results import Ranking
 from eckart.concept_space.space import Concepts
+from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.errors import InputError, ModelFileError
 from eckart.options import check_count
-from eckart.result import Decomposition
+from eckart.result import Decomposition, SVDDetails, WordModel
 from eckart.text import Table
 
 _MOST_CONCEPTS = 100
 _PER_CONCEPT = 3
 """Small collections have one concept for three documents."""
-_PART = "text"
 
 
 class TextConcepts(BaseEstimator):  # type: ignore[misc]
@@ -135,7 +134,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         """The first n concepts in words: those with the largest weights on either side, and the explained share."""
         check_is_fitted(self)
         right = np.asarray(self.decomposition_.right)
-        shares = np.asarray(self.decomposition_.shares)
+        shares = np.asarray(self.decomposition_.explained_variance_ratio)
         rows = []
         for i in range(min(n, right.shape[1])):
             column, half = right[:, i], []
@@ -201,7 +200,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
             known = {places.get(one, -1) if isinstance(one, str) else int(one) for one in wanted} - {-1}
             if not known:
                 continue
-            order = self.search(text, len(self.names_)).places.tolist()
+            order = self.search(text, len(self.names_)).indices.tolist()
             precisions.append(average_precision(order, known))
             first.append(first_ten(order, known))
         if not precisions:
@@ -220,12 +219,12 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         parts = self.space_.rows.parts if self.space_.rows is not None else ()
         added = [np.asarray(part.coordinates, np.float64) for part in parts[1:]]
         empty = np.zeros((0, self.decomposition_.k))
-        kept = {
-            "weights": self.counter_.kind, "word_weights": self.counter_.weights, "added": np.vstack([empty, *added]),
-            "mean_length": self.counter_.mean_length, "names": tuple(self.names_), "snippets": tuple(self.snippets_),
-        }  # fmt: skip
+        kept = WordModel(
+            self.counter_.kind, self.counter_.weights, self.counter_.mean_length, tuple(self.names_),
+            tuple(self.snippets_), np.vstack([empty, *added]),
+        )  # fmt: skip
         d = self.decomposition_
-        replace(d, parts={**d.parts, _PART: kept}).save(path, overwrite=overwrite)
+        replace(d, details=replace(svd_details(d), words=kept)).save(path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TextConcepts:
@@ -237,20 +236,19 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def from_decomposition(cls, d: Decomposition) -> TextConcepts:
         """A collection from the decomposition that `save` wrote."""
-        kept = d.parts.get(_PART)
+        details = svd_details(d)
+        kept = details.words
         if kept is None or d.column_names is None:
             raise ModelFileError("This model was not made from texts. Fit TextConcepts on documents and save it.")
-        counter = WordWeights(
-            str(kept["weights"]), d.column_names, np.asarray(kept["word_weights"]), float(kept["mean_length"])
-        )
+        counter = WordWeights(kept.weights, d.column_names, np.asarray(kept.word_weights), kept.mean_length)
         model = cls(n_components=d.k, weights=counter.kind)
-        bare = replace(d, parts={name: part for name, part in d.parts.items() if name != _PART})
+        bare = replace(d, details=replace(details, words=None))
         model._take(bare, counter)
-        model.names_, model.snippets_ = tuple(kept["names"]), tuple(kept["snippets"])
-        added = np.asarray(kept["added"], np.float64)
+        model.names_, model.snippets_ = tuple(kept.names), tuple(kept.snippets)
+        added = np.asarray(kept.added, np.float64)
         rows = model.space_.rows
         if len(added) and rows is not None:
-            both = AtHand(
+            both = StoredRowSet(
                 rows.geometry, (*rows.parts, Rows(added)), Names("row", len(model.names_), tuple(model.names_))
             )
             model.space_ = replace(model.space_, rows=both)
@@ -259,3 +257,8 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     def _take(self, d: Decomposition, counter: WordWeights) -> None:
         self.decomposition_, self.counter_ = d, counter
         self.space_ = concepts(d, vectorizer=counter)
+
+
+def svd_details(d: Decomposition) -> SVDDetails:
+    """The details of an SVD."""
+    return d.details if isinstance(d.details, SVDDetails) else SVDDetails()

@@ -18,7 +18,7 @@ import numpy as np
 
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
-from eckart.result import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition, SVDDetails
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -29,10 +29,11 @@ def leading(d: Decomposition, k: int) -> Decomposition:
         raise ParameterError("The decomposition has the smallest components; the first k are those of the largest.")
     if k >= d.k:
         return d
-    parts = d.parts
-    missing = parts.get("missing")
-    if missing is not None and "shares" in missing:
-        parts = {**parts, "missing": {**missing, "shares": missing["shares"][:k]}}
+    details = d.details
+    if isinstance(details, SVDDetails) and details.missing is not None:
+        ratios = details.missing.explained_variance_ratio
+        if ratios is not None:
+            details = replace(details, missing=replace(details.missing, explained_variance_ratio=ratios[:k]))
     return replace(
         d,
         values=d.values[:k],
@@ -40,7 +41,7 @@ def leading(d: Decomposition, k: int) -> Decomposition:
         left=None if d.left is None else d.left[:, :k],
         certificate=None if d.certificate is None else _certificate(d, d.certificate, k),
         plan=None if d.plan is None else replace(d.plan, k=k),
-        parts=parts,
+        details=details,
     )
 
 
@@ -59,7 +60,7 @@ def _certificate(d: Decomposition, c: Certificate, k: int) -> Certificate:
         residuals=c.residuals[:k],
         angle=_angle(d, c, k),
         undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
-        word=sentence,
+        summary=sentence,
     )
 
 

@@ -71,8 +71,8 @@ def _is_time(column: NDArray[Any]) -> bool:
 
 
 def without_identifiers(source: Any) -> Any:
-    """The source without the columns that identify the rows; years become labels. Noted in `about`."""
-    names = source.about.column_names
+    """The source without the columns that identify the rows; years become labels. Noted in `metadata`."""
+    names = source.metadata.column_names
     if names is None or source.sparse or not hasattr(source, "matrix"):
         return source
     identifiers, years = identifier_columns(names, source.matrix), year_columns(names, source.matrix)
@@ -81,19 +81,19 @@ def without_identifiers(source: Any) -> Any:
         return source
     labels = {names[j]: tuple(f"{value:.0f}" for value in source.matrix[:, j].tolist()) for j in years}
     kept = keep(source, [j for j in range(len(names)) if j not in dropped])
-    about = kept.about
-    notes, fates = [], dict(about.fates)
+    metadata = kept.metadata
+    notes, fates = [], dict(metadata.column_roles)
     for places, why in ((identifiers, "it identifies or counts the rows"), (years, "it is the time of each row")):
         found = [names[j] for j in places]
         if found:
             notes.append(f"Set aside, because {why}: {listed(found)}. Name it among the columns to analyse it.")
             fates |= {name: f"set aside: {why}" for name in found if name in fates}
-    about = replace(
-        about,
-        labels=about.labels | labels,
-        notes=(*about.notes, *notes),
-        decided=(*about.decided, *notes),
-        fates=fates,
-        roles=about.roles | {names[j]: "identifier" for j in identifiers},
+    metadata = replace(
+        metadata,
+        labels=metadata.labels | labels,
+        notes=(*metadata.notes, *notes),
+        decided=(*metadata.decided, *notes),
+        column_roles=fates,
+        roles=metadata.roles | {names[j]: "identifier" for j in identifiers},
     )
-    return replace(kept, about=about)
+    return replace(kept, metadata=metadata)

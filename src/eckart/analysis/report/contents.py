@@ -11,10 +11,10 @@ import numpy as np
 
 from eckart.analysis import sentences
 from eckart.analysis.column_roles import columns_table
-from eckart.analysis.labels import axis_labels, explained, total_word
+from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import floats
 from eckart.analysis.report.column_section import column_statistics
-from eckart.analysis.report.method_section import axes_table, correlations, method_tables, total_share
+from eckart.analysis.report.method_section import components_table, correlations, method_tables, total_ratio
 from eckart.analysis.report.supplementary_section import supplementary
 from eckart.analysis.tables.contributions import contributions, scores
 from eckart.analysis.tables.eigenvalues import reconstruction_error
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
 
-_AXES_EXPLAINED = 8
+_COMPONENTS_EXPLAINED = 8
 ROWS, COLUMNS = 200, 500
 """Lines of the tables about rows and about columns."""
-HEATMAP_ROWS, HEATMAP_AXES = 40, 10
+HEATMAP_ROWS, HEATMAP_COMPONENTS = 40, 10
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def sections(found: Analysis) -> list[Section]:
     made = [
         Section("summary", "Summary", answer(found), {}),
         Section("notes", "Read this first", tuple(sentences.doubts(d, found.reading))),
-        Section("axes", "Explained variance", (), {"axes": axes_table(d)}),
+        Section("components", "Explained variance", (), {"components": components_table(d)}),
         Section("ranks", "How many components", _agreement(found), _some(ranks=rank_table(found.ranks))),
         Section("method", method_of(d).section.title, (), method_tables(d)),
         Section("meaning", "Columns behind the components", _makes(d), column_tables(d)),
@@ -81,9 +81,9 @@ def answer(found: Analysis) -> tuple[str, ...]:
     d, advice = found.decomposition, found.recommendation
     asked = ""
     if found.requested and advice.k is not None and d.k != advice.k:
-        share = interval(*explained(d)) if method_of(d).certifies_shares else total_share(d)
+        share = interval(*explained(d)) if method_of(d).certifies_explained_variance else total_ratio(d)
         verb = "component was requested: it explains" if d.k == 1 else "components were requested: they explain"
-        asked = f"{d.k} {verb} {share} of the {total_word(d)}."
+        asked = f"{d.k} {verb} {share} of the {total_name(d)}."
     return tuple(line for line in (advice.sentence, asked, sentences.loadings_finding(d)) if line)
 
 
@@ -113,7 +113,7 @@ def facts(d: Decomposition) -> Table:
     if d.rank is not None:
         found.append(("Numerical rank", str(d.rank)))
     if d.info is not None:
-        found += [("Solver", d.info.solver), ("Passes over the data", str(d.info.reads)), ("Steps", str(d.info.steps)),
+        found += [("Solver", d.info.solver), ("Passes over the data", str(d.info.passes)), ("Steps", str(d.info.steps)),
                   ("Precision", d.info.precision), ("Threads", str(d.info.threads)),
                   ("Seed", "none" if d.info.seed is None else str(d.info.seed))]  # fmt: skip
     if d.plan is not None:
@@ -138,7 +138,7 @@ def rank_table(choice: RankChoice | None) -> Table | None:
         return None
     rows = tuple((v.title, v.k, v.reason, v.assumes) for v in choice.verdicts)
     columns = ("rule", "components", "why", "assumes")
-    return Table("How many components", columns, rows, choice.word, ("text", "count", "text", "text"))
+    return Table("How many components", columns, rows, choice.summary, ("text", "count", "text", "text"))
 
 
 def heatmap(d: Decomposition) -> Table | None:
@@ -146,18 +146,18 @@ def heatmap(d: Decomposition) -> Table | None:
     made = _known(loadings, d) or correlations(d)
     if made is None:
         return None
-    axes = min(d.k, HEATMAP_AXES)
-    rows = [row[: axes + 1] for row in made.rows]
+    components = min(d.k, HEATMAP_COMPONENTS)
+    rows = [row[: components + 1] for row in made.rows]
     if len(rows) > HEATMAP_ROWS:
         strength = [max((abs(x) for x in row[1:] if isinstance(x, float)), default=0.0) for row in rows]
         rows = [rows[j] for j in sorted(range(len(rows)), key=lambda j: -strength[j])[:HEATMAP_ROWS]]
-    return Table(made.title, made.columns[: axes + 1], tuple(rows), made.caption)
+    return Table(made.title, made.columns[: components + 1], tuple(rows), made.caption)
 
 
 def _makes(d: Decomposition) -> tuple[str, ...]:
     if not sentences.has_weights(d):
         return ("The components do not lie in the space of the columns, so columns have no loadings.",)
-    names = axis_labels(d)[:_AXES_EXPLAINED]
+    names = component_labels(d)[:_COMPONENTS_EXPLAINED]
     return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
 
 
@@ -170,11 +170,11 @@ def _agreement(found: Analysis) -> tuple[str, ...]:
     if found.ranks is None:
         return ()
     d = found.decomposition
-    lines = [found.ranks.word]
-    enough = int(np.searchsorted(floats(d.shares).cumsum(), 0.9 - 1e-12)) + 1
+    lines = [found.ranks.summary]
+    enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), 0.9 - 1e-12)) + 1
     if enough <= d.k and enough != found.recommendation.k:
         components = f"{enough} component{'' if enough == 1 else 's'}"
-        lines.append(f"To explain a fixed 90 % of the {total_word(d)}, whether signal or noise, takes {components}.")
+        lines.append(f"To explain a fixed 90 % of the {total_name(d)}, whether signal or noise, takes {components}.")
     return tuple(lines)
 
 

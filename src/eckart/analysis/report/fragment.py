@@ -6,9 +6,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.report.contents import answer
-from eckart.analysis.report.method_section import axes_table
+from eckart.analysis.report.method_section import components_table
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOST_NOTES = 5
 def fragment(found: Analysis) -> str:
     """HTML for `_repr_html_`."""
     d = found.decomposition
-    table = axes_table(d)
+    table = components_table(d)
     head = "".join(f"<th>{_text(name)}</th>" for name in (*table.columns, "columns"))
     body = []
     for i, cells in enumerate(table.cells(_MOST_COMPONENTS)):
@@ -29,7 +29,7 @@ def fragment(found: Analysis) -> str:
         shown = "".join(f"<td>{_text(cell)}</td>" for cell in (*cells, sentences.makes(d, i)))
         style = ' style="font-weight:bold"' if kept else ""
         body.append(f"<tr{style}>{shown}</tr>")
-    left = len(axis_labels(d)) - len(body)
+    left = len(component_labels(d)) - len(body)
     more = f"<p>{left} more components.</p>" if left > 0 else ""
     lines = "".join(f"<p>{_text(line)}</p>" for line in answer(found))
     notes = "".join(f"<li>{_text(note)}</li>" for note in sentences.doubts(d, found.reading)[:_MOST_NOTES])

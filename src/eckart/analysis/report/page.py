@@ -14,13 +14,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
-from eckart.analysis.labels import total_word
+from eckart.analysis.labels import total_name
 from eckart.analysis.report import charts
 from eckart.analysis.report.column_section import MOST_COLUMNS, histograms
 from eckart.analysis.report.contents import Section, for_script, full, heatmap, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
 from eckart.analysis.report.markdown import markdown
-from eckart.analysis.report.method_section import total_share
+from eckart.analysis.report.method_section import total_ratio
 from eckart.analysis.report.share_section import sharing
 from eckart.errors import ParameterError
 from eckart.files import new_file
@@ -110,7 +110,7 @@ def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
     copied = {"markdown": markdown(found, title, list(made.values())), "python": shared["python"]}
     return {
         "d": d, "title": title, "what": sentences.what(d), "cards": _cards(found), "share_lines": shared,
-        "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
+        "total_name": total_name(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
         "loadings_finding": sentences.loadings_finding(d), "sections": made, "tables": tables, "heatmap": drawing,
         "contents": _headings(made, numbers, drawn), "histograms": histograms(found), "number": number,
         "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
@@ -120,7 +120,7 @@ def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
         "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
         "first_colour": numbers["first_colour"], "most_columns": MOST_COLUMNS,
         "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['model']} components",
-        "numbers": numbers | {"meanings": _meanings(d), "word": total_word(d), "unit": _unit(d), "shared": copied},
+        "numbers": numbers | {"meanings": _meanings(d), "word": total_name(d), "unit": _unit(d), "shared": copied},
         "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
         **_scripts(),
@@ -142,7 +142,7 @@ def _scripts() -> dict[str, Any]:
 def _cards(found: Analysis) -> list[tuple[str, str]]:
     """The answer in figures: how many components, what they explain, how large the table is."""
     d, advice = found.decomposition, found.recommendation
-    certified = d.certificate is not None and method_of(d).certifies_shares
+    certified = d.certificate is not None and method_of(d).certifies_explained_variance
     cards = []
     if advice.k is not None:
         cards.append(("Recommended components", "none" if advice.k == 0 else str(advice.k)))
@@ -150,7 +150,7 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
         verb = "It explains" if advice.k == 1 else "They explain"
         cards.append((f"{verb} ({'certified' if certified else 'not certified'})", interval(*advice.explained)))
     elif advice.k is None:
-        cards.append((f"Explained by {d.k}" + (" (certified)" if certified else ""), total_share(d)))
+        cards.append((f"Explained by {d.k}" + (" (certified)" if certified else ""), total_ratio(d)))
     cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
     cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))
     return cards

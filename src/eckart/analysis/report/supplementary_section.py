@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from eckart.analysis.column_roles import dates_of, label_role
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.supplementary.categories import association, categories
 from eckart.analysis.supplementary.columns import columns
 from eckart.formatting import shorten
@@ -46,7 +46,7 @@ def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
                 tables[f"category {len(tables) + 1}"] = _means(found, name, words, shown)
     if not rows:
         return (), {}
-    names = axis_labels(d)[:shown]
+    names = component_labels(d)[:shown]
     caption = "Share of the variance of the scores that the column explains: eta2 of a category, r2 of a date."
     kinds = ("text", "text", *("percent",) * shown)
     whole = Table("Categories and dates", ("column", "role", *names), tuple(rows), caption, kinds)

@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.devices import is_off_host, to_host
 from eckart.errors import InputError
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -211,7 +212,7 @@ class Decomposition(Generic[D]):
     certificate: Certificate | None = None
     plan: Plan | None = None
     info: SolveInfo | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What a reader must know: columns set aside, units that differ, components not determined."""
     details: D = field(default_factory=Details)  # type: ignore[assignment]
     """What the method knows in addition: `SVDDetails`, `CURDetails`, `NMFDetails`, ..."""
@@ -245,7 +246,18 @@ class Decomposition(Generic[D]):
         save(self, path, overwrite=overwrite)
 
     def summary(self, *, width: int = 80) -> str:
-        """The summary that `eckart report` prints: the recommended number of components, what they explain and mean."""
+        """Summarise the decomposition in plain text, as `eckart report` does.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum line length.
+
+        Returns
+        -------
+        str
+            Recommended number of components, explained variance, dominant columns, notes and certificate.
+        """
         from eckart.analysis.summary import summary
 
         return summary(self, width=width)

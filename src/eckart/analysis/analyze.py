@@ -26,6 +26,7 @@ from eckart.fitted import decomposition_of, is_model
 from eckart.io.identifiers import without_identifiers
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
+from eckart.notes import Note
 from eckart.options import check_choice, memory_bytes
 from eckart.rank.choose import choose_rank
 from eckart.rank.evidence import WHOLE, Options, needed
@@ -245,7 +246,7 @@ def _of_table(
     if d.left is None and options.get("left", True) and d.rows * d.k <= _MOST_SCORES and shown is not None:
         d = with_rows(d, taken)
     if square is not None:
-        d = replace(d, notes=(square.note, *d.notes))
+        d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
     matrix = getattr(taken, "matrix", taken if is_array(taken) or is_sparse(taken) else None)
     kept = {**options, "method": chosen.name}
@@ -284,7 +285,8 @@ def _asked(
     try:
         return d, _choice(d, table, options)
     except EckartError as error:
-        return replace(d, notes=(*d.notes, f"No rule could recommend a number of components: {error}")), None
+        note = Note("no_recommendation", f"No rule could recommend a number of components: {error}")
+        return replace(d, notes=(*d.notes, note)), None
 
 
 def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice | None:
@@ -320,5 +322,5 @@ def _gathered(
     found = clusters(d, advice.model)
     return Analysis(
         d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
-        matrix, metadata.decided, metadata.name, options, requested,
+        matrix, metadata.parsing_notes, metadata.name, options, requested,
     )  # fmt: skip

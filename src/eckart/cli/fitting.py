@@ -14,6 +14,7 @@ from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tables import Source
 from eckart.cli.tuning import Tuning, tuning
+from eckart.notes import Note
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Task:
 
     source: Source
     arguments: dict[str, Any]
-    notes: list[str]
+    notes: list[Note]
 
 
 def prepared(
@@ -171,7 +172,7 @@ def fitted(
     return Fitted(task.source, replace(d, notes=(*d.notes, *task.notes, *notes)), warned)
 
 
-def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict[str, Any]) -> list[str]:
+def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict[str, Any]) -> list[Note]:
     """Put the best kernel and width into `special`, and say which."""
     from eckart.analysis.default_number import default_number
     from eckart.cli.app import Refused
@@ -187,7 +188,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [f"Of the kernels that were tried, {best.kernel}{width} predicts held-out rows best."]
+    return [Note("best_kernel", f"Of the kernels that were tried, {best.kernel}{width} predicts held-out rows best.")]
 
 
 def _arguments(wanted: FitOptions) -> dict[str, Any]:
@@ -202,7 +203,7 @@ def _arguments(wanted: FitOptions) -> dict[str, Any]:
     return found
 
 
-def _with_number(source: Source, wanted: FitOptions, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _with_number(source: Source, wanted: FitOptions, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Note]]:
     """The arguments with a number of components, and a note on it when it was chosen here."""
     from eckart.analysis.default_number import default_number
 
@@ -211,7 +212,9 @@ def _with_number(source: Source, wanted: FitOptions, arguments: dict[str, Any]) 
     counts = (arguments.get("n_columns"), arguments.get("n_rows"))
     k = default_number(source, get_method(wanted.method), counts)
     components = f"{k} component{'' if k == 1 else 's'}"
-    return {**arguments, "k": k}, [f"{components} by default; -k, --explain or --error request another number."]
+    return {**arguments, "k": k}, [
+        Note("default_k", f"{components} by default; -k, --explain or --error request another number.")
+    ]
 
 
 def _plan_text(made: Plan, width: int) -> str:

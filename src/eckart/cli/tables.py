@@ -198,6 +198,7 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     names = column_names(source)
     if not hasattr(source, "matrix"):
         return Refused(f"{error}")
+    found: Sequence[str]
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)
     else:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from eckart.io.columns import keep
 from eckart.io.roles import listed
+from eckart.notes import Note
 
 _SURE = re.compile(r"(?i:id|ids|index|idx|uid|uuid|guid|key|ssn|rownames?|.*[_ .-](id|key|uid|uuid))|.*[a-z]I[Dd]")
 _POSSIBLE = re.compile(
@@ -86,13 +87,14 @@ def without_identifiers(source: Any) -> Any:
     for places, why in ((identifiers, "it identifies or counts the rows"), (years, "it is the time of each row")):
         found = [names[j] for j in places]
         if found:
-            notes.append(f"Set aside, because {why}: {listed(found)}. Name it among the columns to analyse it.")
+            text = f"Set aside, because {why}: {listed(found)}. Name it among the columns to analyse it."
+            notes.append(Note("numbering_column_set_aside", text))
             fates |= {name: f"set aside: {why}" for name in found if name in fates}
     metadata = replace(
         metadata,
         labels=metadata.labels | labels,
         notes=(*metadata.notes, *notes),
-        decided=(*metadata.decided, *notes),
+        parsing_notes=(*metadata.parsing_notes, *notes),
         column_roles=fates,
         roles=metadata.roles | {names[j]: "identifier" for j in identifiers},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,8 @@ class Request:
     """Accuracy of each wanted squared singular value, relative to the last of them."""
     failure_probability: float = 1e-9
     max_passes: int = 200
+    flat_tolerance: float | None = None
+    """What block Lanczos iterates to where convergence is slow; None: the same."""
     seed: int = 0
     """The user's part of the seed of random probes (`eckart.engine.digest.generator`)."""
 
@@ -53,6 +56,21 @@ class Solution:
     restarts: int = 0
     precision: str = "float64"
     history: tuple[tuple[int, float, float], ...] = field(default=())
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest value; 0 where there is none."""
+        return float(self.values.max(initial=0.0))
+
+    @cached_property
+    def least(self) -> float:
+        """The least of the wanted values; infinite where there is none."""
+        return float(self.values.min(initial=np.inf))
+
+    @cached_property
+    def largest_bound(self) -> float:
+        """The largest of the upper bounds."""
+        return float(self.upper.max(initial=0.0))
 
 
 RATIO_SLACK = 2.0**-45

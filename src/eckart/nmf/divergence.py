@@ -53,6 +53,11 @@ class Divergence:
     `matrix` is an array of NumPy or CuPy, or `Stored` rows of either.
     """
 
+    penalties: Penalties
+    row_tolerance: float
+    observed: bool
+    floor: float
+
     def __init__(
         self, matrix: Numbers | Stored, penalties: Penalties, k: int, *, row_tolerance: float, observed: bool = False
     ) -> None:

@@ -25,6 +25,12 @@ Product = Callable[[Array], Array]
 class Squares:
     """For a matrix that is known by its products: dense, or compressed to a few singular vectors."""
 
+    compiled: bool
+    end: float
+    constant: float
+    reference: float
+    rounding: float
+
     def __init__(
         self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
         prototype: Array | None = None, compiled: bool = True, end: float = END,

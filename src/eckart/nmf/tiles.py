@@ -34,7 +34,9 @@ def summed(array: Numbers) -> float:
 class DenseTile:
     """Rows of an array, read where they are."""
 
-    observed = False
+    observed: bool = False
+    values: Numbers
+    floor: float
 
     def __init__(self, values: Numbers, floor: float) -> None:
         self.values, self.floor = values, floor
@@ -134,6 +136,10 @@ class Stored:
 
 class StoredTile:
     """Rows in CSR format; `observed`: entries that are not stored are unknown, otherwise they are zero."""
+
+    rows: Stored
+    floor: float
+    observed: bool
 
     def __init__(self, rows: Stored, floor: float, *, observed: bool = False) -> None:
         self.rows, self.floor, self.observed = rows, floor, observed

@@ -18,21 +18,32 @@ from eckart.result import Decomposition
 
 @takes_fitted
 def with_rows(model: Decomposition, data: Any) -> Decomposition:
-    """The decomposition of a model with the left vectors of the rows it was fitted on. One pass over the data.
+    """Add the coordinates of the fitted rows to a model, in one pass over the data.
 
-    Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all
-    other functions that show single rows need them.
+    Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all other
+    functions that show single rows need them.
 
     Parameters
     ----------
     model : Decomposition or fitted estimator
-    data : anything `decompose` takes
-        The rows that were fitted, in the same order.
+        The model.
+    data : array-like, sparse matrix, data frame or path
+        The rows of the fit, in the same order.
 
     Returns
     -------
     Decomposition
-        With `left`, and with the row names of `data` where it has some.
+        The decomposition with `left`, and with the row names of `data` if it has names.
+
+    Raises
+    ------
+    InputError
+        If the number of rows differs from that of the fit, or the model was fitted with row weights.
+
+    See Also
+    --------
+    decompose : Keeps the coordinates with ``left=True``.
+    supplementary.rows : Coordinates of other rows.
 
     Examples
     --------

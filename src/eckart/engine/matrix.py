@@ -39,9 +39,41 @@ class Opened:
 
 
 def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
-    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read.
+    """Open data as a checked matrix for the engine.
 
-    Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
+    Data are not copied unless necessary, and everything that needs no pass over them is checked. Most users call
+    `decompose`, which does this.
+
+    Parameters
+    ----------
+    data : array-like, sparse matrix, data frame, path or source
+        The data.
+    name : str, default 'X'
+        Name of the data in messages.
+    memory : int, default None
+        Memory limit in bytes. Larger files are read in blocks. None uses free memory.
+    stream : bool, default None
+        Read in blocks (True) or at once (False), whatever the size.
+
+    Returns
+    -------
+    Opened
+        The matrix and its metadata.
+
+    Raises
+    ------
+    InputError
+        If the data are not a matrix of numbers.
+
+    See Also
+    --------
+    open_data : Open data with reading options.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.open_matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).matrix.shape
+    (3, 2)
     """
     about = About(name=name)
     numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for

@@ -123,36 +123,68 @@ def choose_rank(
     rng: int | None = None,
     memory: str | int | None = None,
 ) -> RankChoice:
-    """How many components: every rule, one table, and a verdict with known error rates.
+    """Choose the number of components with many rules and one recommendation.
 
     Parameters
     ----------
-    data : anything `decompose` takes, a Decomposition, or a fitted estimator
-        A decomposition has no rows any more: rules that need them say so.
-    rules : "all", "quick", or names
-        "quick" leaves out the rules that draw or hold out parts of the table; names are the keys of the table.
-    method : "pca", "svd", "nmf" or "cur"
-        With the column means taken off, or the matrix as it is; the number of parts of a non-negative factorisation, by
-        bi-cross-validation; "cur" is asked like "svd". For "kernel_pca" and "isomap" give the decomposition.
-    scale : bool
+    data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
+        The data. A Decomposition has no rows, so rules that need the data abstain.
+    rules : {'all', 'quick'}, str or sequence of str, default 'all'
+        'quick' leaves out the rules that resample or hold out parts of the data. Names are the keys of
+        `RankChoice.verdicts`.
+    method : {'pca', 'svd', 'nmf', 'cur'}, default 'pca'
+        'pca' subtracts the column means, 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
+        bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
+    scale : bool, default False
         Divide columns by their standard deviation first.
-    share : float
-        What "variance" and the two rules of energy ask for.
-    noise : float, optional
-        Standard deviation of the noise, for "known_noise".
-    level : float
-        Level of the sequential tests: each adds a component that is not there in at most 1 - level of tables.
-    repeats : int, optional
-        How often tables are drawn; more often for small tables by default.
-    most : int, optional
-        No more axes than this are considered; 40 by default.
-    missing : "error", "mean" or "em"
-        Missing values, as in `decompose`.
-    rng : int, optional
-        Seed.
-    memory : str or int, optional
-        Memory that the work may take, such as "2GB". A larger table is read in blocks, once where its columns are few,
-        and asked by the rules that need no copy of it.
+    share : float, default 0.9
+        Share that the rules 'variance', 'energy' and 'linear_energy' must reach.
+    noise : float, default None
+        Standard deviation of the noise. Required by the rule 'known_noise'.
+    level : float, default 0.99
+        Level of the sequential tests. Each test adds a component that does not exist in at most 1 - level of all
+        tables.
+    repeats : int, default None
+        Number of resampled tables. None uses more for small tables.
+    most : int, default None
+        Maximum number of components to consider. None considers 40.
+    missing : {'error', 'mean', 'em'}, default 'error'
+        Treatment of missing values, as in `decompose`.
+    rng : int, default None
+        Seed. None uses a fixed seed, so results are reproducible.
+    memory : str or int, default None
+        Limit of the memory, such as "2GB". A larger table is read in blocks, and only the rules that need no copy of it
+        answer.
+
+    Returns
+    -------
+    RankChoice
+        The answer of every rule, the recommended number `k` and a summary.
+
+    Raises
+    ------
+    ParameterError
+        If no rule applies to the method.
+
+    See Also
+    --------
+    decompose : Decompose with the chosen number.
+    bootstrap : Intervals of loadings and shares.
+    plots.scree : Plot the explained variance of each component.
+
+    Notes
+    -----
+    The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise is
+    correlated, the rule 'gap' decides instead.
+
+    References
+    ----------
+    .. [1] A. Buja and N. Eyuboglu, "Remarks on parallel analysis", Multivariate Behavioral Research 27, 1992.
+    .. [2] M. Gavish and D. L. Donoho, "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Trans. Inf.
+           Theory 60, 2014.
+    .. [3] D. Donoho, M. Gavish and E. Romanov, "ScreeNOT", Annals of Statistics 51, 2023.
+    .. [4] A. B. Owen and P. O. Perry, "Bi-cross-validation of the SVD and the nonnegative matrix factorization", Annals
+           of Applied Statistics 3, 2009.
 
     Examples
     --------

@@ -17,7 +17,36 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule says: k axes, why, and what it takes for granted. k is None where it cannot say."""
+    """Answer of one rule for the number of components.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule.
+    title : str
+        Name of the rule in plain words.
+    k : int or None
+        Number of components; None if the rule abstains.
+    reason : str
+        Why the rule gives this number.
+    assumes : str
+        What the rule assumes about the data.
+    counts : bool
+        Whether the rule separates signal from noise. Other rules ask how many components describe enough.
+    votes : bool
+        Whether the rule has a vote if the sequential tests abstain.
+
+    See Also
+    --------
+    RankChoice : The answers of all rules.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> ek.choose_rank(arrests.values, "kaiser", scale=True)["kaiser"].k
+    1
+    """
 
     rule: str
     title: str
@@ -40,13 +69,48 @@ ANY_NOISE = ("gap",)
 
 @dataclass(frozen=True)
 class RankChoice:
-    """The answers of all rules, and a verdict.
+    """Answers of all rules for the number of components, and a recommendation.
 
-    `k` is what a sequential test finds: `permutation` where the rows are alike in variance (`alike`), because it is the
-    stronger one there, else `sign_flip`; the other where one abstains; `deterministic` where only singular values are
-    known. All assume noise that is independent from entry to entry. Where the remainder is not (`correlated`), the rule
-    for noise of any covariance decides: `gap`. Where all tests abstain, `k` is what most of the other voting rules say;
-    of numbers named equally often, the one nearest to their median.
+    Attributes
+    ----------
+    verdicts : tuple of Verdict
+        Answer of each rule.
+    rows : int
+        Number of rows of the data.
+    columns : int
+        Number of columns of the data.
+    method : str
+        Method that the number is for.
+    scaled : bool
+        Whether the columns were scaled.
+    shares : tuple of float
+        Shares of the leading components.
+    notes : tuple of str
+        What the reader should know, such as imputed values.
+    correlated : bool
+        Whether the residual of the sequential tests is correlated noise.
+    alike : bool
+        Whether the rows of that residual have equal variance, as far as can be tested.
+
+    See Also
+    --------
+    choose_rank : The function that returns it.
+
+    Notes
+    -----
+    `k` is the answer of a sequential test: 'permutation' if the rows of the residual have equal variance, because it
+    has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
+    if only singular values are known. These tests assume independent noise. If the residual is correlated, the rule
+    'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
+    answer nearest to their median.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> choice = ek.choose_rank(arrests.values, ["kaiser", "broken_stick"], scale=True)
+    >>> choice.k, choice.agreement
+    (1, {1: ('kaiser', 'broken_stick')})
     """
 
     verdicts: tuple[Verdict, ...]
@@ -64,6 +128,7 @@ class RankChoice:
 
     @property
     def k(self) -> int | None:
+        """Recommended number of components; None if every rule abstains."""
         return self._decision[0]
 
     @property
@@ -89,7 +154,7 @@ class RankChoice:
 
     @property
     def agreement(self) -> dict[int, tuple[str, ...]]:
-        """k -> the rules that say so, most named first."""
+        """Dictionary from each answer to the rules that give it, most frequent first."""
         found: dict[int, list[str]] = {}
         for verdict in self.verdicts:
             if verdict.k is not None:
@@ -98,7 +163,7 @@ class RankChoice:
 
     @property
     def word(self) -> str:
-        """The verdict and the agreement of the other rules in one or two sentences."""
+        """Recommendation and the agreement of the rules in one or two sentences."""
         k, by = self._decision
         if k is None:
             return "No rule could say how many components there are."
@@ -119,7 +184,13 @@ class RankChoice:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            The recommendation, the answers and their reasons.
+        """
         fields = ("rule", "title", "k", "reason", "assumes", "counts", "votes")
         return {
             "k": self.k,
@@ -137,7 +208,13 @@ class RankChoice:
         }
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each rule."""
+        """Convert to a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per rule.
+        """
         from eckart.errors import require
 
         frame: pd.DataFrame = require("pandas", purpose="tables as data frames").DataFrame(self.to_dict()["rules"])

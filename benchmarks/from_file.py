@@ -25,8 +25,8 @@ def both(method: str, table: np.ndarray, path: Path, **options: Any) -> tuple[ek
     np.save(path, table)
     inside, first = timed(table, method, **options)
     blocks, second = timed(path, method, stream=True, memory=MEMORY, **options)
-    reads = blocks.info.reads if blocks.info is not None else 0
-    return inside, blocks, f"in memory {first:.1f} s, in blocks {second:.1f} s and {reads} reads"
+    passes = blocks.info.passes if blocks.info is not None else 0
+    return inside, blocks, f"in memory {first:.1f} s, in blocks {second:.1f} s and {passes} reads"
 
 
 def nmf(folder: Path) -> None:
@@ -64,7 +64,7 @@ def kernel_pca(folder: Path) -> None:
         inside &= bool((exact.values <= d.certificate.upper * (1 + 1e-9)).all())  # type: ignore[union-attr]
         print(
             f"| kernel PCA, 10,000 x 8, error {error:.0e} | values {off:.1e}, inside the bounds: {inside} | "
-            f"{len(d.parts['pivots'])} pivots, {d.info.reads} reads | exact {first:.1f} s, in blocks {second:.1f} s |",  # type: ignore[union-attr]
+            f"{len(d.parts['pivots'])} pivots, {d.info.passes} reads | exact {first:.1f} s, in blocks {second:.1f} s |",  # type: ignore[union-attr]
             flush=True,
         )
 

@@ -42,7 +42,7 @@ def built(
         angle=1e-13,
         rounding=1e-15,
         tolerance=1e-3,
-        reads=1,
+        passes=1,
         word=f"These {k} axes carry {100 * share:.2f} % of the variance; no {k} axes carry more.",
     )
     why = "The columns are few, so their cross-products fit in memory."

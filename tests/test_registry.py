@@ -86,7 +86,7 @@ def test_a_method_in_its_own_folder_works_at_every_door(installed: Path) -> None
 
     shown = json.loads(run(installed, "-m", "eckart", "report", "table.csv", "--method", "toy", "--json"))
     assert shown["method"] == "toy"
-    assert shown["axes"][0]["name"] == "direction 1"
+    assert shown["components"][0]["name"] == "direction 1"
     page = (installed / "report.html").read_text()
     assert "Random projection" in page
     assert "The draw" in page

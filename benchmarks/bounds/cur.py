@@ -21,12 +21,12 @@ class Case:
     data: Any
     dense: np.ndarray
     options: dict[str, Any]
-    about: str
+    metadata: str
 
 
 def case(seed: int, most: int = 200) -> Case:
     rng = np.random.default_rng([seed, 3])
-    dense, about = table(rng, most)
+    dense, metadata = table(rng, most)
     if rng.random() < 0.3:
         dense = np.ascontiguousarray(dense.T)
     short = min(dense.shape)
@@ -39,7 +39,7 @@ def case(seed: int, most: int = 200) -> Case:
     thin = rng.random() < 0.3
     return Case(
         sparse.csr_array(dense) if thin else dense, dense, options,
-        f"{about}{', sparse' if thin else ''}, " + ", ".join(f"{a}={b}" for a, b in options.items()),
+        f"{metadata}{', sparse' if thin else ''}, " + ", ".join(f"{a}={b}" for a, b in options.items()),
     )  # fmt: skip
 
 

@@ -21,19 +21,19 @@ ALLOWED = 5e-14
 class Case:
     data: np.ndarray
     options: dict[str, Any]
-    about: str
+    metadata: str
 
 
 def case(seed: int, most: int = 400) -> Case:
     rng = np.random.default_rng([seed, 2])
-    data, about = table(rng, most, least=8)
+    data, metadata = table(rng, most, least=8)
     n = len(data)
     options: dict[str, Any] = {
         "k": int(rng.integers(1, min(6, n // 2))),
         "n_neighbors": int(rng.integers(1, min(12, n - 1))),
     }
     options["solver"] = str(rng.choice(["auto", "direct", "lanczos", "lanczos"]))
-    return Case(data, options, f"{about}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
+    return Case(data, options, f"{metadata}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
 
 
 def exact_distances(d: Any) -> np.ndarray:
@@ -89,7 +89,7 @@ def compared(d: Any) -> list[str]:
     stated = figures["reconstruction_error"] / scale**2
     excess["reconstruction error"] = (abs(stated - left_over) * n) ** 2 / largest - 1e-13 * largest * n
     negative = float(-exact[exact < 0].sum() / max(np.abs(exact).sum(), 1e-300))
-    if n <= 640 or c.reads:
+    if n <= 640 or c.passes:
         excess["negative share"] = (abs(figures["negative_share"] - negative) - 1e-12 * n) * largest
     flat = np.zeros((n, n))
     coordinates = left * values

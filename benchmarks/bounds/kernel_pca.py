@@ -20,13 +20,13 @@ ALLOWED = 5e-14
 class Case:
     data: np.ndarray
     options: dict[str, Any]
-    about: str
+    metadata: str
 
 
 def case(seed: int, most: int = 400) -> Case:
     """A table, a kernel and a solver."""
     rng = np.random.default_rng([seed, 1])
-    data, about = table(rng, most)
+    data, metadata = table(rng, most)
     kernel = str(rng.choice(["rbf", "rbf", "rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", "precomputed"]))
     lengths = float(np.mean(np.sum((data - data.mean(axis=0)).astype(float) ** 2, axis=1))) or 1.0
     options: dict[str, Any] = {"kernel": kernel, "rng": int(rng.integers(100))}
@@ -52,7 +52,7 @@ def case(seed: int, most: int = 400) -> Case:
         options["approximation_error"] = float(10.0 ** rng.uniform(-12, -1.5))
         if options["kernel"] != "precomputed" and rng.random() < 0.3:
             options["stream"] = True
-    return Case(data, options, f"{about}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
+    return Case(data, options, f"{metadata}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
 
 
 def exact_kernel(data: np.ndarray, kernel: str, gamma: float, degree: float, coef0: float) -> np.ndarray:

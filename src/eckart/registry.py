@@ -75,7 +75,7 @@ class Method:
     """Whether components are orthonormal directions in the space of the columns."""
     additive: bool = False
     """Whether the shares of components add up to the explained share."""
-    certifies_shares: bool = True
+    certifies_explained_variance: bool = True
     """Whether the certificate bounds the shares of the decomposition (not, say, of an approximation to it)."""
     device: Literal["none", "whole", "blocks", "own"] = "none"
     """Host data on a GPU: not supported; copied whole; in blocks if they do not fit; handled by `fit` itself."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from eckart.places import is_elsewhere, to_host
+from eckart.devices import is_off_host, to_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,41 @@ Which = Literal["largest", "smallest"]
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be done, before it is done: solver, reads, memory, and why."""
+    """What a computation will do: solver, passes over the data, memory and the reason.
+
+    Attributes
+    ----------
+    method : str
+        Decomposition method, such as 'pca'.
+    solver : str
+        Solver: 'direct', 'gram' or 'lanczos' for PCA and SVD.
+    rows : int
+        Number of rows.
+    columns : int
+        Number of columns.
+    k : int or None
+        Number of components. None if a share or an error determines it.
+    passes : int
+        Expected number of passes over the data; an upper estimate for iterative solvers.
+    peak_bytes : int
+        Working memory in addition to the data.
+    why : str
+        Reason for the choice of the solver.
+    settings : dict
+        Checked options.
+
+    See Also
+    --------
+    plan : Compute the plan before the decomposition.
+    Decomposition : Has the plan that was carried out.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> plan = ek.plan(np.ones((1000, 20)), k=3)
+    >>> plan.solver, plan.passes
+    ('gram', 2)
+    """
 
     method: str
     solver: str
@@ -31,7 +65,7 @@ class Plan:
     columns: int
     k: int | None
     """Number of axes asked for; None when a share or an error decides."""
-    reads: int
+    passes: int
     """Expected reads of the whole data (an upper estimate for iterative solvers)."""
     peak_bytes: int
     """Working memory beside the data themselves."""
@@ -42,17 +76,52 @@ class Plan:
         wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {self.reads} read{'s' if self.reads != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"about {self.passes} read{'s' if self.passes != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
             f"{self.why}"
         )
 
 
 @dataclass(frozen=True)
 class SolveInfo:
-    """What was done: counts, history and the circumstances that make it repeatable."""
+    """What a computation did: counts, history and everything needed to repeat it.
+
+    Attributes
+    ----------
+    solver : str
+        Solver that was used.
+    passes : int
+        Number of passes over the data.
+    steps : int
+        Number of steps of an iterative solver.
+    block : int
+        Block size of an iterative solver.
+    basis : int
+        Largest number of basis vectors.
+    restarts : int
+        Number of restarts.
+    precision : str
+        Precision of the products, 'float32' or 'float64'.
+    seed : int or None
+        Seed of the random start. None if a generator was given.
+    threads : int
+        Number of threads.
+    history : tuple of tuple
+        Number of passes and certified lower and upper share after each convergence check.
+
+    See Also
+    --------
+    Decomposition : Contains it as `info`.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> d.info.solver, d.info.precision
+    ('gram', 'float64')
+    """
 
     solver: str
-    reads: int
+    passes: int
     steps: int = 0
     block: int = 0
     basis: int = 0
@@ -66,12 +135,50 @@ class SolveInfo:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is provably true of a result.
+    """Bounds that are proved for a result.
 
-    With A the (centred, scaled, weighted) matrix, lambda_i its squared singular values, ||A||^2 their sum:
-    `explained` = (captured / ||A||^2, upper bound of the best possible captured share);
-    `values` = lower and upper bounds of each singular value. Bounds that rest on a random probe hold with
-    probability at least 1 - `failure_probability`; 0.0 means that no chance is involved.
+    Attributes
+    ----------
+    explained : tuple of float
+        Share of ||A||^2 that the result explains, and an upper bound of the share that any result with as many
+        components can explain. A is the centred, scaled and weighted matrix.
+    lower : array of shape (k,)
+        Lower bounds of the singular values.
+    upper : array of shape (k,)
+        Upper bounds of the singular values.
+    residuals : array of shape (k,)
+        ||A^T A v - s^2 v|| / s_1^2 for each component.
+    angle : float
+        Bound of the sine of the largest angle between the computed and the true subspace; 1.0 if no bound is known.
+    undetermined : tuple of tuple of int
+        Groups (first, last) of components, counted from 0, that the data determine only as a subspace.
+    failure_probability : float
+        Probability that a bound fails, because it rests on a random probe; 0.0 if no bound depends on chance.
+    rounding : float
+        Allowance for rounding that the bounds already contain, as a share of ||A||^2.
+    tolerance : float
+        Requested accuracy of the explained share.
+    proved : bool
+        Whether the requested accuracy is proved.
+    passes : int
+        Number of passes over the data.
+    summary : str
+        The certificate in one sentence.
+
+    See Also
+    --------
+    decompose : Returns a certificate with every result.
+    errors.AccuracyWarning : Issued if the requested accuracy is not proved.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> low, high = d.certificate.explained
+    >>> print(f"{low:.6f} {high:.6f}")
+    0.966667 0.966667
+    >>> d.certificate.proved
+    True
     """
 
     explained: tuple[float, float]
@@ -90,21 +197,78 @@ class Certificate:
     """The accuracy of the explained share that was asked for."""
     proved: bool = True
     """Whether the asked accuracy was proved."""
-    reads: int = 0
-    word: str = ""
+    passes: int = 0
+    summary: str = ""
     """One sentence for people."""
 
     @property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds of the singular values."""
+        """Tuple of the lower and upper bounds of the singular values."""
         return self.lower, self.upper
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The few axes of a matrix: A ~ left diag(values) right^T, after centring and scaling.
+    """The components of a matrix: A ~ left diag(values) right^T, after centring and scaling.
 
-    Arrays live where the data lived (NumPy, PyTorch, ...). `right` has one column per axis.
+    A Decomposition is immutable and has no reference to the data. Arrays have the library and the device of the data.
+
+    Attributes
+    ----------
+    method : str
+        Method, such as 'pca'.
+    values : array of shape (k,)
+        Singular values.
+    right : array of shape (columns, k)
+        Right singular vectors (loadings), one column per component.
+    rows : int
+        Number of rows of the data.
+    columns : int
+        Number of columns of the data.
+    norm : float
+        Frobenius norm of the centred, scaled and weighted matrix.
+    weight : float
+        Number of rows, or the sum of the row weights.
+    left : array of shape (rows, k) or None
+        Left singular vectors. None unless requested with ``left=True``.
+    mean : array of shape (columns,) or None
+        Column means that were subtracted. None if the data were not centred.
+    scale : array of shape (columns,) or None
+        Column standard deviations. None if the data were not scaled.
+    which : {'largest', 'smallest'}
+        Which end of the spectrum was computed.
+    row_names : tuple of str or None
+        Names of the rows.
+    column_names : tuple of str or None
+        Names of the columns.
+    rank : int or None
+        Numerical rank. None unless the whole spectrum was computed.
+    certificate : Certificate or None
+        Proved bounds.
+    plan : Plan or None
+        The plan that was carried out.
+    info : SolveInfo or None
+        What the solver did.
+    notes : tuple of str
+        What the reader should know: dropped columns, different units, components that are not determined.
+    parts : dict
+        Further results of the method, such as the columns of CUR or the losses of NMF.
+
+    See Also
+    --------
+    decompose : Compute a decomposition.
+    summary : Print it.
+    report : Write an HTML report.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True)
+    >>> d
+    <Decomposition pca of 50 x 4, k=2, explained 0.8675>
+    >>> d.explained_variance_ratio.round(4)
+    array([0.6201, 0.2474])
     """
 
     method: str
@@ -134,48 +298,79 @@ class Decomposition:
 
     @property
     def k(self) -> int:
-        """Number of axes."""
+        """Number of components."""
         return int(self.values.shape[0])
 
     @property
-    def shares(self) -> Array:
-        """Share of the total sum of squares on each axis: values^2 / ||A||^2 (zero when A is zero)."""
+    def explained_variance_ratio(self) -> Array:
+        """Share of the total sum of squares of each component: values^2 / ||A||^2, or 0 if A is zero."""
         if self.norm == 0.0:
             return self.values * 0.0
         return (self.values / self.norm) ** 2
 
     @property
-    def variances(self) -> Array:
-        """Variance of the scores on each axis: values^2 / (weight - 1)."""
+    def explained_variance(self) -> Array:
+        """Variance of the scores of each component: values^2 / (weight - 1)."""
         return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
 
     @property
     def total_variance(self) -> float:
-        """Sum of the variances of all columns (after scaling)."""
+        """Sum of the variances of all columns, after scaling."""
         return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write to one file, without pickle, with checksum and version; `eckart.load` gives NumPy arrays."""
+        """Write to one file, without pickle, with checksum and version.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write. `eckart.load` reads it.
+        overwrite : bool, default False
+            Replace an existing model.
+
+        Raises
+        ------
+        ModelFileError
+            If the file exists or cannot be written.
+        """
         from eckart.io.model_file import save
 
         save(self, path, overwrite=overwrite)
 
     def on_host(self) -> Decomposition:
-        """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
+        """Copy all arrays to host memory.
+
+        Returns
+        -------
+        Decomposition
+            The same decomposition with NumPy and SciPy arrays, or itself if they already are.
 
         Examples
         --------
         >>> import eckart as ek
         >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-        >>> d.on_host() is d
-        True
+        >>> type(d.on_host().values).__name__
+        'ndarray'
         """
         found = {item.name: getattr(self, item.name) for item in fields(self)}
         moved = {name: _home(value) for name, value in found.items()}
         return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
 
     def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition:
-        """The same decomposition with row and column names."""
+        """Add row and column names.
+
+        Parameters
+        ----------
+        rows : iterable of str or None
+            Names of the rows. None for no names.
+        columns : iterable of str or None
+            Names of the columns. None for no names.
+
+        Returns
+        -------
+        Decomposition
+            A copy with these names.
+        """
         row_names = None if rows is None else tuple(map(str, rows))
         column_names = None if columns is None else tuple(map(str, columns))
         return replace(self, row_names=row_names, column_names=column_names)
@@ -194,7 +389,7 @@ def _home(value: Any) -> Any:
     if isinstance(value, dict):
         moved = {key: _home(item) for key, item in value.items()}
         return moved if any(moved[key] is not value[key] for key in value) else value
-    return to_host(value) if is_elsewhere(value) else value
+    return to_host(value) if is_off_host(value) else value
 
 
 def _bytes(count: int) -> str:

@@ -14,7 +14,7 @@ bounds = pytest.importorskip("benchmarks.bounds.cur", reason="run from the root 
 def test_no_statement_is_false(first: int) -> None:
     for seed in range(first, first + 20):
         given = bounds.case(seed, most=80)
-        assert not bounds.false_statements(given), given.about
+        assert not bounds.false_statements(given), given.metadata
 
 
 def test_theory_is_stated_for_the_sampling_used() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import eckart as ek
 from eckart.cur.core import Core
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.errors import (
     AccuracyWarning,
     DataWarning,
@@ -303,9 +303,9 @@ def test_the_same_seed_gives_the_same_and_another_one_others():
 
 @pytest.mark.parametrize("A", [counts(6000, 400), counts(400, 6000), falling(3000, 200)])
 def test_one_more_read_beside_those_of_the_singular_vectors(A):
-    axes = find_axes(A, "svd", k=5, left=True)
+    components = find_components(A, "svd", k=5, left=True)
     d = ek.decompose(A, "cur", k=5)
-    assert d.info.reads == d.certificate.reads == axes.info.reads + 1
+    assert d.info.passes == d.certificate.passes == components.info.passes + 1
 
 
 @pytest.mark.parametrize("select", SELECTIONS)

@@ -69,7 +69,7 @@ def test_volume_draws_by_squared_determinants():
     seen = dict.fromkeys(pairs, 0)
     rng = np.random.default_rng(0)
     for _ in range(5000):
-        seen[tuple(sorted(by_volume(V, 2, rng).places.tolist()))] += 1
+        seen[tuple(sorted(by_volume(V, 2, rng).indices.tolist()))] += 1
     assert stats.chisquare(list(seen.values()), 5000 * chances).pvalue > 1e-3
 
 
@@ -91,7 +91,7 @@ def test_pivots_are_those_of_lapack(make):
     if make == "ties":
         V = np.linalg.qr(np.repeat(V[:3000], 4, axis=0))[0]
     pivots = scipy.linalg.qr(V.T, mode="r", pivoting=True)[1][:25]
-    found = by_pivot(V, 25).places
+    found = by_pivot(V, 25).indices
     np.testing.assert_allclose(V[found] ** 2 @ np.ones(25), V[pivots] ** 2 @ np.ones(25), rtol=1e-9)
     if make != "ties":
         np.testing.assert_array_equal(found, pivots)

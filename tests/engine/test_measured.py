@@ -50,7 +50,7 @@ def test_norms_take_no_read_and_are_made_only_when_asked_for() -> None:
     data = np.random.default_rng(0).normal(size=(900, 40))
     d = ek.decompose(data, k=2, solver="gram", left=True)
     assert d.info is not None
-    assert d.info.reads == 2
+    assert d.info.passes == 2
     assert "row_norms" not in ek.decompose(data, k=2, solver="gram").parts
 
 

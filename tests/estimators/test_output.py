@@ -13,7 +13,7 @@ from scipy import sparse
 import eckart as ek
 from eckart.arrays import is_sparse
 from eckart.engine.backends.cuda import transfer
-from eckart.engine.backends.cuda.transfer import Mover
+from eckart.engine.backends.cuda.transfer import DeviceTransfer
 from eckart.errors import InputError, MemoryBudgetError, ParameterError
 
 torch = pytest.importorskip("torch")
@@ -31,8 +31,8 @@ def card(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         found.taken.append(data)
         return data if is_sparse(data) else torch.as_tensor(np.array(data))
 
-    found.whole, found.refuse = whole, lambda shape: Mover.refuse(found, shape)  # type: ignore[arg-type]
-    monkeypatch.setattr(transfer, "mover_for", lambda _: found)
+    found.whole, found.refuse = whole, lambda shape: DeviceTransfer.refuse(found, shape)  # type: ignore[arg-type]
+    monkeypatch.setattr(transfer, "transfer_for", lambda _: found)
     return found
 
 
@@ -95,7 +95,7 @@ def blocks(card: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> list[tuple
         return torch.as_tensor(block)
 
     card.block_bytes, card.depth, card.threads = 2**12, 4, 2
-    card.free_bytes, card.like = 2**16, torch.empty((0, 0), dtype=torch.float64)
+    card.free_bytes, card.prototype = 2**16, torch.empty((0, 0), dtype=torch.float64)
     card.load, card.accept = load, lambda block: block
     return found
 

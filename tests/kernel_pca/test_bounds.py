@@ -19,7 +19,7 @@ bounds = pytest.importorskip("benchmarks.bounds.kernel_pca", reason="run from th
 def test_no_statement_is_false(first: int) -> None:
     for seed in range(first, first + 10):
         given = bounds.case(seed, most=120)
-        assert not bounds.false_statements(given), given.about
+        assert not bounds.false_statements(given), given.metadata
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, method_name, row_labels
+from eckart.analysis.labels import column_labels, component_labels, method_name, row_labels
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
@@ -31,22 +31,77 @@ _NOTHING = 1e-12
 
 
 def floats(array: object) -> Matrix:
-    """The numbers in float64 on the host."""
+    """Convert an array to float64 in host memory.
+
+    Parameters
+    ----------
+    array : array-like
+        Array of any library.
+
+    Returns
+    -------
+    numpy.ndarray
+        The numbers.
+
+    See Also
+    --------
+    row_scores : Scores as an array.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.tables.floats([1, 2])
+    array([1., 2.])
+    """
     return to_numpy(array).astype(np.float64)
 
 
 @takes_fitted
-def row_scores(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
-    """T = diag(1/sqrt(w)) U diag(s) in float64, rows x k; refused when the left vectors were not kept."""
-    scores: Matrix = left_vectors(d, rows, axes) * floats(d.values)[axes] / np.sqrt(row_weights(d)[rows])[:, None]
+def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
+    """Compute the scores of the fitted rows as an array.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    rows : slice, default slice(None)
+        Rows to compute.
+    components : slice or list of int, default slice(None)
+        Components to compute, counted from 0.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_rows, n_components)
+        Scores T = diag(1 / sqrt(w)) U diag(s) in float64.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    scores : The same as a table.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.row_scores(d, slice(2)).round(3)
+    XXX
+    """
+    scores: Matrix = (
+        left_vectors(d, rows, components) * floats(d.values)[components] / np.sqrt(row_weights(d)[rows])[:, None]
+    )
     return scores
 
 
-def left_vectors(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
+def left_vectors(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
     """U in float64, rows x k."""
     if d.left is None:
         _refuse_without_left()
-    return floats(to_numpy(d.left)[rows, axes])
+    return floats(to_numpy(d.left)[rows, components])
 
 
 def row_weights(d: Decomposition) -> Matrix:
@@ -73,13 +128,36 @@ def column_spread(d: Decomposition) -> Matrix:
     if not complete(d):
         message = f"The {d.k} axes do not hold all of the variance and the columns were not scaled, so the columns' "
         raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep every axis.")
-    return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.variances)))
+    return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
 
 @takes_fitted
 def complete(d: Decomposition) -> bool:
-    """Whether the axes hold all of the matrix, so that norms of rows and columns follow from them."""
-    return d.norm == 0 or abs(float(floats(d.shares).sum()) - 1) <= _COMPLETE
+    """Check whether the components explain the whole matrix.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+
+    Returns
+    -------
+    bool
+        Whether the shares sum to 1, so that row and column norms follow from the components.
+
+    See Also
+    --------
+    eigenvalues : The shares.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.complete(d), ek.tables.complete(ek.decompose(arrests.values))
+    (False, True)
+    """
+    return d.norm == 0 or abs(float(floats(d.explained_variance_ratio).sum()) - 1) <= _COMPLETE
 
 
 def living(d: Decomposition) -> NDArray[np.bool_]:
@@ -107,10 +185,10 @@ def check_centred(d: Decomposition) -> None:
         raise ParameterError(message)
 
 
-def check_axis(d: Decomposition, axis: int) -> int:
-    if not 0 <= axis < d.k:
-        raise ParameterError(f"axis={axis!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
-    return int(axis)
+def check_component(d: Decomposition, component: int) -> int:
+    if not 0 <= component < d.k:
+        raise ParameterError(f"axis={component!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
+    return int(component)
 
 
 def check_k(d: Decomposition, k: int | None) -> int:
@@ -143,7 +221,7 @@ def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> T
 
     check_linear(d)
     rows = tuple((name, *line) for name, line in zip(column_labels(d), numbers.tolist(), strict=False))
-    return Table(title, ("column", *axis_labels(d)), rows, caption)
+    return Table(title, ("column", *component_labels(d)), rows, caption)
 
 
 def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
@@ -151,7 +229,7 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
     from eckart.text import Table
 
     rows = tuple((name, *line) for name, line in zip(row_labels(d), numbers.tolist(), strict=False))
-    return Table(title, ("row", *axis_labels(d)), rows, caption)
+    return Table(title, ("row", *component_labels(d)), rows, caption)
 
 
 def _refuse_without_left() -> NoReturn:

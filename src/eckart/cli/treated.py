@@ -20,21 +20,21 @@ def columns_table(source: Source, d: Decomposition) -> Table | None:
     """Each column of the file: analysed, used as names, set aside or left out; gaps; mean and standard deviation."""
     from eckart.text import Cell, Table
 
-    fates = source.about.fates
-    if not fates:
+    column_roles = source.metadata.column_roles
+    if not column_roles:
         return None
-    places = {name: j for j, name in enumerate(source.about.column_names or ())}
+    indices = {name: j for j, name in enumerate(source.metadata.column_names or ())}
     means, spreads, gaps = _means(d), _spreads(d), _gaps(d)
     rows: list[tuple[Cell, ...]] = []
-    for name, fate in fates.items():
-        j = places.get(name)
+    for name, fate in column_roles.items():
+        j = indices.get(name)
         if j is None:
             rows.append((name, fate, None, None, None))
             continue
         mean, spread = (None if a is None else float(a[j]) for a in (means, spreads))
         rows.append((name, _fate(d, fate, int(gaps[j]), spread), int(gaps[j]), mean, spread))
     columns = ("column", "what was done", "missing", "mean", "standard deviation")
-    caption = f"{len(places):,} of {len(fates):,} columns were analysed."
+    caption = f"{len(indices):,} of {len(column_roles):,} columns were analysed."
     return Table("Columns of the file", columns, tuple(rows), caption, ("text", "text", "count", "number", "number"))
 
 

@@ -118,8 +118,8 @@ def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> 
         return right
     xp, has = namespace(right), np.flatnonzero(coordinates)
     # Products with rows of the unit matrix put columns in their places.
-    places = from_numpy(np.eye(geometry.k)[has], right)
-    squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ places
+    indices = from_numpy(np.eye(geometry.k)[has], right)
+    squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ indices
     choice = np.zeros(tuple(right.shape))
     chosen = geometry.d.parts.get("columns")
     if chosen is not None and len(chosen) == choice.shape[1]:

@@ -35,7 +35,7 @@ def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn
         "applies": drawn,
         "proved": drawn,
         "expected_eps": expected,
-        "word": f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
+        "statement": f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
         + ("" if eps < 1.0 else " (eps of 1 or more says nothing: so few columns and rows are below what it asks for)"),
     }
 
@@ -49,8 +49,8 @@ def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> di
         "delta": 1.0 - TAUGHT,
         "applies": drawn,
         "proved": False,
-        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the theorem "
-        "is 1 (a guide, not proved)",
+        "statement": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the "
+        "theorem is 1 (a guide, not proved)",
     }
 
 
@@ -58,7 +58,7 @@ def volume(k: int, best: float) -> dict[str, Any]:
     """sqrt(2 (k + 1)) ||A - A_k||, for the root of the mean squared error over all draws."""
     factor = float(np.sqrt(2.0 * (k + 1)))
     word = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
-    return {"bound": factor * best, "factor": factor, "applies": True, "proved": True, "word": word}
+    return {"bound": factor * best, "factor": factor, "applies": True, "proved": True, "statement": word}
 
 
 def pivot(right: np.ndarray, left: np.ndarray, best: float) -> dict[str, Any]:
@@ -70,5 +70,5 @@ def pivot(right: np.ndarray, left: np.ndarray, best: float) -> dict[str, Any]:
         "factor": factor,
         "applies": True,
         "proved": True,
-        "word": f"{factor:.3g} ||A - A_k||, no chance involved",
+        "statement": f"{factor:.3g} ||A - A_k||, no chance involved",
     }

@@ -117,9 +117,19 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     raise ModelFileError(f"The model's JSON holds an unknown or broken {kind[:40]!r}. The file is not loaded.")
 
 
+_RENAMED = {
+    ("Plan", "reads"): "passes",
+    ("SolveInfo", "reads"): "passes",
+    ("Certificate", "reads"): "passes",
+    ("Certificate", "word"): "summary",
+}
+"""(class, field in files written before fields were renamed) -> field."""
+
+
 def _build(cls: type, fields: dict[str, Any]) -> Any:
     """The frozen value, after each field was compared with its type hint."""
     hints = get_type_hints(cls, localns={"Array": np.ndarray})
+    fields = {_RENAMED.get((cls.__name__, name), name): value for name, value in fields.items()}
     for name, value in fields.items():
         if name not in hints:
             message = f"{cls.__name__} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."

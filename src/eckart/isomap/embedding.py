@@ -205,8 +205,8 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         rounding=solution.rounding / largest if largest else 0.0,
         tolerance=tolerance,
         proved=bool(solution.proved),
-        reads=1,
-        word=(
+        passes=1,
+        summary=(
             f"The squared distances in the coordinates are {low:.4%} of those along the graph, summed over all pairs; "
             f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
         ),
@@ -215,7 +215,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
 
 def _info(solution: Solution) -> SolveInfo:
     return SolveInfo(
-        solver=solution.solver, reads=1, steps=solution.steps, block=solution.block, basis=solution.basis,
+        solver=solution.solver, passes=1, steps=solution.steps, block=solution.block, basis=solution.basis,
         restarts=solution.restarts, threads=threads(),
     )  # fmt: skip
 

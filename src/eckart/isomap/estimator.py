@@ -323,7 +323,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         graph, pieces = other_metrics.graph(nbrs, X, self.n_neighbors, self.radius)
         wish = method.checked(graph.rows, **self._asked(graph.rows))
         parts = {"points": None, "n_neighbors": self.n_neighbors, "radius": self.radius, "components": pieces}
-        return method.of_graph(graph, wish, columns=self.n_features_in_, parts={**parts, "exponent": 0}, like=None)
+        return method.of_graph(graph, wish, columns=self.n_features_in_, parts={**parts, "exponent": 0}, prototype=None)
 
     def _asked(self, rows: int) -> dict[str, Any]:
         landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)

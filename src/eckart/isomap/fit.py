@@ -63,9 +63,11 @@ def decompose(
     points = finite_points(opened)
     graph, count = join_neighbours(points, n_neighbors, radius)
     wish = checked(graph.rows, k, n_landmarks, solver, tol, rng, memory)
-    about = {"points": points, "exponent": opened.exponent, "n_neighbors": n_neighbors, "radius": radius}
-    made = of_graph(graph, wish, columns=opened.matrix.shape[1], parts={**about, "components": count}, like=opened)
-    return made.named(opened.about.row_names, opened.about.column_names)
+    metadata = {"points": points, "exponent": opened.exponent, "n_neighbors": n_neighbors, "radius": radius}
+    made = of_graph(
+        graph, wish, columns=opened.matrix.shape[1], parts={**metadata, "components": count}, prototype=opened
+    )
+    return made.named(opened.metadata.row_names, opened.metadata.column_names)
 
 
 def project(decomposition: Decomposition, data: Any) -> Array:
@@ -90,7 +92,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
         found = neighbours.within(queries, points, float(np.ldexp(d.parts["radius"], d.parts["exponent"])))
     else:
         found = neighbours.nearest(queries, points, d.parts["n_neighbors"])
-    return from_numpy(place(d, found).astype(str(d.values.dtype).rpartition(".")[2]), opened.matrix.like)
+    return from_numpy(place(d, found).astype(str(d.values.dtype).rpartition(".")[2]), opened.matrix.prototype)
 
 
 def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
@@ -108,7 +110,7 @@ def finite_points(opened: Opened) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(np.abs(points.data if matrix.sparse else points)))
     if not np.isfinite(total):
-        refuse_not_finite(matrix.matrix, opened.about.column_names)
+        refuse_not_finite(matrix.matrix, opened.metadata.column_names)
     return points
 
 
@@ -160,13 +162,15 @@ def say_pieces(count: int) -> None:
     )
 
 
-def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], like: Opened | None) -> Decomposition:
+def of_graph(
+    graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], prototype: Opened | None
+) -> Decomposition:
     """The decomposition of a connected graph."""
     seed, random = generator(wish.rng)
     if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
         found = embed_all(
             graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
-            seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(like),
+            seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(prototype),
         )  # fmt: skip
     else:
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
@@ -177,20 +181,20 @@ def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], l
             AccuracyWarning,
             stacklevel=4,
         )
-    return _assembled(graph, found, columns, parts, like)
+    return _assembled(graph, found, columns, parts, prototype)
 
 
-def _precision(like: Opened | None) -> str:
+def _precision(prototype: Opened | None) -> str:
     """dtype of the result."""
-    return "float32" if like is not None and like.matrix.precision == "float32" else "float64"
+    return "float32" if prototype is not None and prototype.matrix.precision == "float32" else "float64"
 
 
 def _assembled(
-    graph: Graph, found: Embedding, columns: int, parts: dict[str, Any], like: Opened | None
+    graph: Graph, found: Embedding, columns: int, parts: dict[str, Any], prototype: Opened | None
 ) -> Decomposition:
-    dtype = np.dtype(_precision(like))
+    dtype = np.dtype(_precision(prototype))
     exponent = int(parts.get("exponent", 0))
-    host = np.empty(0) if like is None else like.matrix.like
+    host = np.empty(0) if prototype is None else prototype.matrix.prototype
     with np.errstate(over="ignore", under="ignore"):
         values = np.ldexp(found.values, -exponent)
         norm = float(np.ldexp(found.norm, -exponent))

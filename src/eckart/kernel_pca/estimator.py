@@ -18,7 +18,7 @@ from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.kernel_pca.export import sklearn_kernel_pca
-from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_beside
+from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model
 from eckart.kernel_pca.linear import linear_rows
 from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
@@ -322,7 +322,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             rows = _linear_rows(d, scores)
             xp = namespace(scores)
             return Preimages(rows, xp.zeros(scores.shape[0], device=device(scores)), row_lengths(scores))
-        scores, d = scores_beside(d, scores)
+        scores, d = scores_with_model(d, scores)
         found = preimages(
             expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=getattr(self, "_ridge", None)
         )
@@ -365,16 +365,16 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         data = take(self, X, reset=True)
         wanted: Any = self.n_components
         count = int(wanted) if isinstance(wanted, Integral) else None
-        share = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
+        target_ratio = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
         rows = table(open_matrix(data, stream=False))
         if self.copy_X:
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
         d = decompose(
             rows if self.device is None else taken_to(rows, self.device)[0],
-            k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
+            k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
             kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
             approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
-            memory=self.memory, max_reads=self.max_iter or 100,
+            memory=self.memory, max_passes=self.max_iter or 100,
         )  # fmt: skip
         d = d if self.device is None else d.on_host()
         names = getattr(self, "feature_names_in_", None)

@@ -27,21 +27,21 @@ from eckart.arrays import (
     namespace,
     to_numpy,
 )  # fmt: skip
+from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.dask_rows import is_dask
-from eckart.engine.blocks.reading import Watch
+from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
-from eckart.kernel_pca.linear import linear_axes, linear_rows, project_linear
+from eckart.kernel_pca.linear import linear_components, linear_rows, project_linear
 from eckart.kernel_pca.options import KernelSettings, check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
 from eckart.options import memory_bytes
-from eckart.places import place_of, refuse_other_place
 from eckart.result import Decomposition
 
 _TILE = 512
@@ -67,9 +67,9 @@ def decompose(
     left: bool = False,
     rng: Any = None,
     memory: str | int | None = None,
-    max_reads: int = 100,
+    max_passes: int = 100,
     stream: bool | None = None,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
 ) -> Decomposition:
     """The leading components of the points behind a kernel, with a certificate about that kernel.
 
@@ -81,30 +81,30 @@ def decompose(
     what can be kept or made again.
     Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
     kernel that is a Python function, are worked on by the host, and a note says so.
-    stream, watch : rows too large for `memory` are read in blocks, a few times, and approximated in the same way, with
-    nothing but the rows taken in memory; `stream` decides it, `watch` is called after every block.
+    stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
+    with nothing but the rows taken in memory; `stream` decides it, `callback` is called after every block.
     """
     opened = _opened(data, memory, stream)
     settings = check_kernel(
         opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
         approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
-        max_reads=max_reads,
+        max_passes=max_passes,
     )  # fmt: skip
     if not opened.matrix.resident:
-        opened.matrix.reading.watch = watch
+        opened.matrix.reading.callback = callback
         some = median_rows(opened) if gamma in WIDTHS else _Columns(opened.matrix.shape)
         chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
         result = solve_blocks(opened, chosen, settings)
-        _speak_up(result, settings)
+        _warn_if_unconverged(result, settings)
         return result
     rows, notes = _at_hand(opened, kernel)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
     if chosen.name in ("linear", "cosine"):
-        result = linear_axes(opened, rows, chosen, settings)
+        result = linear_components(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
     result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
-    _speak_up(result, settings)
+    _warn_if_unconverged(result, settings)
     return result if left else replace(result, left=None)
 
 
@@ -191,7 +191,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     rows = table(opened)
     if _stays_on_host(d) and not is_sparse(rows):
         rows = to_numpy(rows)
-    d = beside(d, rows)
+    d = on_device_of(d, rows)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = _kernel_scores(d, rows)
     xp = namespace(scores)
@@ -203,16 +203,16 @@ def project(decomposition: Decomposition, data: Any) -> Array:
 _ARRAYS = ("support", "shift", "support_scores", "dual", "base", "means", "offset")
 
 
-def beside(d: Decomposition, rows: Any) -> Decomposition:
+def on_device_of(d: Decomposition, rows: Any) -> Decomposition:
     """The decomposition with its arrays where the rows are; one of a GPU takes rows of that GPU alone."""
-    like = np.empty(0) if is_sparse(rows) else rows[:0, :0]
-    if type(d.values) is type(like) and device(d.values) == device(like):
+    prototype = np.empty(0) if is_sparse(rows) else rows[:0, :0]
+    if type(d.values) is type(prototype) and device(d.values) == device(prototype):
         return d
     if not is_numpy(d.values):
-        refuse_other_place(place_of(d.values), place_of(like), "The decomposition")
+        refuse_other_device(place_of(d.values), place_of(prototype), "The decomposition")
     found = {name: d.parts[name] for name in _ARRAYS if isinstance(d.parts.get(name), np.ndarray)}
-    parts = {**d.parts, **{name: from_numpy(array, like) for name, array in found.items()}}
-    return replace(d, values=from_numpy(d.values, like), parts=parts)
+    parts = {**d.parts, **{name: from_numpy(array, prototype) for name, array in found.items()}}
+    return replace(d, values=from_numpy(d.values, prototype), parts=parts)
 
 
 def _kernel_scores(d: Decomposition, rows: Any) -> Array:
@@ -268,16 +268,16 @@ def reconstruct(
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
     if d.parts["kernel"] == "linear" and "dual" not in d.parts:
         return linear_rows(d, scores)
-    scores, d = scores_beside(d, scores)
+    scores, d = scores_with_model(d, scores)
     rows = preimages(expansion_of(d), scores, how=how, alpha=alpha).rows
     return astype(rows, scores.dtype)
 
 
-def scores_beside(d: Decomposition, scores: Array) -> tuple[Array, Decomposition]:
+def scores_with_model(d: Decomposition, scores: Array) -> tuple[Array, Decomposition]:
     """Scores and decomposition in one place: on the host where the decomposition can be nowhere else."""
     if _stays_on_host(d):
         scores = to_numpy(scores)
-    return scores, beside(d, scores)
+    return scores, on_device_of(d, scores)
 
 
 def _stays_on_host(d: Decomposition) -> bool:
@@ -332,7 +332,7 @@ def _column_squares(columns: Array) -> Array:
     return namespace(columns).sum(columns * columns, axis=0)
 
 
-def _speak_up(d: Decomposition, settings: KernelSettings) -> None:
+def _warn_if_unconverged(d: Decomposition, settings: KernelSettings) -> None:
     missing = d.parts.get("approximation_error", 0.0)
     if missing > settings.approximation_error:
         warnings.warn(

@@ -44,8 +44,10 @@ def _kernel(graph: Graph, d: Decomposition, name: str) -> str:
     if name == "rbf":
         return _rbf(graph, parts, support, gamma)
     if name == "laplacian":
-        axes = graph.constant([1], np.int64)
-        apart = graph.add("Abs", graph.add("Sub", graph.add("Unsqueeze", ROWS, axes), graph.constant(support[None])))
+        components = graph.constant([1], np.int64)
+        apart = graph.add(
+            "Abs", graph.add("Sub", graph.add("Unsqueeze", ROWS, components), graph.constant(support[None]))
+        )
         total = graph.add("ReduceSum", apart, graph.constant([2], np.int64), keepdims=0)
         return graph.add("Exp", graph.add("Mul", total, graph.constant(-gamma)))
     if name == "cosine":

@@ -89,7 +89,32 @@ def _products_of_rows(first: Array, second: Array) -> Array:
 
 @dataclass(frozen=True)
 class Preimages:
-    """Rows, and ||phi(z) - P|| of each; `lengths` are those of the points P about the mean, to compare with."""
+    """Pre-images of kernel PCA and their distances in feature space.
+
+    Attributes
+    ----------
+    rows : array of shape (n_samples, n_features)
+        Pre-images.
+    distances : array of shape (n_samples,)
+        Distance ||phi(z) - P|| between the image of each pre-image and the projected point P.
+    lengths : array of shape (n_samples,)
+        Distance of P from the mean, for comparison.
+
+    See Also
+    --------
+    eckart.KernelPCA.preimages : The method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> X = [[1.0, 3.0], [0.0, 2.0], [0.0, 0.0], [3.0, 3.0]]
+    >>> model = ek.KernelPCA(2).fit(X)
+    >>> model.preimages(model.transform(X)).rows.round(9) + 0
+    array([[1., 3.],
+           [0., 2.],
+           [0., 0.],
+           [3., 3.]])
+    """
 
     rows: Array
     distances: Array
@@ -114,7 +139,7 @@ def preimages(
     find: Callable[[Array], Array]
     if how == "ridge":
         ridge = ridge or learn(expansion.support_scores, expansion.support, alpha, expansion.kernel)
-        find = ridge.beside(scores).predict
+        find = ridge.on_device_of(scores).predict
     else:
         _refuse_other_kernels(expansion, how)
         if how == "fixed_point":

@@ -35,7 +35,33 @@ _WIDE = ("rbf", "laplacian", "poly", "sigmoid")
 
 @dataclass(frozen=True)
 class KernelTrial:
-    """One kernel with one width, and what came of it; `failure` says why nothing did."""
+    """Result of one kernel with one width.
+
+    Attributes
+    ----------
+    kernel : str
+        Kernel.
+    gamma : float or None
+        Width. None for kernels without one.
+    kept : float
+        Certified share of the trace of the centred kernel.
+    trustworthiness : float
+        Whether neighbours in the scores are neighbours in the data; 1 is best.
+    preimage_error : float
+        Mean squared distance between held-out rows and their pre-images, divided by their variance.
+    failure : str
+        Why the trial failed. Empty if it succeeded.
+
+    See Also
+    --------
+    KernelScan : All trials.
+
+    Examples
+    --------
+    >>> from eckart.types import KernelTrial
+    >>> KernelTrial("rbf", 0.5, kept=0.9).kept
+    0.9
+    """
 
     kernel: str
     gamma: float | None
@@ -47,7 +73,31 @@ class KernelTrial:
 
 @dataclass(frozen=True)
 class KernelScan:
-    """All trials, best first by the measure `by`."""
+    """Results of `scan_kernels`, best first.
+
+    Attributes
+    ----------
+    trials : tuple of KernelTrial
+        Trials, sorted by the measure `by`.
+    by : str
+        Measure that sorts the trials.
+    n_components : int
+        Number of components.
+    rows : int
+        Number of rows used.
+
+    See Also
+    --------
+    eckart.scan_kernels : The function that returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> rows = np.random.default_rng(0).normal(size=(30, 3))
+    >>> scan = ek.scan_kernels(rows, kernels=("linear", "rbf"), gammas=(0.1, 1.0))
+    >>> scan.best.kernel, len(scan.trials)
+    ('linear', 3)
+    """
 
     trials: tuple[KernelTrial, ...]
     by: str
@@ -56,15 +106,32 @@ class KernelScan:
 
     @property
     def best(self) -> KernelTrial:
-        """The first of the trials."""
+        """First trial."""
         return self.trials[0]
 
     def estimator(self, **options: Any) -> KernelPCA:
-        """An estimator, not fitted, with the best kernel and width."""
+        """Create an estimator with the best kernel and width.
+
+        Parameters
+        ----------
+        **options : dict
+            Further options of `KernelPCA`.
+
+        Returns
+        -------
+        KernelPCA
+            An estimator that is not fitted.
+        """
         return KernelPCA(self.n_components, kernel=self.best.kernel, gamma=self.best.gamma, **options)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per trial."""
+        """Convert to a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per trial.
+        """
         pandas = require("pandas", purpose="tables as data frames")
         frame: pd.DataFrame = pandas.DataFrame([vars(trial) for trial in self.trials])
         return frame

@@ -17,7 +17,7 @@ from eckart.engine.settings import check_weights, generator
 from eckart.errors import InputError
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
-from eckart.missing.shares import expected_shares
+from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition
 
@@ -232,12 +232,12 @@ def with_imputation(d: Decomposition, filled: Filled, weights: np.ndarray | None
         unit = np.ones(d.columns) if d.scale is None else to_numpy(d.scale).astype(np.float64)
         gone = np.zeros((d.rows, d.columns), dtype=bool)
         gone[filled.rows, filled.columns] = True
-        shares = expected_shares(
+        shares = expected_variance_ratios(
             to_numpy(d.values).astype(np.float64), to_numpy(d.right).astype(np.float64), d.norm, unit, filled.model,
             gone, np.ones(d.rows) if weights is None else weights,
         )  # fmt: skip
-        parts["shares"] = shares
-        of_filled, expected = float(to_numpy(d.shares).sum()), float(shares.sum())
+        parts["explained_variance_ratio"] = shares
+        of_filled, expected = float(to_numpy(d.explained_variance_ratio).sum()), float(shares.sum())
         if of_filled - expected >= 0.0005:
             notes = (*notes, _shares_note(of_filled, expected, d.k))
     return replace(d, notes=(*d.notes, *notes), parts={**d.parts, "missing": parts})
@@ -357,14 +357,14 @@ def _refuse_blocks(opened: Opened) -> None:
 
 def _refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:
     if np.isinf(table).any():
-        refuse_not_finite(np.where(gone, 0.0, table), opened.about.column_names)
+        refuse_not_finite(np.where(gone, 0.0, table), opened.metadata.column_names)
     _refuse_columns(np.flatnonzero(gone.all(axis=0)), opened)
 
 
 def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     if not empty.size:
         return
-    names = opened.about.column_names
+    names = opened.metadata.column_names
     listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
     raise InputError(
         f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
+from eckart.devices import to_host
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
@@ -25,7 +26,6 @@ from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
-from eckart.places import to_host
 from eckart.result import Certificate, Decomposition, Plan
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
@@ -259,10 +259,10 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         options = {name: getattr(self, name) for name in _SETTINGS}
         k = self._count(data, H)
         if self.device is not None:
-            data, about = taken_to(data, self.device)
+            data, metadata = taken_to(data, self.device)
         d, rows, parts = factorise(data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, **options)
         if self.device is not None:
-            d, rows, parts = d.on_host().named(about.row_names, about.column_names), to_host(rows), to_host(parts)
+            d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.parts["converged"] and self.tol > 0:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",

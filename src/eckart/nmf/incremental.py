@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.nmf.statistics import Seen, seen_of, updated_parts
+from eckart.nmf.statistics import SufficientStatistics, statistics_of, updated_parts
 from eckart.result import Decomposition
 
 
@@ -22,11 +22,11 @@ class Stream:
     def __init__(self, beta: float, parts: np.ndarray) -> None:
         self.beta = beta
         self.parts = np.asarray(parts, dtype=np.float64)
-        self.seen: Seen | None = None
+        self.seen: SufficientStatistics | None = None
 
     def take(self, data: Any, rows: np.ndarray) -> np.ndarray:
         """Parts (k x columns) after the rows of `data`, whose coordinates are `rows`."""
-        new = seen_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
+        new = statistics_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
         self.seen = new if self.seen is None else self.seen + new
         self.parts = updated_parts(self.seen, self.parts, self.beta)
         return self.parts.astype(rows.dtype)

@@ -55,8 +55,8 @@ def complement(right: np.ndarray, count: int) -> np.ndarray:
     return basis[:, known:]
 
 
-def _like(array: np.ndarray, like: Any) -> Any:
-    return astype(from_numpy(np.ascontiguousarray(array), like), like.dtype)
+def _like(array: np.ndarray, prototype: Any) -> Any:
+    return astype(from_numpy(np.ascontiguousarray(array), prototype), prototype.dtype)
 
 
 def _widened(c: Certificate, count: int) -> Certificate:

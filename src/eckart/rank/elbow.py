@@ -42,7 +42,7 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
 
 def by_elbow(e: Evidence) -> tuple[int | None, str]:
     """The axes before the elbow of the scree plot of all values known; estimated ones would add a bend of their own."""
-    known = e.shares[: e.known]
+    known = e.ratios[: e.known]
     place = kneedle(known)
     if place is None:
         return None, "The scree plot has no elbow."

@@ -51,7 +51,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Table:
+class SolutionTable:
     """Numbers under headings, such as the iterates of a method.
 
     Attributes
@@ -87,7 +87,7 @@ class Step:
         What is done.
     formula : str
         Formula in general form.
-    numbers : tuple of Equation or Table
+    numbers : tuple of Equation or SolutionTable
         The formula applied to the given matrix.
     remark : str
         Explanation.
@@ -109,7 +109,7 @@ class Step:
 
     statement: str
     formula: str = ""
-    numbers: tuple[Equation | Table, ...] = ()
+    numbers: tuple[Equation | SolutionTable, ...] = ()
     remark: str = ""
     more: Callable[[], tuple[Step, ...]] | None = None
     check: bool = False

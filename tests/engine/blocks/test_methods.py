@@ -58,10 +58,10 @@ class TestNmf:
     def test_one_read_per_iteration(self, parts):
         path, _ = parts
         told = []
-        d = ek.decompose(path, "nmf", k=4, stream=True, init="random", beta_loss="kullback-leibler", watch=told.append,
-                         max_iter=15, tol=0.0)  # fmt: skip
-        assert d.info.reads == d.parts["iterations"] + 1
-        assert {progress.read for progress in told} == set(range(1, d.info.reads + 1))
+        d = ek.decompose(path, "nmf", k=4, stream=True, init="random", beta_loss="kullback-leibler",
+                         callback=told.append, max_iter=15, tol=0.0)  # fmt: skip
+        assert d.info.passes == d.parts["iterations"] + 1
+        assert {progress.current_pass for progress in told} == set(range(1, d.info.passes + 1))
 
     def test_coordinates_when_asked_for(self, parts):
         path, table = parts
@@ -136,7 +136,7 @@ class TestNmf:
                 raise RuntimeError("broken off")
 
         with pytest.raises(RuntimeError, match="broken off"):
-            ek.decompose(path, "nmf", k=3, checkpoint=tmp_path / "c", watch=stop)
+            ek.decompose(path, "nmf", k=3, checkpoint=tmp_path / "c", callback=stop)
         assert (tmp_path / "c" / "read-000000").exists()
         again = ek.decompose(path, "nmf", k=3, checkpoint=tmp_path / "c")
         np.testing.assert_array_equal(again.right, straight.right)
@@ -145,7 +145,7 @@ class TestNmf:
     def test_saved_and_opened(self, parts, tmp_path):
         d = ek.decompose(parts[0], "nmf", k=2, stream=True)
         d.save(tmp_path / "m.eckart")
-        assert ek.load(tmp_path / "m.eckart").certificate.word == d.certificate.word
+        assert ek.load(tmp_path / "m.eckart").certificate.summary == d.certificate.summary
 
     def test_negative_entries_are_named(self, tmp_path):
         table = np.ones((2000, 25))
@@ -177,7 +177,7 @@ class TestKernelPca:
     def test_few_reads_and_few_points(self, ring):
         d = ek.decompose(ring[0], "kernel_pca", k=2, gamma=0.2, stream=True, approximation_error=0.01)
         assert len(d.parts["pivots"]) < 100
-        assert d.info.reads <= 8
+        assert d.info.passes <= 8
         assert d.parts["approximation_error"] <= 0.01
         assert d.certificate.proved
         assert d.left is None
@@ -225,7 +225,9 @@ class TestOthers:
         monkeypatch.setattr("eckart.io.open_rows.too_large", lambda *_: True)
         blocks = ek.choose_rank(path, rules, method=method, scale=scale, memory="1MB")
         assert [v.k for v in blocks.verdicts] == [v.k for v in inside.verdicts]
-        np.testing.assert_allclose(blocks.shares, inside.shares, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(
+            blocks.explained_variance_ratio, inside.explained_variance_ratio, rtol=1e-6, atol=1e-12
+        )
 
     def test_rules_that_need_the_table_say_so(self, parts, monkeypatch):
         monkeypatch.setattr("eckart.io.open_rows.too_large", lambda *_: True)

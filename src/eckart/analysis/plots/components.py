@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import column_labels, row_labels, total_word
+from eckart.analysis.labels import column_labels, row_labels, total_name
 from eckart.analysis.measures import check_orthogonal, complete, floats, row_scores
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-_MOST_AXES = 30
+_MOST_COMPONENTS = 30
 _MOST_COLUMNS = 40
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _POINTS = 2.2
@@ -35,16 +35,46 @@ _POINTS = 2.2
 
 @takes_fitted
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
-    """Share of each axis as a bar with its certified bounds; the mean share and the broken stick as thresholds."""
+    """Plot the explained share of each component.
+
+    Bars have error bars for the certified bounds. At most 30 components are drawn.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    thresholds : bool, default True
+        Draw the mean share (Kaiser) and the broken stick.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    See Also
+    --------
+    cumulative : Cumulative shares.
+    eckart.choose_rank : Choose the number of components.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.scree(d).get_title()
+    'Scree plot'
+    """
     ax = ax or new_axes(6.4, 4.0)
     table = _columns(numbers.eigenvalues(d))
-    shares, lower, upper = (100 * table[i][:_MOST_AXES] for i in (1, 3, 4))
+    shares, lower, upper = (100 * table[i][:_MOST_COMPONENTS] for i in (1, 3, 4))
     x = np.arange(1, len(shares) + 1)
     tops = shares
     ax.bar(x, shares, color=BLUE, width=0.7, label="share")
     if thresholds and d.which == "largest":
         limits = _columns(numbers.thresholds(d))
-        mean, stick = (100 * column[:_MOST_AXES] for column in limits)
+        mean, stick = (100 * column[:_MOST_COMPONENTS] for column in limits)
         ax.plot(x, stick, color=ORANGE, marker="D", markersize=4, linestyle="--", linewidth=1, label="broken stick")
         tops = np.maximum(shares, stick)
         ax.axhline(float(mean[0]) if len(mean) else 0, color=GREY, linestyle=":", label="mean share (Kaiser)")
@@ -56,7 +86,7 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
             place = (position, top)
             ax.annotate(f"{share:.1f}", place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(xlabel="axis", ylabel=f"share of the {total_word(d)} (%)", title="Scree plot")
+    ax.set(xlabel="axis", ylabel=f"share of the {total_name(d)} (%)", title="Scree plot")
     ax.set_ylim(0, 1.15 * float(tops.max(initial=1.0)))
     ax.legend(frameon=False)
     return ax
@@ -64,16 +94,43 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
 
 @takes_fitted
 def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
-    """Share of the first k axes together, and how many axes reach each target."""
+    """Plot the cumulative explained share.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    targets : sequence of float, default (0.8, 0.9, 0.95)
+        Shares for which the required number of components is marked.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    See Also
+    --------
+    scree : Share of each component.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.cumulative(d).get_title()
+    XXX
+    """
     ax = ax or new_axes(6.4, 4.0)
     together = 100 * _columns(numbers.eigenvalues(d))[2]
     x = np.arange(1, len(together) + 1)
     ax.plot(x, together, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4)
     reached = [int(np.searchsorted(together, 100 * target - 1e-9)) + 1 for target in targets]
-    places = [
+    indices = [
         (k, float(together[k - 1])) if k <= len(x) else (len(x), 100 * t) for k, t in zip(reached, targets, strict=True)
     ]
-    for target, count, place, drop in zip(targets, reached, places, _drops(places, len(x)), strict=True):
+    for target, count, place, drop in zip(targets, reached, indices, _drops(indices, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
         axes = f"{count} ax{'is' if count == 1 else 'es'}" if count <= len(x) else "more"
         words = f"{100 * target:g} %: {axes}"
@@ -83,17 +140,17 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
         if count <= len(x):
             ax.plot(*place, marker="s", color=VERMILLION, markersize=6, linestyle="none")
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_word(d)} (%)")
+    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_name(d)} (%)")
     ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
     ax.set_title("Cumulative share")
     return ax
 
 
-def _drops(places: list[tuple[int, float]], count: int) -> list[float]:
+def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
     """How much lower each label is written, in points, so that it keeps clear of that of the next mark to its right."""
-    drops = [0.0] * len(places)
-    for i in range(len(places) - 2, -1, -1):
-        (x, y), (right, above) = places[i], places[i + 1]
+    drops = [0.0] * len(indices)
+    for i in range(len(indices) - 2, -1, -1):
+        (x, y), (right, above) = indices[i], indices[i + 1]
         if right - x < 0.3 * count:
             drops[i] = max(0.0, drops[i + 1] + 11 - (above - y) * _POINTS)
     return drops
@@ -108,20 +165,42 @@ def reconstruction(
     values: object = None,
     k: Sequence[int] | None = None,
 ) -> Axes:
-    """What is lost with the first k axes; with `row`, one row beside what the axes make of it.
+    """Plot the reconstruction error, or the reconstruction of one row.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors for `row`.
-    ax : matplotlib axes, optional
-        Where to draw.
-    row : int or str, optional
-        A row's place, counted from 0, or its name.
-    values : array of shape (columns,), optional
-        The row as it is in the data, drawn beside; not needed where every axis was kept.
-    k : sequence of int, optional
-        Numbers of axes to rebuild the row from; the first, the first two and all unless told.
+    d : Decomposition or fitted estimator
+        The decomposition; with left vectors for `row`.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    row : int, str or None, default None
+        Index of a row, counted from 0, or its name. None plots the error of all rows.
+    values : array-like of shape (n_features,), default None
+        The row as it is in the data, drawn for comparison. Not needed if all components were kept.
+    k : sequence of int or None, default None
+        Numbers of components for the reconstruction of the row. None uses 1, 2 and all.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such row, or a number in `k` is out of range.
+
+    See Also
+    --------
+    eckart.tables.reconstruction_error : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.reconstruction(d).get_title()
+    XXX
     """
     if row is not None:
         return _one_row(d, ax, row, values, k)

@@ -31,12 +31,50 @@ _LOOKS = {
 def outlier_map(
     d: Decomposition, ax: Axes | None = None, *, k: int | None = None, confidence: float = 0.95, most: int = 30
 ) -> Axes:
-    """Distance of the rows within the axes (T2) against that beside them (Q), with both limits; far ones are named."""
+    """Plot T2 against Q with their limits.
+
+    Rows beyond a limit differ in colour and shape and are labelled.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+    confidence : float, default 0.95
+        Confidence level of each limit.
+    most : int, default 30
+        Maximum number of labelled rows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    eckart.tables.outliers : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.outlier_map(d).get_xlabel()
+    XXX
+    """
     found = distances(d, k, confidence)
-    flat = not np.isfinite(found.beside_limit)
-    height = np.zeros(d.rows) if flat else found.beside
+    flat = not np.isfinite(found.outside_limit)
+    height = np.zeros(d.rows) if flat else found.outside
     points = np.column_stack([found.inside, height])
-    near = points / [found.inside_limit, 1.0 if flat else found.beside_limit]
+    near = points / [found.inside_limit, 1.0 if flat else found.outside_limit]
     beyond = near > 1
     shown = geometry.drawn_rows(near)
     ax = ax or new_axes(6.8, 5.4)
@@ -65,8 +103,8 @@ def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bo
     if flat:
         ax.set(ylim=(-1, 1), yticks=[], ylabel=f"no Q: {found.rule}")
         return
-    ax.axhline(found.beside_limit, color=VERMILLION, linestyle="--", linewidth=1)
-    ax.set(ylim=(0, 1.15 * max(float(top), found.beside_limit)), ylabel="Q: squared distance from the axes")
+    ax.axhline(found.outside_limit, color=VERMILLION, linestyle="--", linewidth=1)
+    ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance from the axes")
 
 
 def _farthest(near: NDArray[np.float64]) -> NDArray[np.intp]:

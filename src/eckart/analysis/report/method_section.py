@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, explained
+from eckart.analysis.labels import column_labels, component_labels, explained
 from eckart.analysis.measures import floats
 from eckart.analysis.tables.eigenvalues import eigenvalues
 from eckart.formatting import clean, interval, number, percent
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
-def total_share(d: Decomposition) -> str:
+def total_ratio(d: Decomposition) -> str:
     """The share of all axes together; where the certificate is about something else, as computed."""
-    if not method_of(d).certifies_shares:
-        return percent(float(floats(d.shares).sum()), 2)
+    if not method_of(d).certifies_explained_variance:
+        return percent(float(floats(d.explained_variance_ratio).sum()), 2)
     return interval(*explained(d))
 
 
-def axes_table(d: Decomposition) -> Table:
+def components_table(d: Decomposition) -> Table:
     """What each axis carries; without sums where shares do not add up."""
     made = eigenvalues(d)
     method = method_of(d)
     if method.section.shares_of:
-        caption = f"The {d.k} axes together carry {total_share(d)} of the {method.section.shares_of}."
+        caption = f"The {d.k} axes together carry {total_ratio(d)} of the {method.section.shares_of}."
         return replace(made, caption=caption)
     if method.additive:
         return made
@@ -52,7 +52,7 @@ def correlations(d: Decomposition) -> Table | None:
         return None
     rows = tuple((name, *line) for name, line in zip(column_labels(d), floats(found).tolist(), strict=True))
     caption = "Correlation of each column with the scores on each axis."
-    return Table("Correlations", ("column", *axis_labels(d)), rows, caption)
+    return Table("Correlations", ("column", *component_labels(d)), rows, caption)
 
 
 def _figures(d: Decomposition) -> dict[str, Table]:

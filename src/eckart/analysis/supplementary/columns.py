@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import living, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.errors import InputError
@@ -23,28 +23,39 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def columns(d: Decomposition, data: Any) -> Table:
-    """Correlation of other columns with the scores on each axis, and the share of each column that the axes show.
+    """Correlate columns that were not fitted with the scores.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
-    data : mapping of names to numbers, data frame, or array of shape (rows, columns)
-        One number for each row that was fitted. Rows without a number are left out of that column's correlations.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    data : mapping, data frame or array of shape (n_samples, n_columns)
+        One number per fitted row. Missing numbers are left out of the correlations of their column.
+
+    Returns
+    -------
+    Table
+        Correlation with each component, and the share of the variance that all components explain.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+    InputError
+        If a column is not numeric or has the wrong length.
+
+    See Also
+    --------
+    rows : Rows that were not fitted.
+    eckart.plots.correlation_circle : Plot of the correlations.
 
     Examples
     --------
     >>> import eckart as ek
     >>> arrests = ek.datasets.load("usarrests").values
     >>> d = ek.decompose(arrests[:, [0, 1, 3]], k=2, scale=True, left=True)
-    >>> print(ek.supplementary.columns(d, {"UrbanPop": arrests[:, 2]}).text(), end="")
-    Supplementary columns
-    <BLANKLINE>
-    column       PC1     PC2    shown
-    --------  ------  ------  -------
-    UrbanPop  0.2733  0.3604  20.46 %
-    Correlation of each column with the scores on each axis; 'shown' is the share of
-    its variance that the axes foretell.
+    >>> [round(float(cell), 4) for cell in ek.supplementary.columns(d, {"UrbanPop": arrests[:, 2]}).rows[0][1:]]
+    [0.2733, 0.3604, 0.2046]
     """
     names, numbers = _columns_of(data)
     check_rows(d, len(numbers))
@@ -56,7 +67,7 @@ def columns(d: Decomposition, data: Any) -> Table:
     caption += f" {gaps:,} missing numbers were left out." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
-    return Table("Supplementary columns", ("column", *axis_labels(d), "shown"), lines, caption, kinds)
+    return Table("Supplementary columns", ("column", *component_labels(d), "shown"), lines, caption, kinds)
 
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:

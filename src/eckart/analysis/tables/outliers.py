@@ -40,32 +40,68 @@ class Distances:
     """T2 and Q of each fitted row, and their limits for fitted rows; NaN where not known."""
 
     inside: Matrix
-    beside: Matrix
+    outside: Matrix
     inside_limit: float
-    beside_limit: float
+    outside_limit: float
     rule: str
     """How the limit of Q was found."""
 
 
 @takes_fitted
 def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
-    """T2 and Q of each row beside their limits; with `only` those beyond one, farthest first.
+    """Tabulate the T2 and Q statistics of each row with their limits.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
-    k : int, optional
-        The first k axes are the model; all that were kept unless told. Q is what those leave over.
-    confidence : float
-        Of each limit.
-    only : bool
-        Rows beyond a limit only.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+    confidence : float, default 0.95
+        Confidence level of each limit.
+    only : bool, default False
+        List only rows beyond a limit, most extreme first.
+
+    Returns
+    -------
+    Table
+        T2, Q, both divided by their limits, and which limit is exceeded.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    outlier_limits : The limits.
+    outlier_columns : Columns that cause an outlier.
+    eckart.plots.outlier_map : Plot of T2 and Q.
+
+    Notes
+    -----
+    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, Q = ||x_i||^2 - sum_k t_ik^2 the squared
+    distance from them.
+
+    References
+    ----------
+    .. [1] J. E. Jackson and G. S. Mudholkar, "Control procedures for residuals associated with principal component
+           analysis", Technometrics 21, 1979.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
+    XXX
     """
     found = distances(d, k, confidence)
-    near = np.vstack([found.inside / found.inside_limit, found.beside / found.beside_limit])
+    near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     words = [_beyond(*pair) for pair in near.T.tolist()]
-    numbers = (found.inside.tolist(), near[0].tolist(), found.beside.tolist(), near[1].tolist())
+    numbers = (found.inside.tolist(), near[0].tolist(), found.outside.tolist(), near[1].tolist())
     lines = list(zip(row_labels(d), *numbers, words, strict=True))
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
@@ -79,22 +115,43 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
 @takes_fitted
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
-    """Limits of T2 and Q, for the rows of the fit and for new rows, and where they come from.
+    """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
-    A fitted row pulls the components towards itself, so its limits are closer to the centre than those of a new row.
-    Without left vectors only the limits for new rows are given.
+    A fitted row pulls the components towards itself, so its limits are smaller than those of a new row.
 
     Parameters
     ----------
-    d : Decomposition
-        PCA or SVD.
-    k : int, optional
-        The first k components are the model; all that were kept by default.
-    confidence : float
-        Of each limit.
+    d : Decomposition or fitted estimator
+        A PCA or SVD.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+    confidence : float, default 0.95
+        Confidence level of each limit.
+
+    Returns
+    -------
+    Table
+        Limit and rule of each statistic. Without left vectors only the limits for new rows.
+
+    Raises
+    ------
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    outliers : The statistics of each row.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
+    XXX
     """
     k = check_k(d, k)
-    inside, beside = new_limits(d, k, confidence)
+    inside, outside = new_limits(d, k, confidence)
     alive = int(living(d)[:k].sum())
     lines: list[tuple[Cell, ...]] = []
     if d.left is not None:
@@ -104,8 +161,8 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
             if math.isfinite(found.inside_limit)
             else "too few rows"
         )
-        lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.beside_limit, found.rule)]
-    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", beside, "rows left out")]
+        lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
+    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", outside, "rows left out")]
     kinds = ("text", "text", "number", "text")
     caption = f"At {100 * confidence:g} %, for normal rows: those of the fit, and others."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
@@ -113,21 +170,46 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
 
 @takes_fitted
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
-    """Which columns make a row far out: their parts of T2 (they add up to it) and of Q (likewise), largest first.
-
-    With x the row, centred and scaled: T2 part x_j sum_a v_ja t_a / lambda_a, Q part (x_j - xhat_j)^2.
+    """Tabulate the contribution of each column to the T2 and Q of one row.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
     row : int or str
-        Its place, counted from 0, or its name.
-    values : array of shape (columns,), optional
-        The row as it is in the data. Needed for Q when not all axes were kept; without it T2 is split by the part of
-        the row that lies in the axes.
-    k : int, optional
-        The first k axes are the model.
+        Index of the row, counted from 0, or its name.
+    values : array-like of shape (n_features,), default None
+        The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
+        part of the row within the components.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+
+    Returns
+    -------
+    Table
+        Deviation, T2 part and Q part of each column, largest first. The parts sum to T2 and Q.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such row.
+
+    See Also
+    --------
+    outliers : T2 and Q of all rows.
+
+    Notes
+    -----
+    For the centred and scaled row x, the T2 part of column j is x_j sum_a v_ja t_a / lambda_a and the Q part is (x_j -
+    xhat_j)^2.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
+    XXX
     """
     check_orthogonal(d, "Parts of T2 and Q")
     k, place = check_k(d, k), place_of(d, row)
@@ -135,7 +217,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     right, alive = floats(d.right), living(d)[:k]
     inside = right[:, :k] @ scores[:k]
     whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
-    pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.variances)[:k][alive])
+    pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.explained_variance)[:k][alive])
     t2 = pull * (inside if whole is None else whole)
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
     share = np.abs(t2) / (np.abs(t2).sum() or 1.0) + np.nan_to_num(q) / (np.nan_to_num(q).sum() or 1.0)
@@ -162,18 +244,18 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     alive = living(d)
     vectors = left_vectors(d)[:, :k][:, alive[:k]]
     inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
-    beside = _residuals(d, k)
-    limit, rule = _residual_limit(d, k, beside, confidence)
+    outside = _residuals(d, k)
+    limit, rule = _residual_limit(d, k, outside, confidence)
     inside_limit = t2_fitted(int(alive[:k].sum()), d.weight, confidence, centred=d.mean is not None)
-    return Distances(inside, beside, inside_limit, limit, rule)
+    return Distances(inside, outside, inside_limit, limit, rule)
 
 
 def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95) -> tuple[float, float]:
     """Limits of T2 and Q for rows that took no part in the fit; NaN for Q where nothing is left over."""
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
-    beside = _residuals(d, k) if d.left is not None else None
-    return new_row_limits(_spectrum(d, k, beside), confidence)
+    outside = _residuals(d, k) if d.left is not None else None
+    return new_row_limits(_spectrum(d, k, outside), confidence)
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -188,19 +270,19 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
     return np.asarray(np.maximum(lengths - inside, 0.0) * (lengths + inside))
 
 
-def _residual_limit(d: Decomposition, k: int, beside: Matrix, confidence: float) -> tuple[float, str]:
-    if np.isnan(beside).all():
+def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
+    if np.isnan(outside).all():
         return math.nan, "not known: the rows' lengths were not kept"
-    if not np.any(beside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
+    if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the axes leave nothing over"
-    known = _spectrum(d, k, beside)
+    known = _spectrum(d, k, outside)
     exact = complete(d) and d.which == "largest"
     return q_fitted(known, confidence), "all variances" if exact else "moments of Q"
 
 
-def _spectrum(d: Decomposition, k: int, beside: Matrix | None) -> Spectrum:
+def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     """The variances of all components; those that were not computed from the moments of Q, or as in white noise."""
-    alive, variances, centred = living(d), floats(d.variances), d.mean is not None
+    alive, variances, centred = living(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][alive[:k]], variances[k:][alive[k:]]
     if complete(d) and d.which == "largest":
         return spectrum(kept, following, d.weight, centred=centred)
@@ -208,8 +290,8 @@ def _spectrum(d: Decomposition, k: int, beside: Matrix | None) -> Spectrum:
     free = (max(freedom - len(kept), 1.0), float(d.columns - len(kept)))
     total = max(d.norm**2 / max(d.weight - 1.0, 1.0) - float(kept.sum()), 0.0)
     squares = None
-    if beside is not None and np.isfinite(beside).all() and np.any(beside > 0):
-        mean, mean_square = typical_moments(beside, row_weights(d))
+    if outside is not None and np.isfinite(outside).all() and np.any(outside > 0):
+        mean, mean_square = typical_moments(outside, row_weights(d))
         # E Q = (n - 1) c theta_1 / f and E Q^2 = ((n - 1) c)^2 (theta_1^2 + 2 theta_2) / (f (f + 2)), where a row's
         # left vectors are uniform on a sphere of squared radius c in f dimensions, theta_i = sum of l_a^i left out.
         radius = (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
@@ -244,4 +326,4 @@ def _beyond(t2: float, q: float) -> Cell:
 
 
 def _limit_word(found: Distances) -> str:
-    return f"{found.beside_limit:.4g} ({found.rule})" if math.isfinite(found.beside_limit) else f"none ({found.rule})"
+    return f"{found.outside_limit:.4g} ({found.rule})" if math.isfinite(found.outside_limit) else f"none ({found.rule})"

@@ -21,11 +21,43 @@ Loaded = TypeVar("Loaded")
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a long computation stands; `watch=` is called with one after every block."""
+    """State of a long computation, passed to `callback` after every block.
 
-    read: int
+    Attributes
+    ----------
+    current_pass : int
+        Current pass over the data, counted from 1.
+    passes : int
+        Expected number of passes.
+    block : int
+        Blocks completed in this pass.
+    blocks : int
+        Blocks per pass.
+    seconds : float
+        Time since the start.
+    rows_per_second : float
+        Average speed.
+    seconds_left : float
+        Estimated time left.
+    explained : tuple of float or None
+        Certified lower and upper share so far. None before the first convergence check.
+
+    See Also
+    --------
+    decompose : Calls `callback` with it.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> seen = []
+    >>> d = ek.decompose(np.random.default_rng(0).normal(size=(200, 5)), k=2, stream=True, callback=seen.append)
+    >>> seen[-1].current_pass == d.info.passes
+    True
+    """
+
+    current_pass: int
     """The read of the data that is under way, counted from 1."""
-    reads: int
+    passes: int
     """Reads expected in all."""
     block: int
     blocks: int
@@ -36,7 +68,7 @@ class Progress:
     """Certified share so far, once there is one."""
 
 
-Watch = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 @dataclass
@@ -50,9 +82,9 @@ class Reading:
     """Where blocks are worked on (`cluster.Cluster`); None means here."""
     counter: Counter = field(default_factory=Counter)
     """Of the blocks that are worked on."""
-    watch: Watch | None = None
+    callback: ProgressCallback | None = None
     expected: int = 1
-    reads: int = 0
+    passes: int = 0
     explained: tuple[float, float] | None = None
     digest: tuple[int, int] | None = None
     """Digest sums of all numbers (`eckart.engine.digest`), once the first pass is complete."""
@@ -66,15 +98,15 @@ class Reading:
     def tell(self, block: int, blocks: int, rows: int) -> None:
         """After block `block` of `blocks` of the present read; the matrix has `rows` rows."""
         self._blocks_done += 1
-        if self.watch is None:
+        if self.callback is None:
             return
         seconds = max(time.monotonic() - self._began, 1e-9)
         rate = self._blocks_done / seconds
-        left = (blocks - block) + max(self.expected - self.reads, 0) * blocks
-        self.watch(
+        left = (blocks - block) + max(self.expected - self.passes, 0) * blocks
+        self.callback(
             Progress(
-                read=self.reads,
-                reads=max(self.expected, self.reads),
+                current_pass=self.passes,
+                passes=max(self.expected, self.passes),
                 block=block,
                 blocks=blocks,
                 seconds=seconds,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_overloads, overload
 
 from eckart.arrays import Array
 from eckart.errors import MemoryBudgetError, ParameterError
@@ -278,6 +278,10 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
             return _decompose_on(device, data, chosen, options)
     result: Decomposition = chosen.function("fit")(data, **options)
     return result
+
+
+# `help` and completion show the parameters of PCA and SVD.
+decompose.__signature__ = inspect.signature(get_overloads(decompose)[0])  # type: ignore[attr-defined]
 
 
 def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -23,6 +23,25 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+__all__ = [
+    "AccuracyWarning",
+    "CheckpointError",
+    "ClusterError",
+    "DataWarning",
+    "EckartError",
+    "EckartWarning",
+    "FileError",
+    "InputError",
+    "MemoryBudgetError",
+    "MissingDependencyError",
+    "MissingValuesError",
+    "ModelFileError",
+    "NotFiniteError",
+    "ParameterError",
+    "ReadError",
+    "require",
+]
+
 
 class EckartError(Exception):
     """Base class of all errors that Eckart raises on purpose.
@@ -128,11 +147,14 @@ class FileError(EckartError, ValueError):
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> try:
-    ...     ek.decompose("missing.csv")
-    ... except ek.errors.FileError:
-    ...     print("refused")
+    >>> import eckart as ek, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "broken.npy"
+    ...     _ = path.write_bytes(b"not an array")
+    ...     try:
+    ...         ek.decompose(path)
+    ...     except ek.errors.FileError:
+    ...         print("refused")
     refused
     """
 
@@ -146,15 +168,12 @@ class ReadError(FileError):
 
     Examples
     --------
-    >>> import eckart as ek, pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "broken.npy"
-    ...     _ = path.write_bytes(b"not an array")
-    ...     try:
-    ...         ek.decompose(path)
-    ...     except ek.errors.FileError as error:
-    ...         print(type(error).__name__)
-    ReadError
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.decompose("missing.csv")
+    ... except ek.errors.ReadError as error:
+    ...     print(error)
+    'missing.csv' does not exist. Check the path.
     """
 
 

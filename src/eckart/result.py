@@ -56,7 +56,7 @@ class Plan:
     >>> import numpy as np, eckart as ek
     >>> plan = ek.plan(np.ones((1000, 20)), k=3)
     >>> plan.solver, plan.passes
-    ('gram', 2)
+    ('gram', 1)
     """
 
     method: str

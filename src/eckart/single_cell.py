@@ -14,6 +14,8 @@ from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
 from eckart.options import memory_bytes
 
+__all__ = ["pca"]
+
 _MOST = 50
 
 

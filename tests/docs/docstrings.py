@@ -30,6 +30,7 @@ MODULES = (
     "eckart.single_cell",
     "eckart.supplementary",
     "eckart.tables",
+    "eckart.types",
     "eckart.worked",
 )
 

@@ -49,8 +49,8 @@ def floats(array: object) -> Matrix:
 
     Examples
     --------
-    >>> import eckart as ek
-    >>> ek.tables.floats([1, 2])
+    >>> import numpy as np, eckart as ek
+    >>> ek.tables.floats(np.array([1, 2]))
     array([1., 2.])
     """
     return to_numpy(array).astype(np.float64)
@@ -89,7 +89,8 @@ def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | 
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.row_scores(d, slice(2)).round(3)
-    XXX
+    array([[ 0.976, -1.122],
+           [ 1.931, -1.062]])
     """
     scores: Matrix = (
         left_vectors(d, rows, components) * floats(d.values)[components] / np.sqrt(row_weights(d)[rows])[:, None]

@@ -76,7 +76,7 @@ def summary(
         The model.
     width : int, default 80
         Maximum line length.
-    told : Told, default None
+    context : ReportContext, default None
         Context from the caller, such as reading notes. Used by the command line.
     steps : sequence of str, default ()
         Commands that are suggested at the end.
@@ -96,7 +96,7 @@ def summary(
     >>> import eckart as ek
     >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
     >>> print(ek.summary(d).splitlines()[0])
-    XXX
+    Principal component analysis of 50 rows x 4 columns, columns centred and scaled
     """
     from rich.console import Console
 

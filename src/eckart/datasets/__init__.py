@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from eckart.errors import ParameterError
 
-__all__ = ["Table", "load", "names", "path"]
+__all__ = ["Dataset", "load", "names", "path"]
 
 _FOLDER = Path(__file__).parent
 

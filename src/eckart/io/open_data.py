@@ -100,7 +100,7 @@ def open_data(
     --------
     >>> import eckart as ek
     >>> source = ek.open_data({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 1.0], "name": ["x", "y", "z"]})
-    >>> source.about.column_names, source.about.row_names
+    >>> source.metadata.column_names, source.metadata.row_names
     (('a', 'b'), ('x', 'y', 'z'))
     >>> ek.PCA(1).fit(source).n_features_in_
     2

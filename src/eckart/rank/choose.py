@@ -137,7 +137,7 @@ def choose_rank(
         bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
     scale : bool, default False
         Divide columns by their standard deviation first.
-    share : float, default 0.9
+    explain : float, default 0.9
         Share that the rules 'variance', 'energy' and 'linear_energy' must reach.
     noise : float, default None
         Standard deviation of the noise. Required by the rule 'known_noise'.

@@ -48,7 +48,7 @@ def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: i
     Returns
     -------
     Solution
-        Steps and answer. Parts: eigenvalue, eigenvector, iterations, settled (whether it converged), dominant. If the
+        Steps and answer. Parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
         iteration fails, the solution explains why.
 
     Raises
@@ -66,7 +66,7 @@ def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: i
     Examples
     --------
     >>> found = power_iteration("2 1; 3 2")
-    >>> round(float(found["eigenvalue"]), 6), found["settled"]
+    >>> round(float(found["eigenvalue"]), 6), found["converged"]
     (3.732051, True)
     """
     a = square(given, "power_iteration", side=8)

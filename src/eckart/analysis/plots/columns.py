@@ -103,7 +103,7 @@ def correlation_circle(
     ----------
     d : Decomposition or fitted estimator
         A centred decomposition.
-    axes : tuple of int, default (0, 1)
+    components : tuple of int, default (0, 1)
         Components on the x axis and the y axis, counted from 0.
     ax : matplotlib.axes.Axes or None, default None
         Where to draw. None creates a figure.
@@ -174,7 +174,7 @@ def contributions(
     ----------
     d : Decomposition or fitted estimator
         The decomposition.
-    axis : int, default 0
+    component : int, default 0
         Index of the component, counted from 0.
     ax : matplotlib.axes.Axes or None, default None
         Where to draw. None creates a figure.

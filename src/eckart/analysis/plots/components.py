@@ -120,7 +120,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.plots.cumulative(d).get_title()
-    XXX
+    'Cumulative share'
     """
     ax = ax or new_axes(6.4, 4.0)
     together = 100 * _columns(numbers.eigenvalues(d))[2]
@@ -200,7 +200,7 @@ def reconstruction(
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.plots.reconstruction(d).get_title()
-    XXX
+    'What the reconstruction loses'
     """
     if row is not None:
         return _one_row(d, ax, row, values, k)

@@ -68,7 +68,7 @@ def outlier_map(
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.plots.outlier_map(d).get_xlabel()
-    XXX
+    'T2: distance within the axes'
     """
     found = distances(d, k, confidence)
     flat = not np.isfinite(found.outside_limit)

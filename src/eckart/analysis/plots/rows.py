@@ -60,7 +60,7 @@ def scores(
     ----------
     d : Decomposition or fitted estimator
         The decomposition, with left vectors; see `with_rows`.
-    axes : tuple of int, default (0, 1)
+    components : tuple of int, default (0, 1)
         Components on the x axis and the y axis, counted from 0.
     ax : matplotlib.axes.Axes or None, default None
         Where to draw. None creates a figure.
@@ -140,7 +140,7 @@ def biplot(
     scaling : {'form', 'covariance'}, default 'form'
         'form' preserves the distances between rows, 'covariance' the correlations of columns. The title states what can
         be read off.
-    axes : tuple of int, default (0, 1)
+    components : tuple of int, default (0, 1)
         Components on the x axis and the y axis, counted from 0.
     ax : matplotlib.axes.Axes or None, default None
         Where to draw. None creates a figure.

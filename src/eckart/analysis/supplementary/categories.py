@@ -69,7 +69,7 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [row[:2] for row in ek.supplementary.categories(d, south).rows]
-    XXX
+    [('other', 47.0), ('south', 3.0)]
     """
     found = _grouped(d, labels)
     words, counts, means = found.words, found.counts, found.means
@@ -120,7 +120,7 @@ def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
     >>> import eckart as ek
     >>> d = ek.decompose([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 4.0]], left=True)
     >>> [round(float(cell), 3) for cell in ek.supplementary.category_cos2(d, ["a", "a", "b", "b"]).rows[0][1:]]
-    XXX
+    [0.999, 0.001]
     """
     check_orthogonal(d, "Squared cosines")
     if not complete(d):
@@ -147,7 +147,7 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     Returns
     -------
     Table
-        eta2 (variance between categories divided by total variance), F statistic and p-value of each component.
+        Ratio eta2 (variance between categories divided by total variance), F statistic and p-value of each component.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
     >>> [round(float(cell), 3) for cell in ek.supplementary.association(d, south).rows[1][1:]]
-    XXX
+    [0.029, 1.416, 0.24]
     """
     from scipy.special import fdtrc
 

@@ -114,7 +114,7 @@ def row_cos2(d: Decomposition, data: Any) -> Table:
     >>> arrests = ek.datasets.load("usarrests").values
     >>> d = ek.decompose(arrests[:40], k=2, scale=True)
     >>> [round(float(cell), 3) for cell in ek.supplementary.row_cos2(d, arrests[40:]).rows[0][1:]]
-    XXX
+    [0.727, 0.223]
     """
     check_orthogonal(d, "Squared cosines")
     scores, squares, given = measured(d, data)

@@ -127,6 +127,12 @@ def scores(d: Decomposition, *, limit: int | None = None) -> Table:
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> print(ek.tables.scores(d, limit=2).text(), end="")
-    XXX
+    Scores
+    <BLANKLINE>
+    row        PC1     PC2
+    -------  -----  ------
+    Alabama  0.976  -1.122
+    Alaska   1.931  -1.062
+    Coordinates of the rows on the axes.
     """
     return of_rows(d, "Scores", row_scores(d, slice(limit)), "Coordinates of the rows on the axes.")

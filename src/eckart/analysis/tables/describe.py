@@ -28,7 +28,7 @@ def describe(d: Decomposition, component: int) -> str:
     ----------
     d : Decomposition or fitted estimator
         The decomposition.
-    axis : int
+    component : int
         Index of the component, counted from 0.
 
     Returns
@@ -51,7 +51,7 @@ def describe(d: Decomposition, component: int) -> str:
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.describe(d, 1)
-    XXX
+    'PC2 carries 24.7 % of the variance. It is made by UrbanPop (+0.87). High on it are Hawaii, California and Rhode...'
     """
     component = check_component(d, component)
     share = percent(float(floats(d.explained_variance_ratio)[component]))
@@ -92,7 +92,7 @@ def description(d: Decomposition) -> Table:
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.description(d).rows[1][2]
-    XXX
+    'UrbanPop (+0.87)'
     """
     rows: list[tuple[Cell, ...]] = []
     for component, name in enumerate(component_labels(d)):
@@ -114,7 +114,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     ----------
     d : Decomposition or fitted estimator
         A centred decomposition.
-    axis : int, default 0
+    component : int, default 0
         Index of the component, counted from 0.
     threshold : float, default 0.5
         Minimum absolute correlation. 0 lists all columns.
@@ -146,7 +146,7 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> [(name, round(float(r), 2)) for name, r, _ in ek.tables.component_columns(d, 1).rows]
-    XXX
+    [('UrbanPop', 0.87)]
     """
     correlation = correlation_matrix(d)[:, check_component(d, component)]
     names = column_labels(d)

@@ -48,7 +48,7 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> print(ek.tables.loadings(d).text().splitlines()[4])
-    XXX
+    Murder    0.5359  -0.4182
     """
     right = floats(d.right)
     unit = np.allclose((right**2).sum(axis=0), 1.0, atol=1e-3)

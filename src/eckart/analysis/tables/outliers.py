@@ -96,7 +96,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
-    XXX
+    ['Alaska', 'Rhode Island', 'Mississippi']
     """
     found = distances(d, k, confidence)
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
@@ -148,7 +148,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
-    XXX
+    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)
@@ -209,7 +209,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
-    XXX
+    'Rape'
     """
     check_orthogonal(d, "Parts of T2 and Q")
     k, place = check_k(d, k), place_of(d, row)

@@ -111,7 +111,10 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.varimax(d).loadings.round(2)
-    XXX
+    array([[ 0.94, -0.06],
+           [ 0.92,  0.18],
+           [ 0.07,  0.97],
+           [ 0.73,  0.48]])
     """
     check_centred(d)
     check_orthogonal(d, "Rotations")
@@ -159,7 +162,7 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.rotated_loadings(d).columns
-    XXX
+    ('column', 'RC1', 'RC2', 'communality')
     """
     found = varimax(d, k=k, normalize=normalize)
     shown = (found.loadings**2).sum(axis=1)
@@ -207,7 +210,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> [round(float(row[2]), 3) for row in ek.tables.rotated_variances(d).rows]
-    XXX
+    [0.565, 0.302]
     """
     sizes = (varimax(d, k=k, normalize=normalize).loadings ** 2).sum(axis=0)
     shares = sizes / (d.total_variance or 1.0)
@@ -250,7 +253,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.rotated_scores(d).columns
-    XXX
+    ('row', 'RC1', 'RC2')
     """
     found = varimax(d, k=k, normalize=normalize)
     k = found.matrix.shape[0]

@@ -43,7 +43,7 @@ def built(
         rounding=1e-15,
         tolerance=1e-3,
         passes=1,
-        word=f"These {k} axes carry {100 * share:.2f} % of the variance; no {k} axes carry more.",
+        summary=f"These {k} axes carry {100 * share:.2f} % of the variance; no {k} axes carry more.",
     )
     why = "The columns are few, so their cross-products fit in memory."
     plan = Plan(method, "gram", rows, columns, k, 1, 4096, why, {"tol": 1e-3})

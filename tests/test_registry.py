@@ -27,7 +27,7 @@ from eckart.result import Decomposition
 
 def fit(data, *, k=2, rng=None, left=False, memory=None):
     table = np.asarray(getattr(data, "matrix", data), dtype=float)
-    about = getattr(data, "about", None)
+    about = getattr(data, "metadata", None)
     right, _ = np.linalg.qr(np.random.default_rng(rng).standard_normal((table.shape[1], k)))
     scores = table @ right
     values = np.linalg.norm(scores, axis=0)

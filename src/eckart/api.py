@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import logging
+import time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_overloads, overload
 
 from eckart.arrays import Array
 from eckart.errors import MemoryBudgetError, ParameterError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.io.open_data import open_with
 from eckart.io.read_options import split_options
+from eckart.log import logger
 from eckart.options import check_names, memory_bytes
+from eckart.progress import progress_bar
 from eckart.registry import Method, get_method
 from eckart.result import Decomposition, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from os import PathLike
     from typing import Unpack
 
@@ -51,6 +57,7 @@ def decompose(
     stream: bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
     callback: ProgressCallback | None = None,
+    progress: bool = False,
     executor: object = None,
     device: str | None = None,
     missing: Literal["error", "mean", "em"] = "error",
@@ -105,6 +112,7 @@ def decompose(
     stream: bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
     callback: ProgressCallback | None = None,
+    progress: bool = False,
     executor: object = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
@@ -133,6 +141,7 @@ def decompose(
     max_passes: int = 100,
     stream: bool | None = None,
     callback: ProgressCallback | None = None,
+    progress: bool = False,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
 ) -> Decomposition: ...
@@ -211,6 +220,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         bit-identical results. The folder is removed at the end.
     callback : callable, default None
         Called with a `Progress` after every block.
+    progress : bool, default False
+        Show a progress bar while data are read in blocks.
     executor : 'dask' or dask.distributed.Client, default None
         Let the workers of a cluster read and multiply the blocks. Dask arrays and frames use an active client
         automatically.
@@ -271,17 +282,43 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     """
     chosen = method if isinstance(method, Method) else get_method(method)
     data, options = _read(data, options)
-    _check_options(chosen, options)
-    if chosen.device != "own":
-        device = options.pop("device", None)
+    started = time.monotonic()
+    with _callback_with_bar(chosen, options):
+        _check_options(chosen, options)
+        device = options.pop("device", None) if chosen.device != "own" else None
         if device is not None:
-            return _decompose_on(device, data, chosen, options)
-    result: Decomposition = chosen.function("fit")(data, **options)
+            result = _decompose_on(device, data, chosen, options)
+        else:
+            result = chosen.function("fit")(data, **options)
+    if logger.isEnabledFor(logging.INFO):
+        logger.info("%s", _one_line(result, time.monotonic() - started))
     return result
 
 
 # `help` and completion show the parameters of PCA and SVD.
 decompose.__signature__ = inspect.signature(get_overloads(decompose)[0])  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def _callback_with_bar(method: Method, options: dict[str, Any]) -> Iterator[None]:
+    """Replace the option `progress` by a callback that moves a bar."""
+    if not options.pop("progress", False):
+        yield
+        return
+    if "callback" not in method.streams:
+        raise ParameterError(f"method={method.name!r} makes no passes that could be counted: leave progress= out.")
+    with progress_bar(True, options.get("callback")) as callback:
+        options["callback"] = callback
+        yield
+
+
+def _one_line(d: Decomposition, seconds: float) -> str:
+    """What was computed, for the log."""
+    solver = "" if d.plan is None else f", solver {d.plan.solver!r}"
+    passes = "" if d.info is None else f", {counted(d.info.passes, 'pass', 'passes')} over the data"
+    share = "" if d.certificate is None else f", {100 * d.certificate.explained[0]:.2f} % explained"
+    components = counted(d.k, "component")
+    return f"{d.method} of {d.rows:,} x {d.columns:,}: {components}{solver}{passes}, {seconds:.2f} s{share}."
 
 
 def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

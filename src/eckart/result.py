@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from eckart.devices import is_off_host, to_host
+from eckart.displays import html_facts, html_table
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from eckart.arrays import Array
 
 Which = Literal["largest", "smallest"]
+_SHOWN = 10
+"""Components listed by `print` and in notebooks."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,19 @@ class Plan:
     why: str
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        facts = {
+            "method": self.method,
+            "data": f"{self.rows:,} rows x {self.columns:,} columns",
+            "components": "as many as the target needs" if self.k is None else f"{self.k:,}",
+            "solver": self.solver,
+            "passes over the data": f"about {self.passes:,}",
+            "memory in addition to the data": _bytes(self.peak_bytes),
+        }
+        return html_facts("Plan", facts.items(), self.why)
+
     def __str__(self) -> str:
-        wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
+        wanted = "as many components as the target needs" if self.k is None else counted(self.k, "component")
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
             f"about {self.passes} read{'s' if self.passes != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
@@ -205,6 +220,26 @@ class Certificate:
     def values(self) -> tuple[np.ndarray, np.ndarray]:
         """Tuple of the lower and upper bounds of the singular values."""
         return self.lower, self.upper
+
+    def __str__(self) -> str:
+        lines = [self.summary or "Certificate", *(f"{name}: {value}" for name, value in self._facts().items())]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html_facts("Certificate", self._facts().items(), self.summary)
+
+    def _facts(self) -> dict[str, str]:
+        low, high = self.explained
+        angle = f"at most {self.angle:.2g}" if self.angle < 1.0 else "no bound known"
+        facts = {
+            "explained": f"{100 * low:.4f} %; at most {100 * high:.4f} % is possible",
+            "requested accuracy": f"{self.tolerance:g} ({'proved' if self.proved else 'not proved'})",
+            "sine of the angle to the true subspace": angle,
+            "probability that a bound fails": f"{self.failure_probability:g}",
+            "passes over the data": f"{self.passes:,}",
+        }
+        groups = ", ".join(f"{first + 1} to {last + 1}" for first, last in self.undetermined)
+        return facts | ({"determined only as a subspace": f"components {groups}"} if groups else {})
 
 
 @dataclass(frozen=True)
@@ -378,6 +413,28 @@ class Decomposition:
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed for later calls and can be computed again."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __str__(self) -> str:
+        lines = [f"{name:>10}  {value:>12}  {share:>8}  {total:>8}" for name, value, share, total in self._lines()]
+        head = f"{'component':>10}  {'value':>12}  {'share':>8}  {'total':>8}"
+        proof = [self.certificate.summary] if self.certificate is not None and self.certificate.summary else []
+        return "\n".join([f"{self.method} of {self.rows:,} x {self.columns:,}", head, *lines, *proof])
+
+    def _repr_html_(self) -> str:
+        title = f"{self.method} of {self.rows:,} rows x {self.columns:,} columns"
+        caption = "" if self.certificate is None else self.certificate.summary
+        return html_table(title, ("component", "singular value", "share", "cumulative"), self._lines(), caption)
+
+    def _lines(self) -> list[tuple[str, str, str, str]]:
+        """Name, value, share and cumulative share of the leading components, as text."""
+        values = np.asarray(to_host(self.values) if is_off_host(self.values) else self.values, dtype=np.float64)
+        shares = (values / self.norm) ** 2 if self.norm else values * 0.0
+        totals = shares.cumsum()
+        shown = [
+            (str(i + 1), f"{values[i]:.6g}", f"{100 * shares[i]:.2f} %", f"{100 * totals[i]:.2f} %")
+            for i in range(min(self.k, _SHOWN))
+        ]
+        return shown + ([("...", "", "", f"{100 * totals[-1]:.2f} %")] if self.k > _SHOWN else [])
 
     def __repr__(self) -> str:
         share = "" if self.certificate is None else f", explained {self.certificate.explained[0]:.4f}"

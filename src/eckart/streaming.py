@@ -85,7 +85,7 @@ def project_to(
     ...     ek.project_to(d, table, target), np.load(target).shape
     (6, (6, 1))
     """
-    names = names or [f"axis {i + 1}" for i in range(decomposition.k)]
+    names = names or [f"component {i + 1}" for i in range(decomposition.k)]
 
     def step(block: Any) -> np.ndarray:
         return to_numpy(project(decomposition, block, **options))

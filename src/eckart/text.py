@@ -9,6 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from eckart.displays import html_table
 from eckart.formatting import indices, shorten
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Cell = str | int | float | None
 _NAME_WIDTH = 24
 _GAP = 2
 _RICH_GAP = 3
+_HTML_ROWS = 60
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,16 @@ class Table:
         for row in body:
             table.add_row(*(Text(cell) for cell in row[: len(widths)]))
         return table
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        kinds = self.kinds or ("text",)
+        texts = next((i for i, kind in enumerate(kinds) if kind != "text"), len(kinds))
+        body = self.cells(_HTML_ROWS)
+        notes = " ".join(line for line in (self._left_out(len(body), len(self.columns)), self.caption) if line)
+        return html_table(self.title, self.columns, body, notes, text_columns=texts)
 
     def fits(self, width: int = 80, limit: int = 40) -> bool:
         """Check whether all columns fit into a width.

@@ -92,7 +92,7 @@ def test_tables_say_what_they_are() -> None:
     data, rows, columns = usarrests()
     found = ek.bootstrap(data, k=2, scale=True, count=50)
     table = found.loadings()
-    assert table.columns == ("column", "axis", "loading", "lower", "upper", "sign")
+    assert table.columns == ("column", "component", "loading", "lower", "upper", "sign")
     assert len(table.rows) == 8
     assert "95 % of 50 draws" in table.caption
     assert {row[5] for row in table.rows} <= {"sure", ""}

@@ -77,7 +77,7 @@ class TestReport:
         assert document["eckart"] == eckart.__version__
         assert (document["format"], document["command"], document["k"]) == (1, "report", 2)
         assert document["report"] == "report.html"
-        assert document["components"][0]["share"] == pytest.approx(0.62006039, abs=1e-8)
+        assert document["components"][0]["explained_variance_ratio"] == pytest.approx(0.62006039, abs=1e-8)
         low, high = document["certificate"]["explained"]
         squares = np.linalg.svd(scaled(datasets.load("usarrests").values), compute_uv=False) ** 2
         assert low - 1e-15 <= squares[:2].sum() / squares.sum() <= high + 1e-15
@@ -213,7 +213,7 @@ class TestNumbers:
     @pytest.mark.parametrize("share", ["0.9", "90%", "0,9", "90 %", ".9", "9e-1", "90,0%"])
     def test_share(self, share: str) -> None:
         plan = json.loads(run("plan", ARRESTS, "--explain", share, "--json").stdout)["plan"]
-        assert plan["settings"]["share"] == pytest.approx(0.9)
+        assert plan["settings"]["explain"] == pytest.approx(0.9)
 
     @pytest.mark.parametrize(
         ("share", "word"),

@@ -18,8 +18,9 @@ from pyarrow import csv, parquet
 
 import eckart as ek
 from eckart.cli import main
-from eckart.cli.progress import ProgressReporter, passes_text, rest_text
+from eckart.cli.progress import ProgressReporter, rest_text
 from eckart.engine.blocks.reading import Progress
+from eckart.progress import pass_text
 
 SMALL = "200KB"
 """Memory allowed: the tables below are larger than a quarter of it."""
@@ -225,7 +226,7 @@ class TestProgress:
     progress = Progress(2, 5, 3, 20, 12.0, 1_234_567.0, 75.0, (0.9312, 0.934))
 
     def test_words(self) -> None:
-        assert passes_text(self.progress) == "read 2 of about 5"
+        assert pass_text(self.progress) == "pass 2 of about 5"
         expected = "block 3 of 20, 93.12 to 93.40% certified, 1,234,567 rows/s, 0:01:15 left"
         assert rest_text(self.progress) == expected
 

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import eckart as ek
 from eckart import datasets
 from eckart.concept_space import best as best_module
-from eckart.concept_space import stored
+from eckart.concept_space import stored_rows
 from eckart.concept_space.best import best
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import ranked
@@ -680,7 +680,7 @@ class TestInput:
         d = ek.decompose(whole, "svd", k=3)
         data = whole if kind == "dense" else sparse.csr_array(whole)
         memory = ek.concepts(d, rows=data)
-        monkeypatch.setattr(stored, "open_matrix", lambda data: open_blocks(MemoryRows(data, Metadata("data"))))
+        monkeypatch.setattr(stored_rows, "open_matrix", lambda data: open_blocks(MemoryRows(data, Metadata("data"))))
         blocks = ek.concepts(d, rows=data)
         assert blocks.rows is not None
         assert not blocks.rows.parts[0].opened.matrix.resident

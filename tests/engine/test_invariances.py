@@ -398,7 +398,7 @@ def test_to_a_file_and_back(tmp_path, solver, dtype):
 @pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
 @pytest.mark.parametrize("solver", ["lanczos", "auto"])
 @pytest.mark.parametrize("method", ["svd", "pca"])
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
 def test_sparse_data_are_never_densified(solver, method, transposed):
     """20000 x 5000 would be 800 MB; the stored entries are 2.4 MB."""
     rng = np.random.default_rng(0)

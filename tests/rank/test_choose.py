@@ -236,7 +236,7 @@ def test_wrong_arguments():
     for options, match in (
         ({"rules": "minkas"}, "did you mean 'minka'"),
         ({"rules": []}, "No rule was named"),
-        ({"share": 1.5}, "share"),
+        ({"explain": 1.5}, "explain"),
         ({"noise": -1.0}, "standard deviation"),
         ({"most": 0}, "most"),
         ({"repeats": 0}, "repeats"),

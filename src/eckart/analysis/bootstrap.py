@@ -142,6 +142,12 @@ class Bootstrap:
             "Axes, bootstrapped", header, lines, caption + "Leading shares of a draw tend to be a little high.", kinds
         )
 
+    def __str__(self) -> str:
+        return f"{self.components()}\n{self.loadings()}"
+
+    def _repr_html_(self) -> str:
+        return f"{self.components()._repr_html_()}{self.loadings()._repr_html_()}"
+
     def _grouped(self) -> str:
         if not self.groups:
             return ""

@@ -75,8 +75,8 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
         return
     from eckart.text import Table
 
-    context = zip(labels, found.coordinates, top_columns, strict=True)
-    lines = tuple((label, float(c), ", ".join(names)) for label, c, names in context)
+    shown = zip(labels, found.coordinates, top_columns, strict=True)
+    lines = tuple((label, float(c), ", ".join(names)) for label, c, names in shown)
     unseen = "" if found.to_dict()["unseen"] is None else f"The concepts do not see {found.unseen:.1%} of it."
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip

@@ -75,13 +75,13 @@ class Console:
         """Collect what the library warns of; say it afterwards, and drop other libraries' warnings unless debugging."""
         from eckart.errors import EckartWarning
 
-        context: list[str] = []
+        heard: list[str] = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", EckartWarning)
-            yield context
+            yield heard
         for warning in caught:
             if issubclass(warning.category, EckartWarning):
-                context.append(str(warning.message))
+                heard.append(str(warning.message))
                 self.say(f"Warning: {warning.message}")
             elif self.debug:
                 self.say(f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})")

@@ -30,8 +30,8 @@ def convert(console: Console, data: str, target: str, single: bool, force: bool)
 
     outputs.check(Output(target, force), (".npy", ".npz"))
     with console.status(f"Converting {data}"), outputs.writing():
-        context = write(data, target, single=single, overwrite=force)
+        summary = write(data, target, single=single, overwrite=force)
     if console.json:
-        console.document(input=data, output=target, word=context)
+        console.document(input=data, output=target, summary=summary)
         return
-    console.say(f"{context}.")
+    console.say(f"{summary}.")

@@ -22,7 +22,14 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
     table = eigenvalues(d).to_dict()
     if not method_of(d).additive:  # shares that overlap have no sum, and no bounds of their own
         table["rows"] = [[*row[:3], None, None, None] for row in table["rows"]]
-    keys = ["name", "variance" if d.mean is not None else "value", "share", "cumulative", "lower", "upper"]
+    keys = [
+        "name",
+        "variance" if d.mean is not None else "value",
+        "explained_variance_ratio",
+        "cumulative",
+        "lower",
+        "upper",
+    ]
     return {
         "method": d.method,
         "rows": d.rows,

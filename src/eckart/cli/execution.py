@@ -42,7 +42,7 @@ def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
     checkpoint = "Save the work here on the way; the same command resumes an interrupted run."
     scheduler = "A Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read and multiply the blocks."
-    return gathered("large", ExecutionOptions, [
+    return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
         click.option("--scheduler", metavar="ADDRESS", help=scheduler),
     ])(f)  # fmt: skip

@@ -106,7 +106,7 @@ class Ranking:
             "title": self.title,
             "hits": hits,
             "proved": self.proved,
-            "settled": self.set_proved,
+            "set_proved": self.set_proved,
             "notes": list(self.notes),
         }
 

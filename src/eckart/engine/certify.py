@@ -290,7 +290,7 @@ def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
     rows, columns = opened.matrix.shape
     chosen: dict[str, Any] = {"center": settings.center, "scale": settings.scale, "which": settings.which}
     if settings.target_ratio is not None:
-        chosen["share"] = settings.target_ratio
+        chosen["explain"] = settings.target_ratio
     if choice.block:
         chosen["block"] = choice.block
     return Plan(

@@ -46,6 +46,7 @@ from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.log import logger
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan, Which
@@ -296,7 +297,9 @@ def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> t
         solver = "gram"
     if solver == "exact":
         solver = "direct" if choose(shape, request).solver == "direct" else "gram"
-    return request, choose(shape, request, solver=solver, memory=settings.memory)
+    choice = choose(shape, request, solver=solver, memory=settings.memory)
+    logger.debug("Solver %r. %s", choice.solver, choice.why)
+    return request, choice
 
 
 def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Problem:

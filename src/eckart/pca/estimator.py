@@ -76,6 +76,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         by expectation-maximisation (EM). `transform` imputes new rows in the same way.
     device : str or None, default None
         'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
+    progress : bool, default False
+        Show a progress bar while data are read in blocks.
 
     Attributes
     ----------
@@ -159,6 +161,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "memory": allowed.MEMORY,
         "missing": [StrOptions({"error", "mean", "em"})],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     certificate_: Certificate | None
@@ -183,6 +186,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         memory: str | int | None = None,
         missing: Any = "error",
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -200,6 +204,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.memory = memory
         self.missing = missing
         self.device = device
+        self.progress = progress
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
@@ -287,6 +292,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             memory=self.memory,
             missing=self.missing,
             device=self.device,
+            progress=self.progress,
         )
         if self.n_components == "mle":
             d = cut(d, minka_rank(to_numpy(explained_ratio(d)), max(round(d.weight), 1)))

@@ -29,6 +29,6 @@ _SVD = replace(
     title="Singular value decomposition",
     fit="eckart.pca.fit:decompose_svd",
     plan="eckart.pca.fit:plan_svd",
-    label="axis ",
+    label="component ",
 )
 METHODS = (_PCA, _SVD)

@@ -53,6 +53,8 @@ class TruncatedSVD(OnDevices, Projection):
         Limit of the working memory in addition to the data, such as "2GB".
     device : str or None, default None
         'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
+    progress : bool, default False
+        Show a progress bar while data are read in blocks.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class TruncatedSVD(OnDevices, Projection):
         "tol": [allowed.NOT_NEGATIVE],
         "memory": allowed.MEMORY,
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     certificate_: Certificate | None
@@ -125,6 +128,7 @@ class TruncatedSVD(OnDevices, Projection):
         tol: float = 0.0,
         memory: str | int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -135,6 +139,7 @@ class TruncatedSVD(OnDevices, Projection):
         self.tol = tol
         self.memory = memory
         self.device = device
+        self.progress = progress
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TruncatedSVD:
@@ -209,6 +214,7 @@ class TruncatedSVD(OnDevices, Projection):
             rng=self.random_state,
             memory=self.memory,
             device=self.device,
+            progress=self.progress,
         )
         d = settle(d, k)
         self.decomposition_ = d

@@ -255,7 +255,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
 
 def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:
     verdicts = tuple(_verdict(name, evidence) for name in names)
-    ratios = tuple(float(explain) for explain in evidence.ratios[:_SHOWN])
+    ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     opened = evidence.opened
     if opened is None or not opened.matrix.resident or evidence.rows * evidence.columns > LARGEST_DENSE:
@@ -330,7 +330,7 @@ def _options(
     if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
         raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on.")
     return Options(
-        check_fraction("share", explain),
+        check_fraction("explain", explain),
         noise,
         check_fraction("level", level),
         repeats,

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eckart.displays import html_table
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -226,6 +228,10 @@ class RankChoice:
             f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}" for v in self.verdicts
         ]  # fmt: skip
         return "\n".join([*lines, self.summary])
+
+    def _repr_html_(self) -> str:
+        rows = [(v.title, "-" if v.k is None else str(v.k), v.reason) for v in self.verdicts]
+        return html_table("Number of components", ("rule", "components", "reason"), rows, self.summary, text_columns=3)
 
     @property
     def _voters(self) -> list[Verdict]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from eckart.displays import html_page
 from eckart.options import check_choice
 from eckart.worked.messages import current, language
 
@@ -294,6 +295,12 @@ class Solution:
         from eckart.worked.terminal import show
 
         show(self)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return html_page(self.html())
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

@@ -157,8 +157,8 @@ def test_nothing_is_cut_off(name: str) -> None:
     ("options", "reason"),
     [
         ({"scaling": "auto"}, "'form' or 'covariance'"),
-        ({"axes": (0, 4)}, "from 0 to 3"),
-        ({"axes": (1, 1)}, "different"),
+        ({"components": (0, 4)}, "from 0 to 3"),
+        ({"components": (1, 1)}, "different"),
     ],
 )
 def test_wrong_wishes_are_refused(options: Any, reason: str) -> None:

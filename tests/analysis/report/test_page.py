@@ -42,7 +42,7 @@ def hostile() -> Decomposition:
     plan = replace(d.plan, why=HOSTILE[0], settings={HOSTILE[0]: HOSTILE[1]})
     rows = tuple(f"{HOSTILE[i % 4]} {i}" for i in range(48))
     named = d.named((*rows, "\ud800\x00", "x" * 10_000), HOSTILE)
-    return replace(named, plan=plan, certificate=replace(d.certificate, word=HOSTILE[2]))
+    return replace(named, plan=plan, certificate=replace(d.certificate, summary=HOSTILE[2]))
 
 
 class Tags(HTMLParser):
@@ -172,7 +172,7 @@ def test_no_axis_is_refused() -> None:
 def test_bare_decomposition() -> None:
     page = report(Decomposition("svd", np.zeros(2), np.eye(3)[:, :2], 4, 3, 0.0, 4.0))
     assert "there is no certificate" in page
-    assert "axis 1" in page
+    assert "component 1" in page
 
 
 def test_axes_without_weights_of_columns() -> None:

@@ -88,7 +88,7 @@ def test_cos2_says_when_it_is_only_a_bound() -> None:
 def test_labels_follow_the_method() -> None:
     d = arrests(2)
     assert component_labels(d) == ("PC1", "PC2")
-    assert component_labels(replace(d, method="svd")) == ("axis 1", "axis 2")
+    assert component_labels(replace(d, method="svd")) == ("component 1", "component 2")
     assert component_labels(replace(d, which="smallest")) == ("minor 1", "minor 2")
 
 

@@ -86,7 +86,7 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
             place = (position, top)
             ax.annotate(f"{share:.1f}", place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(xlabel="axis", ylabel=f"share of the {total_name(d)} (%)", title="Scree plot")
+    ax.set(xlabel="component", ylabel=f"share of the {total_name(d)} (%)", title="Scree plot")
     ax.set_ylim(0, 1.15 * float(tops.max(initial=1.0)))
     ax.legend(frameon=False)
     return ax

@@ -124,7 +124,7 @@ def rank_table(choice: Any) -> Table | None:
     if choice is None or isinstance(choice, Table):
         return choice
     rows = tuple((v.title, v.k, v.reason, v.assumes) for v in choice.verdicts)
-    columns = ("rule", "axes", "why", "assumes")
+    columns = ("rule", "components", "why", "assumes")
     return Table("How many axes", columns, rows, choice.summary, ("text", "count", "text", "text"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.transfer import Stay, Transfer
 from eckart.engine.blocks.checkpoint import Journal
+from eckart.log import logger
 
 Item = TypeVar("Item")
 Loaded = TypeVar("Loaded")
@@ -98,6 +100,8 @@ class Reading:
     def tell(self, block: int, blocks: int, rows: int) -> None:
         """After block `block` of `blocks` of the present read; the matrix has `rows` rows."""
         self._blocks_done += 1
+        if block == blocks and logger.isEnabledFor(logging.DEBUG):
+            logger.debug("Pass %d of about %d: %d blocks.", self.passes, max(self.expected, self.passes), blocks)
         if self.callback is None:
             return
         seconds = max(time.monotonic() - self._began, 1e-9)
@@ -118,6 +122,7 @@ class Reading:
 
     def note(self, _step: int, lower: float, upper: float) -> None:
         self.explained = (lower, upper)
+        logger.debug("After pass %d: %.6f to %.6f explained (certified).", self.passes, lower, upper)
 
 
 def ahead(

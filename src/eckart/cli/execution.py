@@ -40,8 +40,8 @@ class ExecutionOptions:
 
 def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
-    checkpoint = "Save the work here on the way; the same command resumes an interrupted run."
-    scheduler = "A Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read and multiply the blocks."
+    checkpoint = "Folder for checkpoints; the same command resumes an interrupted run."
+    scheduler = "Dask scheduler whose workers process the blocks, such as tcp://10.0.0.1:8786."
     return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
         click.option("--scheduler", metavar="ADDRESS", help=scheduler),

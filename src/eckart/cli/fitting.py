@@ -36,11 +36,11 @@ class Fitted:
         return str(self.source.metadata.name)
 
 
-@click.command(short_help="Decompose a table and save the axes as a model.")
+@click.command(short_help="Decompose a table and save the model.")
 @click.argument("data")
 @wanted
 @output("The model, such as model.eckart.", required=True)
-@click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
+@click.option("--keep-rows", is_flag=True, help="Also keep the coordinates of the rows, for 'similar' and 'query'.")
 @tuning
 @execution
 @reading
@@ -74,7 +74,7 @@ def fit(
     console.say(f"The model is {output.path}.")
 
 
-@click.command(short_help="Solver, reads and memory, before anything is done.")
+@click.command(short_help="Predict solver, passes over the data and memory.")
 @click.argument("data")
 @wanted
 @reading
@@ -151,7 +151,7 @@ def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) 
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [f"Of the kernels that were tried, {best.kernel}{width} predicts rows that were left out best."]
+    return [f"Best of the kernels tried: {best.kernel}{width}, by its error on held-out rows."]
 
 
 def _asked(
@@ -171,14 +171,14 @@ def _asked(
     if method.default_k is not None:
         counts = [(special or {}).get(name) for name in ("n_columns", "n_rows")]
         k = min([most, method.default_k, *(count for count in counts if count)])
-        return {**asked, "k": k}, [f"No number of axes was asked for, so {k} are computed; -k asks for others."]
+        return {**asked, "k": k}, [f"No number of components was given, so {k} are computed. Choose another number with -k."]
     if most <= _ALL and wanted.method == "pca":
         most = _defaults(source)
     if most <= _ALL:
         kept = {1: "the only one is", 2: "both are"}.get(most, f"all {most} are")
-        return {**asked, "k": most}, [f"No number of axes was asked for, so {kept} kept."]
+        return {**asked, "k": most}, [f"No number of components was given, so {kept} kept."]
     note = (
-        f"No number of axes was asked for, so {_FEW} of {most:,} are computed; -k, --explain or --error ask for others."
+        f"No number of components was given, so {_FEW} of {most:,} are computed. Choose another number with -k, --explain or --error."
     )
     return {**asked, "k": _FEW}, [note]
 
@@ -205,7 +205,7 @@ def _plan_text(made: Plan, width: int) -> str:
         "settings": ", ".join(f"{name}={value}" for name, value in made.settings.items()),
         "solver": made.solver,
         "passes": f"about {made.passes}",
-        "memory": f"{say_bytes(made.peak_bytes)} beside the data",
+        "memory": f"{say_bytes(made.peak_bytes)} in addition to the data",
         "why": made.why,
     }
     wrapped = (

@@ -1,4 +1,4 @@
-"""Progress on a terminal: passes, blocks, certified share, rows per second, time left; and Ctrl-C between two blocks."""
+"""Progress on a terminal: passes, blocks, certified share, speed, time left; and Ctrl-C between two blocks."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def rest_text(progress: Progress) -> str:
     words = [f"block {progress.block:,} of {progress.blocks:,}"]
     if progress.explained is not None:
         low, high = progress.explained
-        words.append(f"{100 * low:.2f} to {100 * high:.2f}% certified")
+        words.append(f"{100 * low:.2f} to {100 * high:.2f} % explained (certified)")
     minutes, seconds = divmod(round(progress.seconds_left), 60)
     hours, minutes = divmod(minutes, 60)
     return ", ".join([*words, f"{progress.rows_per_second:,.0f} rows/s", f"{hours}:{minutes:02}:{seconds:02} left"])

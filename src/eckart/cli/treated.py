@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.text import Table
 
-_WAYS = {"mean": "filled with the column's mean", "em": "foretold by the axes"}
+_WAYS = {"mean": "replaced with the column mean", "em": "imputed by the components"}
 
 
 def columns_table(source: Source, d: Decomposition) -> Table | None:
@@ -40,7 +40,7 @@ def columns_table(source: Source, d: Decomposition) -> Table | None:
 
 def _fate(d: Decomposition, fate: str, gaps: int, spread: float | None) -> str:
     if spread == 0:
-        fate += ", but it does not vary: no part in any axis"
+        fate += ", but constant: no effect on any component"
     if gaps:
         way = _WAYS.get(d.parts["missing"]["how"], "filled")
         fate += f"; {gaps:,} of {d.rows:,} values {'was' if gaps == 1 else 'were'} missing and {way}"

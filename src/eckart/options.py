@@ -73,11 +73,11 @@ def check_count(name: str, given: Any, largest: int | None) -> int:
     whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
     if largest is None:
         if not whole or int(given) < 1:
-            raise ParameterError(f"{name}={given!r} is not possible: give a whole number from 1 on.")
+            raise ParameterError(f"{name}={given!r} is not possible: give a positive integer.")
         return int(given)
     if not whole or not 1 <= int(given) <= largest:
         raise ParameterError(
-            f"{name}={given!r} is not possible: give a whole number from 1 to {largest} (the shorter side)."
+            f"{name}={given!r} is not possible: give an integer from 1 to {largest} (the shorter side)."
         )
     return int(given)
 

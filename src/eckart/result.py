@@ -91,7 +91,8 @@ class Plan:
         wanted = "as many components as the target needs" if self.k is None else counted(self.k, "component")
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {self.passes} read{'s' if self.passes != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"about {counted(self.passes, 'pass', 'passes')} over the data, {_bytes(self.peak_bytes)} in "
+            f"addition to the data. "
             f"{self.why}"
         )
 

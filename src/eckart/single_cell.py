@@ -89,10 +89,10 @@ def pca(
     ...     ek.single_cell.pca(np.ones((3, 2)))
     ... except ek.errors.InputError as error:
     ...     print(error)
-    Expected an AnnData object, and got ndarray. Use eckart.decompose instead.
+    Expected an AnnData object, but got ndarray. Use eckart.decompose instead.
     """
     if not is_anndata(adata):
-        raise InputError(f"Expected an AnnData object, and got {type(adata).__name__}. Use eckart.decompose instead.")
+        raise InputError(f"Expected an AnnData object, but got {type(adata).__name__}. Use eckart.decompose instead.")
     adata = adata.copy() if copy else adata
     if isinstance(mask_var, str) and mask_var == "auto":
         mask_var = "highly_variable" if "highly_variable" in adata.var else None

@@ -193,8 +193,9 @@ def _write(
                 written = _stepped(step, block[first : first + size], matrix)
                 if not np.isfinite(written).all():
                     raise InputError(
-                        f"{source.metadata.name}: rows {span[0]:,} to {span[1]:,} give results that are not finite. "
-                        "Fill or remove missing and infinite entries first."
+                        f"{source.metadata.name}: rows {span[0] + 1:,} to {span[1]:,} give results that are "
+                        f"not finite. "
+                        "Impute or remove missing and infinite entries first."
                     )
                 write(written)
             reading.tell(number, len(spans), matrix.shape[0])

@@ -87,7 +87,7 @@ class TestReport:
         done = run("report", ARRESTS, "-o", "-", "--title", "A & B", "-k", "2")
         assert done.stdout.startswith("<!DOCTYPE html>")
         assert "A &amp; B" in done.stdout
-        assert "What makes the axes" in done.stderr
+        assert "Dominant columns" in done.stderr
         assert not list(folder.iterdir())
 
     def test_never_over_another_file_unless_forced(self, folder: Path) -> None:

@@ -161,7 +161,7 @@ class TestRefusals:
         monkeypatch.setattr("eckart.api.decompose", broken)
         done = run("report", ARRESTS)
         assert done.exit_code == 1
-        assert done.stderr.startswith("Error: Something unforeseen happened (ZeroDivisionError: seven lines).")
+        assert done.stderr.startswith("Error: An unexpected error occurred (ZeroDivisionError: seven lines).")
         assert done.stderr.endswith("--debug to see where.\n")
 
 

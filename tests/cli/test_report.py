@@ -25,14 +25,14 @@ AWKWARD = """id;name;when;group;height;weight;member;constant;empty;note, extra
 """
 
 FATES = {
-    "id": "only numbers the rows: set aside",
+    "id": "only numbers the rows: ignored",
     "name": "names the rows",
     "when": "dates or times: set aside as a label (6 different)",
     "group": "text: set aside as a label (2 different)",
-    "height": "analysed; 1 of 6 values was missing and foretold by the axes",
-    "weight": "analysed; 1 of 6 values was missing and foretold by the axes",
-    "member": "true and false: analysed as 1 and 0",
-    "constant": "analysed, but it does not vary: no part in any axis",
+    "height": "analysed; 1 of 6 values was missing and imputed by the components",
+    "weight": "analysed; 1 of 6 values was missing and imputed by the components",
+    "member": "true and false: used as 1 and 0",
+    "constant": "analysed, but constant: no effect on any component",
     "empty": "without any value: left out",
     "note, extra": "text: set aside as a label (6 different)",
 }
@@ -89,7 +89,7 @@ class TestAwkwardFile:
         page = Path("report.html").read_text(encoding="utf-8")
         for name, fate in FATES.items():
             assert name in page
-            assert fate.replace("foretold by the axes", "filled with the column&#39;s mean") in page
+            assert fate.replace("imputed by the components", "filled with the column&#39;s mean") in page
         flat = re.sub(r"\s+", " ", done.stdout)
         for part in (
             "separated by ';'",
@@ -113,7 +113,7 @@ class TestAwkwardFile:
         (data,) = (section for section in json.loads(done.stdout)["sections"] if section["key"] == "data")
         column_roles = {row[0]: row[1] for row in data["tables"]["columns"]["rows"]}
         assert column_roles["height"] == column_roles["weight"] == "left out, as asked"
-        assert column_roles["id"] == "only numbers the rows: set aside"
+        assert column_roles["id"] == "only numbers the rows: ignored"
 
     def test_models_take_files_with_and_without_identifiers(self) -> None:
         rows = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(1, 9))
@@ -159,7 +159,7 @@ class TestForms:
     def test_markdown_on_standard_output(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale", "--markdown")
         assert done.stdout.startswith("# Principal component analysis of usarrests.csv\n")
-        for heading in ("Summary", "How many axes", "What makes the axes", "How sure this is", "How it was computed"):
+        for heading in ("Summary", "How many axes", "Dominant columns", "How sure this is", "How it was computed"):
             assert f"\n## {heading}\n" in done.stdout
         assert "| PC1 | 2.480 |" in done.stdout
         assert (folder / "report.html").is_file()
@@ -221,5 +221,5 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
     parquet.write_table(table, folder / "t.parquet")
     assert open_source("t.parquet").metadata.column_roles == {
         "a": "analysed", "b": "analysed", "t": "text: set aside as a label (3 different)",
-        "f": "true and false: analysed as 1 and 0",
+        "f": "true and false: used as 1 and 0",
     }  # fmt: skip

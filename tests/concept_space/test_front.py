@@ -824,5 +824,5 @@ class TestOtherLibraries:
     def test_rows_of_another_library_are_refused(self) -> None:
         torch = pytest.importorskip("torch")
         A = self.table()
-        with pytest.raises(InputError, match="The model has seen data of torch"):
+        with pytest.raises(InputError, match="The model was fitted on torch"):
             ek.concepts(ek.decompose(torch.asarray(A), "svd", k=3), rows=A)

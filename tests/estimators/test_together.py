@@ -89,7 +89,7 @@ def test_frames_of_other_things():
     nullable = pd.DataFrame({"a": pd.array([1, 2, 4], dtype="Int64"), "b": [0.5, 1.5, 1.0]})
     assert_allclose(ek.PCA().fit(nullable).mean_, [7 / 3, 1.0])
     nullable.loc[1, "a"] = pd.NA
-    with pytest.raises(InputError, match="NaN: 1 missing value, the first in row 1"):
+    with pytest.raises(InputError, match="NaN: 1 missing value, the first in row 2"):
         ek.PCA().fit(nullable)
     for column, word in ((["x", "y", "x"], "do not hold numbers"), (["1", "2", "1"], "numbers as text")):
         with pytest.raises(InputError, match=word):

@@ -119,7 +119,7 @@ class Bootstrap:
         ]
         header = ("column", "component", "loading", "lower", "upper", "sign")
         kinds = ("text", "text", "number", "number", "number", "text")
-        caption = f"{self._intervals()} The sign is sure where the 99 % interval leaves out 0.{self._grouped()}"
+        caption = f"{self._intervals()} The sign is sure if the 99 % interval excludes 0.{self._grouped()}"
         return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
 
     def components(self) -> Table:
@@ -137,9 +137,14 @@ class Bootstrap:
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
         header = ("component", "share", "lower", "upper", "|cosine|", "same place")
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
-        caption = f"{self._intervals()} |cosine|: mean with the axis found again, 1 when it does not move at all. "
+        caption = f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
+        "1 means that it does not move. "
         return Table(
-            "Axes, bootstrapped", header, lines, caption + "Leading shares of a draw tend to be a little high.", kinds
+            "Axes, bootstrapped",
+            header,
+            lines,
+            caption + "Leading shares of resamples tend to be slightly too high.",
+            kinds,
         )
 
     def __str__(self) -> str:
@@ -153,7 +158,7 @@ class Bootstrap:
             return ""
         names = component_labels(self.decomposition)
         listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
-        return f" Only the space of {listed} is determined: loadings there are those of this basis of it."
+        return f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
 
     def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
         """Percentiles; tails as thin as those of Student's t, since draws vary less than samples (Hesterberg, 2015)."""
@@ -167,7 +172,7 @@ class Bootstrap:
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
-        return f"{100 * self.confidence:g} % of {draws:,} draws of the rows lie between lower and upper."
+        return f"{100 * self.confidence:g} % of {draws:,} resamples lie between lower and upper."
 
 
 def bootstrap(
@@ -236,16 +241,18 @@ def bootstrap(
     if is_model(data):
         d = decomposition_of(data)
         if rows is None:
-            raise ParameterError("A model does not keep its data: give them too, bootstrap(model, rows=data).")
+            raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
         data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
     if not get_method(method).orthogonal:
-        raise ParameterError(f"method={method!r} cannot be bootstrapped here; it is 'pca' or 'svd'.")
+        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
-        raise ParameterError(f"count={count!r}, confidence={confidence!r}: at least 2 draws, and a share below 1.")
+        raise ParameterError(
+            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
+        )
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data lie on disk; drawing rows anew needs them in memory. Take a sample of the rows.")
+        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
     rows = opened.matrix.shape[0]
     weights = check_weights(sample_weight, rows)
     matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix

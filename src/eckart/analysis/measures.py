@@ -14,6 +14,7 @@ from eckart.analysis.labels import column_labels, component_labels, method_name,
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -127,8 +128,10 @@ def column_spread(d: Decomposition) -> Matrix:
     if d.scale is not None:
         return np.ones(d.columns)
     if not complete(d):
-        message = f"The {d.k} axes do not hold all of the variance and the columns were not scaled, so the columns' "
-        raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep every axis.")
+        message = (
+            f"The {d.k} components do not explain all of the variance and the columns were not scaled, so the columns' "
+        )
+        raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep all components.")
     return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
 
@@ -169,26 +172,28 @@ def living(d: Decomposition) -> NDArray[np.bool_]:
 def check_orthogonal(d: Decomposition, what: str) -> None:
     """Refuse what only has a meaning on perpendicular axes in the space of the columns."""
     if not method_of(d).orthogonal:
-        message = f"{what} need perpendicular axes made of the columns, and {method_name(d)} has none. "
+        message = f"{what} need orthogonal components in the space of the columns, and {method_name(d)} has none. "
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
 
 def check_linear(d: Decomposition) -> None:
     """Refuse axes that are not made of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
-        message = f"{method_name(d)} has no weights of columns: its axes do not lie in the space of the columns. "
+        message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
         raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
 
 
 def check_centred(d: Decomposition) -> None:
     if d.mean is None:
-        message = "The columns were not centred, so correlations with the axes are not known. Decompose with 'pca'."
+        message = (
+            "The columns were not centred, so correlations with the components are not known. Decompose with 'pca'."
+        )
         raise ParameterError(message)
 
 
 def check_component(d: Decomposition, component: int) -> int:
     if not 0 <= component < d.k:
-        raise ParameterError(f"axis={component!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
+        raise ParameterError(f"component={component!r} does not exist: give an index from 0 to {d.k - 1}.")
     return int(component)
 
 
@@ -197,7 +202,7 @@ def check_k(d: Decomposition, k: int | None) -> int:
     if k is None:
         return d.k
     if not 1 <= k <= d.k:
-        raise ParameterError(f"k={k!r} axes were asked for, and the decomposition has {d.k}: give 1 to {d.k}.")
+        raise ParameterError(f"k={k!r} is out of range: the decomposition has {counted(d.k, 'component')}.")
     return int(k)
 
 
@@ -235,6 +240,6 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
 
 def _refuse_without_left() -> NoReturn:
     raise ParameterError(
-        "This decomposition was made without keeping the rows' coordinates (left is None), so nothing is known of "
+        "This decomposition does not contain the coordinates of the rows (left is None), so nothing is known about "
         "single rows. Decompose with left=True, or add them to a fitted model: eckart.with_rows(model, data)."
     )

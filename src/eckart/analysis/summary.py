@@ -52,9 +52,9 @@ def renderable(
     parts += [Text(line) for line in (sentences.how(d), sentences.carried(d), finding) if line]
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
-    parts += _section("What makes the axes", _top_loadings(d), width)
-    parts += _section("How many axes", _ranks(context.ranks), width)
-    parts += _section("What was done to the data", [f"- {clean(line)}" for line in context.reading], width)
+    parts += _section("Dominant columns", _top_loadings(d), width)
+    parts += _section("Number of components", _ranks(context.ranks), width)
+    parts += _section("Data preparation", [f"- {clean(line)}" for line in context.reading], width)
     parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, context.reading)], width)
     parts += _section("Unusual rows", _unusual(d, context), width)
     if d.certificate is not None and d.certificate.summary:
@@ -126,7 +126,7 @@ def _top_loadings(d: Decomposition) -> list[str]:
     shown = [
         f"{names[component]}: {sentences.makes(d, component)}" for component in range(min(d.k, _COMPONENTS_EXPLAINED))
     ]
-    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more axes"] if d.k > _COMPONENTS_EXPLAINED else [])
+    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more components"] if d.k > _COMPONENTS_EXPLAINED else [])
 
 
 def _ranks(ranks: Table | None) -> list[str]:
@@ -137,7 +137,7 @@ def _ranks(ranks: Table | None) -> list[str]:
     for row in ranks.rows:
         said.setdefault(row[1], []).append(clean(str(row[0])))
     order = sorted(said, key=lambda k: (k is None, -len(said[k]), str(k)))
-    words = {k: f"{k} axis" if k == 1 else "cannot say" if k is None else f"{k} axes" for k in order}
+    words = {k: f"{k} component" if k == 1 else "no answer" if k is None else f"{k} components" for k in order}
     return [clean(ranks.caption), *(f"- {words[k]}: {'; '.join(said[k])}" for k in order)]
 
 

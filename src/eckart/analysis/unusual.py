@@ -13,7 +13,7 @@ from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
 from eckart.errors import ParameterError
-from eckart.formatting import joined, shorten
+from eckart.formatting import counted, joined, shorten
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -57,9 +57,10 @@ def unusual(d: Decomposition, data: Any) -> Unusual:
     chance = max(round((1 - _LEVEL) * d.rows), 1)
     k = model_components(d)
     line = (
-        f"Measured with {k} {'axis' if k == 1 else 'axes'}: {beyond[0]:,} of {d.rows:,} rows lie beyond the 95 % limit "
-        f"of T2 (far out along the axes), {beyond[1]:,} beyond that of Q (far from the axes). About {chance:,} would "
-        "pass each limit by chance if rows were normal."
+        f"With {counted(k, 'component')}, {beyond[0]:,} of {d.rows:,} rows lie beyond the 95 % limit "
+        f"of T2 (extreme within the components), {beyond[1]:,} beyond that of Q (far from the components). "
+        f"About {chance:,} would "
+        "exceed each limit by chance if rows were normally distributed."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]

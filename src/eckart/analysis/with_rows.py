@@ -66,8 +66,8 @@ def with_rows(model: Decomposition, data: Any) -> Decomposition:
         scores, names, parts = floats(project(d, data)), d.row_names, d.parts
     if len(scores) != d.rows:
         raise InputError(
-            f"The data have {len(scores):,} rows, and the model was fitted on {d.rows:,}. Give the rows that were "
-            "fitted; new rows are placed with eckart.supplementary.rows."
+            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,}. Give the rows that were "
+            "fitted; for new rows use eckart.supplementary.rows."
         )
     values = floats(d.values)
     left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)

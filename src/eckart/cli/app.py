@@ -119,7 +119,9 @@ def translated(error: Exception) -> click.ClickException:
         _let_go_of_output()
         return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")
     kind = type(error).__name__
-    return Failed(f"An unexpected error occurred ({kind}: {error}). Run the command again with --debug to see the traceback.")
+    return Failed(
+        f"An unexpected error occurred ({kind}: {error}). Run the command again with --debug to see the traceback."
+    )
 
 
 def _refused_by_system(error: BaseException) -> bool:

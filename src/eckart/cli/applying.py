@@ -8,6 +8,7 @@ import click
 
 from eckart.cli.console import Console
 from eckart.cli.options import Output, ReadingOptions, memory, output, reading, with_console
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     from eckart.cli.outputs import Sheet
@@ -131,7 +132,10 @@ def _score_table(
         source = read(scores, reading, measurements=False, memory=memory)
     source, notes = matched(source, component_labels(d), "the model's axes")
     if source.shape[1] != d.k:
-        raise Refused(f"{source.metadata.name} has {source.shape[1]} columns of scores, and the model has {counted(d.k, 'component')}.")
+        raise Refused(
+            f"{source.metadata.name} has {source.shape[1]} columns of scores, and the model has "
+            f"{counted(d.k, 'component')}."
+        )
     return source, [*source.metadata.notes, *notes]
 
 

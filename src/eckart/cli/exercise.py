@@ -30,7 +30,13 @@ _WRONG = 3
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
 @click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: with]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
-@click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N", help="Number of exercises of each kind.  [default: 1]")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 100),
+    default=1,
+    metavar="N",
+    help="Number of exercises of each kind.  [default: 1]",
+)
 @click.option(
     "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
 )

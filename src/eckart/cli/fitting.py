@@ -171,14 +171,17 @@ def _asked(
     if method.default_k is not None:
         counts = [(special or {}).get(name) for name in ("n_columns", "n_rows")]
         k = min([most, method.default_k, *(count for count in counts if count)])
-        return {**asked, "k": k}, [f"No number of components was given, so {k} are computed. Choose another number with -k."]
+        return {**asked, "k": k}, [
+            f"No number of components was given, so {k} are computed. Choose another number with -k."
+        ]
     if most <= _ALL and wanted.method == "pca":
         most = _defaults(source)
     if most <= _ALL:
         kept = {1: "the only one is", 2: "both are"}.get(most, f"all {most} are")
         return {**asked, "k": most}, [f"No number of components was given, so {kept} kept."]
     note = (
-        f"No number of components was given, so {_FEW} of {most:,} are computed. Choose another number with -k, --explain or --error."
+        f"No number of components was given, so {_FEW} of {most:,} are computed. Choose another number "
+        f"with -k, --explain or --error."
     )
     return {**asked, "k": _FEW}, [note]
 

@@ -21,7 +21,9 @@ def components(given: Any) -> int:
     match = _FRACTION.fullmatch(text)
     if match and _amount(match) > 0 and (match[3] or _amount(match) < 1):
         raise click.BadParameter(f"{text!r} is a share, not a number of components: give it with --explain {text!r}.")
-    raise click.BadParameter(f"{text!r} is not a number of components: give a whole number of at least 1, without separators.")
+    raise click.BadParameter(
+        f"{text!r} is not a number of components: give a whole number of at least 1, without separators."
+    )
 
 
 def share(given: Any) -> float:

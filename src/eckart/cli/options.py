@@ -74,7 +74,9 @@ class FitOptions:
 
     def __post_init__(self) -> None:
         if sum(option is not None for option in (self.k, self.explain, self.error)) > 1:
-            raise click.UsageError("Give only one of -k, --explain and --error: each determines the number of components.")
+            raise click.UsageError(
+                "Give only one of -k, --explain and --error: each determines the number of components."
+            )
         if self.which == "smallest" and (self.explain is not None or self.error is not None):
             raise click.UsageError("--explain and --error need the largest components. With --which smallest give -k.")
         method = get_method(self.method)
@@ -103,15 +105,19 @@ def reading(f: Command) -> Command:
     names = "Column that names the rows.  [default: first suitable text column]"
     return gathered("reading", ReadingOptions, [
         option("--format", metavar="NAME", help=kinds),
-        option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  [default: detected]"),
+        option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  "
+        "[default: detected]"),
         option("--decimal", metavar="CHAR", help="Decimal sign of a text file, '.' or ','.  [default: detected]"),
-        option("--header/--no-header", default=None, help="Whether the first line of a text file contains names.  [default: detected]"),
-        option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.  [default: detected]"),
+        option("--header/--no-header", default=None, help="Whether the first line of a text file contains "
+        "names.  [default: detected]"),
+        option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.  "
+        "[default: detected]"),
         option("--row-names", metavar="COLUMN", help=names),
         option("--no-row-names", is_flag=True, help="Use no column as row names."),
         option("--columns", metavar="A,B,...", multiple=True, help="Use only these columns."),
         option("--drop", metavar="A,B,...", multiple=True, help="Leave these columns out."),
-        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns as labels of the rows, not as data."),
+        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns as labels of the rows, "
+        "not as data."),
         option("--key", metavar="NAME", help="Array of an .npz, HDF5 or Zarr file; table or query of a database."),
         option("--layer", metavar="NAME", help="Layer of an AnnData file instead of X."),
     ])(f)  # fmt: skip
@@ -125,7 +131,8 @@ def wanted(f: Command) -> Command:
     return gathered("wanted", FitOptions, [
         option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="How many axes."),
-        option("--explain", type=numbers.share, metavar="SHARE", help="Fewest components that explain this share: 0.9 or 90%."),
+        option("--explain", type=numbers.share, metavar="SHARE", help="Fewest components that explain this "
+        "share: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]"),
         option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,

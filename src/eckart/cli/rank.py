@@ -26,7 +26,9 @@ _RULES = "'all', 'quick' (without resampling), or names of rules, such as minka,
 @click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
               help="Share that the variance and energy rules must reach: 0.9 or 90%.")  # fmt: skip
 @click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, if known.")
-@click.option("--most", type=numbers.components, metavar="N", help="Maximum number of components to consider.  [default: 40]")
+@click.option(
+    "--most", type=numbers.components, metavar="N", help="Maximum number of components to consider.  [default: 40]"
+)
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
               help="Missing values: refuse, or impute by mean or by components (em).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the resampling.")

@@ -51,7 +51,9 @@ def _size(given: Any) -> int:
               help="backward: columns removed per round, as a number or a share such as 10%.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
               help="backward: stop after this many rounds without a better score.")  # fmt: skip
-@click.option("--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: number of sets to try.")
+@click.option(
+    "--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: number of sets to try."
+)
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
               help="Missing values: refuse, or impute by mean or by components (em).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed.")

@@ -150,7 +150,8 @@ def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
             continue
         if word in source.metadata.labels:
             raise Refused(
-                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and a decomposition needs numbers."
+                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and a "
+                f"decomposition needs numbers."
             )
         if word not in where:
             near = near_match(word, names)
@@ -172,7 +173,8 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         if source.shape[1] != len(wanted):
             raise Refused(
-                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names the numbers of columns must be equal."
+                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names the "
+                f"numbers of columns must be equal."
             )
         return source, [f"{title} has no column names; its columns are assumed to be in the order of {what}."]
     extra = [name for name in names if name not in set(wanted)]

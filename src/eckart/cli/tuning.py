@@ -106,16 +106,19 @@ def tuning(f: Command) -> Command:
         option("--weights", metavar="COLUMN", help="pca, svd: column with the weight of each row."),
         option("--solver", metavar="NAME", help="Solver.  [default: see 'eckart plan']"),
         option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width: a number, local or median.  [default: local]"),
+        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width: a number, local or median. "
+        " [default: local]"),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
         option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
         option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
         option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
-        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows; the others are placed by them."),
+        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows; the others "
+        "are placed by them."),
         option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
         option("--runs", type=whole, metavar="N", help="nmf: number of starts; the best is kept.  [default: 1]"),
         option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),
-        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty on the factors."),
+        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty "
+        "on the factors."),
         option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
         option("--core", type=choice(["best", "intersection"]), help="cur: how the middle matrix is computed."),
         option("--columns-count", type=numbers.components, metavar="N", help="cur: number of columns.  [default: k]"),

@@ -202,8 +202,9 @@ def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
     needed = working_bytes(opened, wanted, k)
     if wanted.memory is not None and needed > wanted.memory:
         raise MemoryBudgetError(
-            f"The work needs about {needed:,} bytes beside the data for the chosen columns, rows and singular vectors, "
-            f"and {wanted.memory:,} are allowed. Allow more memory, or ask for fewer."
+            f"The computation needs about {needed:,} bytes in addition to the data for the chosen columns, "
+            f"rows and singular vectors, "
+            f"and {wanted.memory:,} are allowed. Allow more memory, or request fewer components."
         )
 
 

@@ -170,8 +170,9 @@ def _least(names: list[str], options: dict[str, tuple[float, Choice]]) -> str:
 def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
-            f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and "
-            f"{memory:,} are allowed. Allow more memory, or ask for fewer components."
+            f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
+            f"{choice.solver!r}), and "
+            f"{memory:,} are allowed. Allow more memory, or request fewer components."
         )
 
 

@@ -214,7 +214,7 @@ def _check_array(data: Any) -> Any:
             )
         data = data.data
     if isinstance(data, np.matrix):
-        raise TypeError("np.matrix is not supported: its products mean something else. Convert with np.asarray.")
+        raise TypeError("np.matrix is not supported: its product is a matrix product. Convert with np.asarray.")
     kind = data.dtype.kind
     if kind == "c":
         raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
@@ -242,11 +242,11 @@ def _from_objects(data: np.ndarray) -> np.ndarray:
         try:
             float(data[place])
         except (TypeError, ValueError) as error:
-            where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+            where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
             raise InputError(
-                f"{data[place]!r} in {where} is not a number. Remove or encode such columns first."
+                f"{data[place]!r} in {where} (counted from 1) is not a number. Remove or encode such columns first."
             ) from error
-    raise InputError("The data hold objects that are not numbers.")
+    raise InputError("The data contain objects that are not numbers.")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:

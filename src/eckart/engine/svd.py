@@ -168,7 +168,7 @@ def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bo
     opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     opened = fill_as_fitted(d, opened)
@@ -211,7 +211,9 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
         return plain
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+        raise InputError(
+            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+        )
     right = _on_device_of(d.right, scores)
     if whiten:
         right = right * astype(_on_device_of(whitening(d), scores), right.dtype)

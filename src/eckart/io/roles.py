@@ -80,7 +80,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a sign or a unit"}
     for label in labels:
         different = len(set(label.values))
-        found[label.name] = f"{kinds[label.kind]}: set aside as a label ({different:,} different)"
+        found[label.name] = f"{kinds[label.kind]}: used as a label ({different:,} different)"
     found |= parts.column_roles
     return {name: found[name] for name in parts.order or found if name in found}
 
@@ -140,21 +140,21 @@ def _label_notes(labels: list[Text]) -> list[str]:
     notes = []
     if amounts:
         notes.append(
-            f"Numbers with a sign or a unit set aside as text: {listed(amounts)}. Write them plainly to use them."
+            f"Numbers with a currency sign or a unit, used as labels: {listed(amounts)}. Write them plainly "
+            f"to use them."
         )
     if texts:
-        notes.append(f"Text set aside as labels, not part of the analysis: {listed(texts)}.")
+        notes.append(f"Text columns, used as labels and not analysed: {listed(texts)}.")
     if dates:
         notes.append(
-            f"Dates or times set aside as labels, not part of the analysis: {listed(dates)}. "
-            "Write them as numbers to use them."
+            f"Dates or times, used as labels and not analysed: {listed(dates)}. Write them as numbers to use them."
         )
     return notes
 
 
 def _id_notes(parts: Parts) -> list[str]:
     names = [quoted(parts.column_names[j]) for j in numbering_columns(parts.column_names, parts.matrix)]
-    doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
+    doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
     return [f"The column {name} {doubt}" for name in names]
 
 
@@ -223,5 +223,6 @@ def refuse_empty(rows: int, columns: int, name: str) -> None:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     if columns == 0:
         raise FileError(
-            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign, or take another."
+            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign, or use "
+            f"another file."
         )

@@ -361,7 +361,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _fit(self, X: Any) -> None:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel: it says nothing of the rows.")
+            raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
         wanted: Any = self.n_components
         count = int(wanted) if isinstance(wanted, Integral) else None

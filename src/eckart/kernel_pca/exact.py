@@ -86,7 +86,9 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     if solver == "direct":
         peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
-        tiles = "tiles kept in float32" if keep else "the kernel as given" if given else "tiles made at every read"
+        tiles = (
+            "tiles kept in float32" if keep else "the kernel as given" if given else "tiles recomputed at every pass"
+        )
         peak = (kept if keep else 0) + 8 * size * 600
         passes, why = _PASSES, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
     else:
@@ -98,8 +100,9 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         )
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
-            f"The work needs about {peak:,} bytes beside the data (solver {solver!r}), and {settings.memory:,} are "
-            "allowed. Allow more memory, ask for fewer components, or approximate with solver='cholesky'."
+            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), and "
+            f"{settings.memory:,} are "
+            "allowed. Allow more memory, request fewer components, or approximate with solver='cholesky'."
         )
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -116,7 +119,7 @@ def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
         # In float64 the mean of two entries loses nothing.
         return (dense, ()) if skew == 0.0 else (_symmetric_part(dense), ())
     sentence = (
-        f"The kernel given is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used."
+        f"The given kernel is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used."
     )
     return _symmetric_part(dense), (sentence,)
 
@@ -174,9 +177,9 @@ def _largest(diagonal: Array) -> float:
 
 def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
-        remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more reads, or raise tol."
+        remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more passes, or raise tol."
         warnings.warn(
-            f"The requested accuracy is not proved after {solution.steps} reads of the kernel. {remedy}",
+            f"The requested accuracy is not proved after {solution.steps} passes over the kernel. {remedy}",
             AccuracyWarning,
             stacklevel=5,
         )
@@ -194,7 +197,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
         )  # fmt: skip
         raise InputError(
             f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
-            "points have such a kernel. Choose another kernel or other parameters, or fewer components."
+            "set of points has such a kernel. Choose another kernel or other parameters, or fewer components."
         )
     values = np.where(values > settings.nothing * largest, values, 0.0)
     if settings.everything:

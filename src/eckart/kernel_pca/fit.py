@@ -152,7 +152,7 @@ def make_kernel(
     elif gamma in WIDTHS:
         gamma = median_gamma(rows, kernel, WIDTHS[gamma])
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
-        raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'local', 'median', or None.")
+        raise ParameterError(f"gamma={gamma!r} is not a width: give a non-negative number, 'local', 'median' or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
 
@@ -183,7 +183,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     opened = open_matrix(data, stream=False)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     if "dual" not in d.parts:
@@ -265,7 +265,9 @@ def reconstruct(
     d = decomposition
     scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+        raise InputError(
+            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+        )
     if d.parts["kernel"] == "linear" and "dual" not in d.parts:
         return linear_rows(d, scores)
     scores, d = scores_with_model(d, scores)
@@ -294,7 +296,7 @@ def kernel_of(d: Decomposition) -> Kernel:
 def expansion_of(d: Decomposition) -> Expansion:
     """The points with given scores as combinations of the support."""
     if d.parts["kernel"] == "precomputed":
-        raise InputError("A precomputed kernel says nothing of the rows behind it: there is no way back from scores.")
+        raise InputError("A precomputed kernel contains no rows, so there is no inverse.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
     known: dict[str, Any] = {name: d.parts.get(name) for name in wanted}
     return Expansion(kernel_of(d), **known)
@@ -337,8 +339,8 @@ def _warn_if_unconverged(d: Decomposition, settings: KernelSettings) -> None:
     if missing > settings.approximation_error:
         warnings.warn(
             f"{missing:.2%} of the trace of the kernel is missing from its approximation of rank "
-            f"{d.parts['dual'].shape[0]}, and {settings.approximation_error:.2%} was asked for. Allow a higher "
-            "max_rank or more memory; the certificate holds as it stands.",
+            f"{d.parts['dual'].shape[0]}, and {settings.approximation_error:.2%} was requested. Allow a higher "
+            "max_rank or more memory. The certificate remains valid.",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -346,7 +348,7 @@ def _warn_if_unconverged(d: Decomposition, settings: KernelSettings) -> None:
     if share > settings.significant:
         warnings.warn(
             f"The kernel is indefinite: its negative eigenvalues come to {share:.2%} of the positive ones, and no "
-            "points have such a kernel. The components found are those of the positive part.",
+            "set of points has such a kernel. The components found are those of the positive part.",
             DataWarning,
             stacklevel=4,
         )

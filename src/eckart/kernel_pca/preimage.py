@@ -175,6 +175,6 @@ def _refuse_other_kernels(expansion: Expansion, how: str) -> None:
     allowed = ("rbf", "poly", "sigmoid")
     if expansion.kernel.name not in allowed:
         raise ParameterError(
-            f"preimage={how!r} needs a kernel whose slope is known ({', '.join(allowed)}), and the kernel is "
-            f"{expansion.kernel.name!r}. Take preimage='ridge'."
+            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), and the kernel is "
+            f"{expansion.kernel.name!r}. Use preimage='ridge'."
         )

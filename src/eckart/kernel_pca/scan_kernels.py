@@ -143,7 +143,7 @@ class KernelScan:
             numbers = f"{trial.kept:>8.4f} {trial.trustworthiness:>16.4f} {trial.preimage_error:>15.4f}"
             lines.append(f"{trial.kernel:<10} {gamma:>10} {trial.failure or numbers}")
         lines.append(
-            f"{self.n_components} components, {self.rows} rows, a fifth of them left out; best {self.by} first."
+            f"{self.n_components} components, {self.rows} rows, a fifth of them held out; best {self.by} first."
         )
         return "\n".join(lines)
 
@@ -234,9 +234,7 @@ def _drawn(X: Any, most: int, random_state: Any) -> tuple[Any, Any]:
     _, rng = generator(random_state)
     order = rng.permutation(rows.shape[0])[:most]
     if len(order) < 10:
-        raise InputError(
-            f"{len(order)} rows are too few to leave some out and compare kernels; at least 10 are needed."
-        )
+        raise InputError(f"{len(order)} rows are too few to compare kernels on held-out rows; at least 10 are needed.")
     cut = max(2, len(order) // 5)
     return rows[np.sort(order[cut:])], rows[np.sort(order[:cut])]
 

@@ -47,8 +47,8 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     """The components of the kernel of all rows, approximated as far as was asked."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
-            "Rows that are read in blocks are compared by pivoted Cholesky: solver='cholesky' (or 'auto') and a kernel "
-            "that goes by a name. Allow more memory, so that the rows fit, for the others."
+            "Rows that are read in blocks need solver='cholesky' (or 'auto') and a kernel "
+            "with a name. For other solvers and kernels allow more memory, so that the rows fit."
         )
     run = _Run(opened, kernel, settings)
     pivots, last = run.approximation()

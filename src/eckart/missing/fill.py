@@ -368,7 +368,7 @@ def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
     raise InputError(
         f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
-        "Nothing can be said about them: leave them out."
+        "They cannot be imputed: leave them out."
     )
 
 

@@ -37,7 +37,7 @@ def _streams(estimator: Any) -> bool:
     penalties = estimator.alpha_W or (estimator.alpha_H != "same" and estimator.alpha_H)
     if loss not in (1, 2) or penalties or estimator.missing == "mask":
         raise AttributeError(
-            "partial_fit is for the losses 'frobenius' and 'kullback-leibler', without penalties and without missing "
+            "partial_fit supports the losses 'frobenius' and 'kullback-leibler', without penalties and without missing "
             "entries. Fit all rows at once instead."
         )
     return True
@@ -334,8 +334,8 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         if type(X).__module__.startswith("cupyx.") or (is_array(X) and not is_host(X)):
             raise InputError(
-                "partial_fit adds up its sums on the host, and these rows are on a GPU. Move them there first, X.cpu() "
-                "or cupy.asnumpy(X), or fit all rows at once where they are."
+                "partial_fit runs on the host, but these rows are on a GPU. Copy them first: X.cpu() "
+                "or cupy.asnumpy(X), or fit all rows at once on the GPU."
             )
         if not hasattr(self, "components_"):
             self.fit(X)

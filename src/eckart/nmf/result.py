@@ -119,7 +119,7 @@ def coordinates(data: Any, H: Array, options: dict[str, Any]) -> Array:
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
         raise InputError(
-            f"The data have {table.matrix.shape[1]} columns, and the parts were made of {columns}. "
+            f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
             "Give the same columns in the same order."
         )
     settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **options)
@@ -134,7 +134,9 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     """Rows from their coordinates: coordinates right^T."""
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} parts: expected (rows, {d.k}).")
+        raise InputError(
+            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+        )
     return scores @ _like(d.right, scores).T
 
 
@@ -246,7 +248,7 @@ def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     else:
         why = "Multiplicative updates, a tile at a time."
     if settings.solver != "auto":
-        why = "As asked for, without acceleration."
+        why = "The requested solver, without acceleration."
     itemsize = 4 if table.precision == "float32" else 8
     copy = 0 if table.dense or (settings.squares and not table.observed) else entries * (itemsize + 4)
     return Plan(

@@ -199,7 +199,7 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int) -> Certi
         return None
     captured = max(0.0, 1.0 - 2.0 * streamed.loss / norm)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} components"
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
@@ -215,7 +215,7 @@ def _refuse(settings: Settings) -> None:
     if settings.missing == "mask" or settings.beta not in (1.0, 2.0) or settings.solver != "auto":
         raise ParameterError(
             "Rows that are read in blocks are factorised with solver='auto', beta_loss='frobenius' or "
-            "'kullback-leibler' and missing='error'. Allow more memory, so that the table fits, for the others."
+            "'kullback-leibler' and missing='error'. For other settings allow more memory, so that the table fits."
         )
 
 
@@ -272,4 +272,4 @@ def _table(block: Any, name: str, start: int, stop: int) -> NonnegativeTable:
     try:
         return open_nonnegative(block.matrix, missing="error")
     except InputError as error:
-        raise type(error)(f"{name}, in rows {start:,} to {stop:,}, counted from {start:,}: {error}") from error
+        raise type(error)(f"{name}, in the block of rows {start + 1:,} to {stop:,}: {error}") from error

@@ -313,7 +313,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
                 raise ParameterError("n_components='mle' is only supported if n_samples >= n_features")
             if self.which == "smallest":
                 raise ParameterError(
-                    "n_components='mle' chooses among the largest axes; give a number for the smallest."
+                    "n_components='mle' needs the largest components. With which='smallest' give a number."
                 )
             return None, None
         if not isinstance(wanted, Integral):

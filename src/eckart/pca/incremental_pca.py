@@ -234,8 +234,8 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         check_is_fitted(other)
         if other.n_features_in_ != self.n_features_in_:
             raise InputError(
-                f"One has seen {self.n_features_in_} columns and the other {other.n_features_in_}: they are of "
-                "different tables and cannot be joined."
+                f"One estimator has {self.n_features_in_} columns and the other {other.n_features_in_}: they belong to "
+                "different tables and cannot be merged."
             )
         first, second = self._running, other._running
         refuse_other_device(place_of(first.prototype), place_of(second.prototype), "This IncrementalPCA")
@@ -315,11 +315,13 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
             return int(min(seen, columns))
         if wanted > columns:
             raise ParameterError(
-                f"n_components={wanted} invalid for n_features={columns}: there are no more axes than columns."
+                f"n_components={wanted} invalid for n_features={columns}: there are at most as many "
+                f"components as columns."
             )
         if wanted > seen:
             raise ParameterError(
-                f"n_components={wanted} must be less or equal to the number of samples seen, which is {seen:g} with "
+                f"n_components={wanted} must be less than or equal to the number of samples seen, which is "
+                f"{seen:g} with "
                 "this batch. Give a larger first batch."
             )
         return int(wanted)

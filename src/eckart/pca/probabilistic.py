@@ -131,13 +131,14 @@ def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
     least = min(float(xp.min(variances)), noise if d.k < d.columns else float("inf"))
     if floor == 0.0 and least == 0.0:
         raise InputError(
-            f"The model has directions without variance ({d.k} axes of {d.columns} columns), so its covariance has no "
+            f"The model has directions without variance ({d.k} components of {d.columns} columns), so its "
+            f"covariance has no "
             "inverse and its density is not defined. Give data that vary, and whose squares are in range."
         )
     if least < floor:
         warnings.warn(
-            f"The model has directions without variance ({d.k} axes of {d.columns} columns, noise {noise:.3g});"
-            " they are taken to vary as much as rounding. Choose fewer components than the rank.",
+            f"The model has directions without variance ({d.k} components of {d.columns} columns, noise {noise:.3g});"
+            " their variance is set to the rounding level. Choose fewer components than the rank.",
             DataWarning,
             stacklevel=3,
         )

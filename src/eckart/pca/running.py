@@ -94,7 +94,8 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
         angle=1.0,
         proved=False,
         rounding=c.rounding * d.norm**2 / scatter.total,
-        summary=f"{k} axes capture at least {low:.2%}; no {k} axes can capture more than {high:.2%}. {_note(scatter)}",
+        summary=f"{k} components explain at least {low:.2%}; no {k} components can explain more than "
+        f"{high:.2%}. {_note(scatter)}",
     )
     return replace(d, certificate=certificate)
 
@@ -151,7 +152,7 @@ def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
         tolerance=1e-9,
         proved=bool(error <= 1e-9 * float(squares[k - 1])),
         passes=1,
-        summary=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
+        summary=f"{k} components explain {low:.4%} of the total; no {k} components can explain more than {high:.4%}.",
     )
 
 
@@ -160,7 +161,7 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     held = scatter.gram if scatter.gram is not None else scatter.factor
     assert held is not None
     if scatter.gram is not None:
-        why = f"The {columns} x {columns} matrix of cross-products was added up batch by batch, exactly."
+        why = f"The {columns} x {columns} matrix of cross-products was accumulated batch by batch, exactly."
     elif scatter.exact:
         why = "Fewer rows than columns were seen, and all of them are kept."
     else:
@@ -175,5 +176,5 @@ def _note(scatter: Scatter) -> str:
     assert scatter.factor is not None
     return (
         f"Not exact: {scatter.mean.shape[0]:,} columns are too many to keep all cross-products of the batches, and "
-        f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was given up on the way; the bounds allow for it."
+        f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was discarded; the bounds include it."
     )

@@ -21,9 +21,9 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
-        return None, f"Can see at most {k - 1} components in a quarter of the table, and there may be more."
+        return None, f"Can detect at most {k - 1} components in a quarter of the table; there may be more."
     beyond = f", {errors[k + 1]:.4f} with {k + 1}" if k + 1 < len(errors) else ""
-    return k, f"Held-out quarters are foretold best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
+    return k, f"Held-out quarters are predicted best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
 
 
 def bicross_errors(table: Any, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:

@@ -63,36 +63,42 @@ RULES: dict[str, Rule] = {
     "variance": Rule(
         "Share of variance",
         by_variance,
-        "Nothing: it describes, and says nothing of noise.",
+        "Nothing: it describes the data and does not consider noise.",
         counts=False,
         spectrum=True,
     ),
-    "energy": Rule("Energy", by_energy, "Nothing: it describes.", counts=False, spectrum=True),
+    "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; a rule of some notes.", counts=False, spectrum=True
+        "Energy, not squared", by_linear_energy, "Nothing; a rule of some lecture notes.", counts=False, spectrum=True
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
     "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
-    "permutation": Rule("Parallel, permuted", by_permutation, "Independent noise, alike within a column.", data=True),
+    "permutation": Rule(
+        "Parallel, permuted", by_permutation, "Independent noise with equal variance within a column.", data=True
+    ),
     "sign_flip": Rule(
         "Parallel, sign flips", by_sign_flips, "Independent noise; its variance may differ by entry.", data=True
     ),
     "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
-    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
-    "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes.", spectrum=True),
-    "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes.", spectrum=True),
-    "gap": Rule("Gap", by_gap, "Noise of any smooth covariance; components that stand apart from it."),
+    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given standard deviation."),
+    "unknown_noise": Rule(
+        "Gavish-Donoho", by_unknown_noise, "White noise of equal variance; few components.", spectrum=True
+    ),
+    "screenot": Rule(
+        "ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few components.", spectrum=True
+    ),
+    "gap": Rule("Gap", by_gap, "Noise of any smooth covariance; components that are clearly larger."),
     "minka": Rule(
         "Minka",
         by_evidence,
         "Gaussian data, equal noise in all columns; rows >= columns.",
-        no_vote="No vote: it never says 0, and counts unequal noise as components.",
+        no_vote="No vote: it never returns 0, and it counts unequal noise as components.",
     ),
-    "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; foretells blocks.", data=True),
-    "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; foretells single cells.", data=True),
+    "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; predicts held-out blocks.", data=True),
+    "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; predicts held-out cells.", data=True),
     "stability": Rule(
         "Stability",
         by_stability,
@@ -204,7 +210,8 @@ def choose_rank(
     chosen = get_method(method)
     if chosen.rank == "decomposition":
         raise ParameterError(
-            f"The axes of {method!r} depend on its kernel or neighbours: decompose first, then give the decomposition."
+            f"The components of {method!r} depend on its kernel or neighbours: decompose first, then pass "
+            f"the decomposition."
         )
     if chosen.rank == "none":
         raise ParameterError(f"No rule applies to {method!r}: choose the number of components yourself.")
@@ -220,7 +227,7 @@ def choose_rank(
             opened, notes = with_matrix(opened, filled.table), filled.notes
         evidence = of_data(data, opened, options, center=method == "pca", scale=scale)
         if method == "cur":
-            notes = (*notes, "CUR of rank k is at best as good as the SVD of rank k, whose singular values are asked.")
+            notes = (*notes, "CUR of rank k is at best as good as the SVD of rank k, whose singular values are used.")
         return _answers(names, evidence, method, notes)
 
 
@@ -228,11 +235,11 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
     method = method_of(d)
     if method.rank == "parts" or (method.rank == "spectrum" and not method.orthogonal):
         raise ParameterError(
-            f"A decomposition by {d.method!r} has no axes beyond its k: give the data, with method={d.method!r}."
+            f"A decomposition by {d.method!r} has no components beyond its k: pass the data, with method={d.method!r}."
         )
     if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
-        note = "Rules on noise are left out: they know that of a table, not that of a kernel or of distances."
+        note = "Rules about noise are left out: they apply to tables, not to kernels or distances."
         return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
     return _answers(names, of_decomposition(d, options), d.method)
 
@@ -249,7 +256,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
             table = matrix if is_sparse(matrix) else to_numpy(matrix)
             k, reason = method.function("rank_rule")(table, options.most, options.seed)
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
-    note = "Parts of a factorisation are not nested, so of all rules only bi-cross-validation has a meaning for them."
+    note = "The components of a factorisation are not nested, so only bi-cross-validation applies."
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
@@ -295,7 +302,7 @@ def _verdict(name: str, e: Evidence) -> Verdict:
     if not float(e.ratios.sum()):
         k, reason = 0, "There is no variance."
     elif rule.data and e.opened is None:
-        k, reason = None, "Needs the data; a decomposition has no rows any more."
+        k, reason = None, "Needs the data; a decomposition does not contain the rows."
     elif rule.data and e.opened is not None and not e.opened.matrix.resident:
         k, reason = None, "Needs the table in memory, and this one is read in blocks."
     else:
@@ -328,7 +335,7 @@ def _options(
         if count is not None:
             check_count(name, count, None)
     if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
-        raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on.")
+        raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer.")
     return Options(
         check_fraction("explain", explain),
         noise,

@@ -66,7 +66,7 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
     for k, step in test.steps(test.together(), last):
         if not step.above:
             return k, (
-                f"Of what {k} component{'' if k == 1 else 's'} leave{'s' if k == 1 else ''}, the next explains "
+                f"After removing {k} component{'' if k == 1 else 's'}, the next explains "
                 f"{percent(step.ratio)}; in {e.options.level:.0%} of {what} it explains at most {percent(step.limit)}."
             )
     return None, f"All {last} components that can be tested are above those of {what}; there may be more."

@@ -168,12 +168,12 @@ class RankChoice:
         """Recommendation and the agreement of the rules in one or two sentences."""
         k, by = self._decision
         if k is None:
-            return "No rule could say how many components there are."
+            return "No rule could determine the number of components."
         said = [verdict for verdict in self._voters if verdict.k is not None]
         same = sum(verdict.k == k for verdict in said)
         others = sorted({verdict.k for verdict in said if verdict.k is not None and verdict.k != k})
         components = f"{k} component{'' if k == 1 else 's'}"
-        kind = "rules that tell signal from noise" if said[0].counts else "rules"
+        kind = "rules that separate signal from noise" if said[0].counts else "rules"
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
         agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
         if by in ANY_NOISE and self.correlated:

@@ -152,7 +152,9 @@ def correlation_circle(
     note = f"\n{len(tips) - len(shown):,} shorter arrows are not drawn" if len(shown) < len(tips) else ""
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
-    ax.set_title(f"Correlation circle: beyond the inner one over half of a column is shown{note}", fontsize=9)
+    ax.set_title(
+        f"Correlation circle; beyond the inner circle more than half of the variance is explained{note}", fontsize=9
+    )
     names = [column_labels(d)[j] for j in shown]
     colors = [BLUE] * len(names) + [VERMILLION] * len(other_names)
     every = np.vstack([tips[shown], other])
@@ -207,7 +209,7 @@ def contributions(
     """
     component = check_component(d, component)
     if of not in ("columns", "rows"):
-        raise ParameterError(f"of={of!r} is not known; contributions are of 'columns' or of 'rows'.")
+        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
     if of == "columns":
         check_linear(d)
     vectors = floats(d.right)[:, component] if of == "columns" else left_vectors(d, components=[component])[:, 0]
@@ -227,7 +229,7 @@ def contributions(
     title = f"{component_labels(d)[component]}: contributions of {of}"
     rest = f" ({len(parts) - len(order):,} smaller ones not shown)" if len(order) < len(parts) else ""
     ax.set_title(title + rest)
-    ax.set_xlabel(f"percent of the axis; dashed: even part {even:.3g}")
+    ax.set_xlabel(f"percent of the component; dashed: even contribution {even:.3g}")
     _sign_legend(ax)
     return ax
 
@@ -237,4 +239,6 @@ def _sign_legend(ax: Axes) -> None:
 
     signs = [Patch(facecolor=BLUE, label="positive"), Patch(facecolor=VERMILLION, hatch="///", edgecolor="white",
              label="negative")]  # fmt: skip
-    ax.legend(handles=signs, frameon=False, loc="lower right", title="side of the axis", fontsize=8, title_fontsize=8)
+    ax.legend(
+        handles=signs, frameon=False, loc="lower right", title="sign of the loading", fontsize=8, title_fontsize=8
+    )

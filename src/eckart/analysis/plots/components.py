@@ -13,7 +13,7 @@ from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, standardized
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
-from eckart.formatting import joined, shorten
+from eckart.formatting import counted, joined, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ]
     for target, count, place, drop in zip(targets, reached, indices, _drops(indices, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
-        axes = f"{count} ax{'is' if count == 1 else 'es'}" if count <= len(x) else "more"
+        axes = f"{count} component{'' if count == 1 else 's'}" if count <= len(x) else "more"
         words = f"{100 * target:g} %: {axes}"
         ax.annotate(
             words, place, (6, -6 - drop), textcoords="offset points", ha="left", va="top", fontsize=8, bbox=_PAPER
@@ -140,7 +140,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
         if count <= len(x):
             ax.plot(*place, marker="s", color=VERMILLION, markersize=6, linestyle="none")
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_name(d)} (%)")
+    ax.set(ylim=(0, 105), xlabel="number of components", ylabel=f"cumulative share of the {total_name(d)} (%)")
     ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
     ax.set_title("Cumulative share")
     return ax
@@ -200,7 +200,7 @@ def reconstruction(
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.plots.reconstruction(d).get_title()
-    'What the reconstruction loses'
+    'Reconstruction error'
     """
     if row is not None:
         return _one_row(d, ax, row, values, k)
@@ -211,19 +211,21 @@ def reconstruction(
         ax.fill_between(x, 100 * low, 100 * high, color=BLUE, alpha=0.25, linewidth=0, label="certified")
     ax.plot(x, 100 * error, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4, label="computed")
     ax.set_xticks(x if len(x) <= 13 else x[:: -(-len(x) // 10)])
-    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel="relative error of the reconstruction (%)")
-    ax.set_title("What the reconstruction loses")
+    ax.set(ylim=(0, 105), xlabel="number of components", ylabel="relative error of the reconstruction (%)")
+    ax.set_title("Reconstruction error")
     ax.legend(frameon=False)
     return ax
 
 
 def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, ks: Sequence[int] | None) -> Axes:
-    check_orthogonal(d, "Pictures of one row")
+    check_orthogonal(d, "Plots of one row")
     place = place_of(d, row)
     scores, right = row_scores(d, slice(place, place + 1))[0], floats(d.right)
     ks = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
     if not all(1 <= k <= d.k for k in ks):
-        raise ParameterError(f"k={list(ks)}: the decomposition has {d.k} axes; give numbers from 1 to {d.k}.")
+        raise ParameterError(
+            f"k={list(ks)}: the decomposition has {counted(d.k, 'component')}; give numbers from 1 to {d.k}."
+        )
     whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
     rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
     size = np.abs(rebuilt[ks[-1]] if whole is None else whole)
@@ -234,15 +236,15 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
         ax.bar(x, whole[shown], color="#c9c9c9", width=0.75, label="the row")
     looks: Any = zip(ks, ("v", "s", "o", "D", "P"), (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False)
     for k, shape, color in looks:
-        words = f"{k} ax{'is' if k == 1 else 'es'}"
+        words = f"{k} component{'' if k == 1 else 's'}"
         ax.plot(x, rebuilt[k][shown], marker=shape, color=color, linestyle="none", markersize=6, label=words)
     ax.axhline(0, color=GREY, linewidth=0.6)
     names = column_labels(d)
     turned = 90 if len(shown) > 8 else 0
     ax.set_xticks(x, [shorten(names[j], 20) for j in shown], rotation=turned, parse_math=False)
     ax.set_ylabel("deviation from the mean" if d.scale is None else "deviation (standard deviations)")
-    count = f"{joined([str(k) for k in ks])} ax{'is' if ks == [1] else 'es'}"
-    plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, rebuilt from {count}")])
+    count = f"{joined([str(k) for k in ks])} component{'' if ks == [1] else 's'}"
+    plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, reconstructed from {count}")])
     ax.legend(frameon=False)
     return ax
 

@@ -228,7 +228,7 @@ def _ellipse_words(around: Around | None, share: float) -> str:
     """The title of the scores, with what the ellipses are."""
     if around is None:
         return "Scores of the rows"
-    held = "hold {} of normal rows" if around == "rows" else "hold the mean with a confidence of {}"
+    held = "contain {} of normally distributed rows" if around == "rows" else "contain the mean with a confidence of {}"
     return f"Scores of the rows (ellipses {held.format(f'{100 * share:g} %')})"
 
 

@@ -83,7 +83,7 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
         share = (total - counts) / (counts * (total - 1))
         tests[:, alive] = (means - middle)[:, alive] / np.sqrt(spread[alive] * share[:, None])
     components = component_labels(d)
-    caption = "Means of the scores of each category's rows; v-tests beyond 2 in size are more than chance (at 5 %)."
+    caption = "Means of the scores of each category's rows; v-tests beyond 2 in absolute value are significant at 5 %."
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)
     numbers = np.column_stack([counts, means, tests, lengths])
     header = ("category", "rows", *components, *(f"v-test {component}" for component in components), "distance")
@@ -124,12 +124,14 @@ def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
     """
     check_orthogonal(d, "Squared cosines")
     if not complete(d):
-        message = f"The {d.k} axes do not hold all of the variance, so the whole distance of a category is not known. "
-        raise ParameterError(message + "Keep every axis.")
+        message = (
+            f"The {d.k} components do not explain all of the variance, so the distance of a category is not known. "
+        )
+        raise ParameterError(message + "Keep all components.")
     found = _grouped(d, labels)
     squares = found.means**2
     lines = named_lines(found.words, ratio(squares, squares.sum(axis=1, keepdims=True)))
-    caption = "Squared cosine between each category's middle and each axis."
+    caption = "Squared cosine between the mean of each category and each component."
     return Table("Squared cosines of categories", ("category", *component_labels(d)), lines, caption)
 
 
@@ -179,8 +181,8 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
     lines = named_lines(component_labels(d), np.column_stack([eta, f, p]))
     kinds = ("text", "number", "number", "chance")
-    caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees."
-    return Table("Axes and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
+    caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees of freedom."
+    return Table("Components and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:
-        raise InputError("Every category is missing: give a word for each row.")
+        raise InputError("Every category is missing: give a label for each row.")
     codes = {word: i for i, word in enumerate(words)}
     place = np.array([len(words) if word is None else codes[word] for word in given])
     scores, weights = row_scores(d), row_weights(d)

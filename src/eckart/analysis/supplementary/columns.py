@@ -61,10 +61,12 @@ def columns(d: Decomposition, data: Any) -> Table:
     check_rows(d, len(numbers))
     scores, weights, alive = row_scores(d), row_weights(d), living(d)
     found = np.array([_correlations(column, scores, weights, alive) for column in numbers.T])
-    caption = "Correlation of each column with the scores on each axis; 'shown' is the share of its variance that the "
-    caption += "axes foretell."
+    caption = (
+        "Correlation of each column with the scores of each component; 'shown' is the share of its variance that the "
+    )
+    caption += "components explain."
     gaps = int(np.isnan(numbers).sum())
-    caption += f" {gaps:,} missing numbers were left out." if gaps else ""
+    caption += f" {gaps:,} missing values were left out." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
     return Table("Supplementary columns", ("column", *component_labels(d), "shown"), lines, caption, kinds)
@@ -83,7 +85,7 @@ def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
         names = tuple(f"s{j + 1}" for j in range(array.shape[1]))
         parts = [_numbers(array[:, j], name) for j, name in enumerate(names)]
     if not parts or len({len(part) for part in parts}) != 1:
-        raise InputError("Supplementary columns must be one or more, all of the same length: one number for each row.")
+        raise InputError("Give at least one supplementary column, each with one number per row.")
     return names, np.column_stack(parts)
 
 
@@ -91,8 +93,8 @@ def _numbers(values: Any, name: str) -> Matrix:
     try:
         return np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
-        message = f"The supplementary column {name!r} holds something that is not a number: {error}. "
-        raise InputError(message + "Place words with eckart.supplementary.categories.") from error
+        message = f"The supplementary column {name!r} contains a value that is not a number: {error}. "
+        raise InputError(message + "For text use eckart.supplementary.categories.") from error
 
 
 def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArray[np.bool_]) -> Matrix:

@@ -67,7 +67,7 @@ def rows(d: Decomposition, data: Any) -> Table:
     >>> len(found.rows)
     10
     """
-    check_orthogonal(d, "Distances of other rows from the axes")
+    check_orthogonal(d, "Distances of new rows")
     scores, squares, given = measured(d, data)
     names = given or tuple(str(i + 1) for i in range(len(scores)))
     alive = living(d)
@@ -78,7 +78,7 @@ def rows(d: Decomposition, data: Any) -> Table:
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
     limits = new_limits(d)
-    caption = "Rows that took no part in the fit; quality is what the axes show of a row. "
+    caption = "Rows that were not fitted; quality is the share of a row that the components explain. "
     caption += f"Limits for new rows at 95 %: T2 {limits[0]:.4g}, Q {limits[1]:.4g}."
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
@@ -120,7 +120,9 @@ def row_cos2(d: Decomposition, data: Any) -> Table:
     scores, squares, given = measured(d, data)
     names = given or tuple(str(i + 1) for i in range(len(scores)))
     cosines = ratio(scores**2, np.maximum(squares, (scores**2).sum(axis=1))[:, None])
-    caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
+    caption = (
+        "Squared cosine between each row and each component; 1 means that the component represents the row completely."
+    )
     return Table(
         "Squared cosines of supplementary rows", ("row", *component_labels(d)), named_lines(names, cosines), caption
     )

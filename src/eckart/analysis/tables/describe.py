@@ -51,12 +51,12 @@ def describe(d: Decomposition, component: int) -> str:
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.describe(d, 1)
-    'PC2 carries 24.7 % of the variance. It is made by UrbanPop (+0.87). High on it are Hawaii, California and Rhode...'
+    'PC2 explains 24.7 % of the variance. It is dominated by UrbanPop (+0.87). High on it are Hawaii, ...'
     """
     component = check_component(d, component)
     share = percent(float(floats(d.explained_variance_ratio)[component]))
     sentences = [
-        f"{component_labels(d)[component]} carries {share} of the {total_name(d)}.",
+        f"{component_labels(d)[component]} explains {share} of the {total_name(d)}.",
         _columns_sentence(d, component),
     ]
     high, low = _ends(d, component)
@@ -100,10 +100,10 @@ def description(d: Decomposition) -> Table:
         high, low = _ends(d, component)
         words = (", ".join(side) for side in (with_, against, high, low))
         rows.append((name, float(floats(d.explained_variance_ratio)[component]), *words))
-    columns = ("component", "share", "columns with it", "columns against it", "rows high", "rows low")
-    caption = "Columns whose part of the axis is at least even, strongest first; the rows farthest out at each end."
+    columns = ("component", "share", "positive columns", "negative columns", "rows high", "rows low")
+    caption = "Columns with an above-average contribution, strongest first, and the most extreme rows at each end."
     kinds = ("text", "percent", "text", "text", "text", "text")
-    return Table("What the axes mean", columns, tuple(rows), caption, kinds)
+    return Table("Meaning of the components", columns, tuple(rows), caption, kinds)
 
 
 @takes_fitted
@@ -152,7 +152,9 @@ def component_columns(d: Decomposition, component: int = 0, *, threshold: float 
     names = column_labels(d)
     order = [j for j in np.argsort(-correlation, kind="stable").tolist() if abs(correlation[j]) >= threshold]
     rows = tuple((names[j], float(correlation[j]), float(correlation[j] ** 2)) for j in order)
-    caption = f"Columns whose correlation with the component is at least {threshold:g} in size, and its square."
+    caption = (
+        f"Columns whose correlation with the component is at least {threshold:g} in absolute value, and its square."
+    )
     return Table(
         f"Columns of {component_labels(d)[component]}",
         ("column", "correlation", "cos2"),
@@ -167,8 +169,8 @@ def _columns_sentence(d: Decomposition, component: int) -> str:
     if not with_ and not against:
         return ""
     if with_ and against:
-        return f"It sets {joined(with_)} against {joined(against)}."
-    return f"It is made by {joined(with_ or against)}."
+        return f"It contrasts {joined(with_)} with {joined(against)}."
+    return f"It is dominated by {joined(with_ or against)}."
 
 
 def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
 from eckart.analysis.measures import floats
 from eckart.fitted import takes_fitted
-from eckart.formatting import interval
+from eckart.formatting import counted, interval
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def eigenvalues(d: Decomposition) -> Table:
     lower, upper = certified_ratios(d) or (unknown, unknown)
     columns = ("component", "variance" if centred else "singular value", "share", "cumulative", "lower", "upper")
     rows = zip(component_labels(d), *(a.tolist() for a in (size, shares, shares.cumsum(), lower, upper)), strict=True)
-    together = f"The {d.k} axes together carry {interval(*explained(d))} of the {total_name(d)}"
-    sure = "certified" if d.certificate is not None else "no certificate was made"
+    together = f"Together, the {counted(d.k, 'component')} explain {interval(*explained(d))} of the {total_name(d)}"
+    sure = "certified" if d.certificate is not None else "no certificate"
     kinds = ("text", "number", "percent", "percent", "floor", "ceiling")
-    return Table("Axes", columns, tuple(rows), f"{together} ({sure}).", kinds)
+    return Table("Components", columns, tuple(rows), f"{together} ({sure}).", kinds)
 
 
 @takes_fitted
@@ -96,7 +96,7 @@ def thresholds(d: Decomposition) -> Table:
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
     rows = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
-    caption = f"Of {m} possible axes; Kaiser's rule is meant for columns of equal variance."
+    caption = f"Of {m} possible components; Kaiser's rule assumes columns of equal variance."
     return Table(
         "Thresholds", ("component", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
     )

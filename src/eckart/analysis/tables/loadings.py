@@ -52,7 +52,7 @@ def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
     """
     right = floats(d.right)
     unit = np.allclose((right**2).sum(axis=0), 1.0, atol=1e-3)
-    caption = f"Weights of the columns on each axis{'; the squares of an axis sum to 1' if unit else ''}."
+    caption = f"Loadings of the columns{'; the squares of each component sum to 1' if unit else ''}."
     return of_columns(d, "Loadings", right[:limit], caption)
 
 
@@ -90,7 +90,7 @@ def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
     >>> [round(float(r), 3) for r in ek.tables.correlations(d).rows[0][1:]]
     [0.844, -0.416]
     """
-    caption = "Correlation of each column with the scores on each axis."
+    caption = "Correlation of each column with the scores of each component."
     return of_columns(d, "Correlations", correlation_matrix(d)[:limit], caption)
 
 
@@ -131,7 +131,7 @@ def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     squares = correlation_matrix(d) ** 2
     table = of_columns(d, "Squared cosines of columns", squares[:limit], "")
     rows = tuple((*row, float(total)) for row, total in zip(table.rows, squares.sum(axis=1), strict=False))
-    caption = f"Squared correlation of each column with each axis; 'all' is what the {d.k} axes show of the column."
+    caption = "Squared correlation of each column with each component; 'all' is their sum."
     return Table(table.title, (*table.columns, "all"), rows, caption)
 
 

@@ -106,7 +106,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]
-    by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} pass each by chance."
+    by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} exceed each limit by chance."
     limits = f"T2 {found.inside_limit:.4g}, Q {_limit_word(found)}"
     caption = f"Limits for fitted rows at {100 * confidence:g} %: {limits}{by_chance}"
     columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
@@ -157,14 +157,14 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     if d.left is not None:
         found = distances(d, k, confidence)
         law = (
-            f"Beta, {alive} and {d.weight - 1 - alive:g} degrees"
+            f"Beta, {alive} and {d.weight - 1 - alive:g} degrees of freedom"
             if math.isfinite(found.inside_limit)
             else "too few rows"
         )
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
-    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", outside, "rows left out")]
+    lines += [("T2", "new", inside, "F, with rows held out"), ("Q", "new", outside, "rows held out")]
     kinds = ("text", "text", "number", "text")
-    caption = f"At {100 * confidence:g} %, for normal rows: those of the fit, and others."
+    caption = f"At {100 * confidence:g} %, for normally distributed rows: fitted rows and new rows."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
@@ -226,12 +226,16 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     names = column_labels(d)
     lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
     caption = (
-        "Each column's distance from its mean (in deviations where columns were scaled), and its parts of T2 and Q."
+        "Deviation of each column from its mean (in standard deviations if columns were scaled), and "
+        "its parts of T2 and Q."
     )
     if whole is None:
         caption += " Parts of Q need the row itself: give it as `values`."
     return Table(
-        f"What makes {row_labels(d)[place]} far out", ("column", "deviation", "T2 part", "Q part"), lines, caption
+        f"Columns that make {row_labels(d)[place]} an outlier",
+        ("column", "deviation", "T2 part", "Q part"),
+        lines,
+        caption,
     )
 
 
@@ -272,9 +276,9 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
 
 def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
-        return math.nan, "not known: the rows' lengths were not kept"
+        return math.nan, "not known: the lengths of the rows were not kept"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
-        return math.nan, "the axes leave nothing over"
+        return math.nan, "the components explain everything"
     known = _spectrum(d, k, outside)
     exact = complete(d) and d.which == "largest"
     return q_fitted(known, confidence), "all variances" if exact else "moments of Q"
@@ -305,7 +309,7 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
 def standardized(d: Decomposition, values: object) -> Matrix:
     x = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != (d.columns,):
-        raise ParameterError(f"The row has {x.size} values, and the decomposition was made of {d.columns} columns.")
+        raise ParameterError(f"The row has {x.size} values, but the decomposition has {d.columns} columns.")
     x = x if d.mean is None else x - floats(d.mean)
     return x if d.scale is None else x / floats(d.scale)
 
@@ -314,10 +318,10 @@ def place_of(d: Decomposition, row: int | str) -> int:
     names = row_labels(d)
     if isinstance(row, str):
         if row not in names:
-            raise ParameterError(f"There is no row {row!r}. Rows are called {names[0]!r} to {names[-1]!r}.")
+            raise ParameterError(f"There is no row {row!r}. Rows are named {names[0]!r} to {names[-1]!r}.")
         return names.index(row)
     if not -d.rows <= row < d.rows:
-        raise ParameterError(f"row={row!r} is not there: rows are counted from 0 to {d.rows - 1}.")
+        raise ParameterError(f"row={row!r} does not exist: give an index from 0 to {d.rows - 1}.")
     return int(row) % d.rows
 
 

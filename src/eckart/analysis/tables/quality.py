@@ -55,9 +55,11 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """
     cosines, exact = squared_cosines(d)
     if complete(d) or exact:
-        caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
+        caption = "Squared cosine between each row and each component; 1 means that the component "
+        "represents the row completely."
     else:
-        caption = f"Squared cosines within the {d.k} kept axes: upper bounds, as what lies outside them was not kept."
+        caption = f"Squared cosines within the {d.k} components kept: upper bounds, because the lengths of "
+        "the rows are not known."
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 
 
@@ -99,7 +101,7 @@ def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
     known = distances if distances is not None else np.full(d.rows, np.nan)
     shown = cosines.sum(axis=1) if exact else np.full(d.rows, np.nan)
     lines = zip(row_labels(d), known.tolist(), shown.tolist(), strict=True)
-    caption = f"What the {d.k} kept axes show of each row (the sum of its squared cosines)."
+    caption = f"Share of each row that the {d.k} components explain (the sum of its squared cosines)."
     if not exact:
         caption = "The lengths of the rows were not kept, so the quality is not known. Decompose again with left=True."
     rows = tuple(lines)[:limit]

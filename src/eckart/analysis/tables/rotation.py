@@ -167,7 +167,9 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
     found = varimax(d, k=k, normalize=normalize)
     shown = (found.loadings**2).sum(axis=1)
     lines = zip(column_labels(d), found.loadings.tolist(), shown.tolist(), strict=True)
-    caption = "For scaled columns the correlations with the turned axes; squares along a row sum to the communality."
+    caption = (
+        "For scaled columns, correlations with the rotated components; the squares of a row sum to its communality."
+    )
     names = _names(found.loadings.shape[1])
     return Table(
         "Rotated loadings",
@@ -215,9 +217,9 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     sizes = (varimax(d, k=k, normalize=normalize).loadings ** 2).sum(axis=0)
     shares = sizes / (d.total_variance or 1.0)
     rows = zip(_names(len(sizes)), sizes.tolist(), shares.tolist(), shares.cumsum().tolist(), strict=True)
-    caption = "Together they carry what the axes carried before they were turned."
+    caption = "Together they explain as much as before the rotation."
     kinds = ("text", "number", "percent", "percent")
-    return Table("Rotated axes", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
+    return Table("Rotated components", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 
 
 @takes_fitted
@@ -261,7 +263,7 @@ def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = 
         math.sqrt(max(d.weight - 1.0, 1.0)) * left_vectors(d)[:, :k] * living(d)[:k] / np.sqrt(row_weights(d))[:, None]
     )
     rows = tuple((name, *line) for name, line in zip(row_labels(d), (unit @ found.matrix).tolist(), strict=True))
-    return Table("Rotated scores", ("row", *_names(k)), rows, "Coordinates on the turned axes, of variance 1 each.")
+    return Table("Rotated scores", ("row", *_names(k)), rows, "Scores on the rotated components, with variance 1.")
 
 
 def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:

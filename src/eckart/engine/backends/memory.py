@@ -32,7 +32,7 @@ class Counter:
         if not self.frugal:
             return ()
         size = self.block_bytes / 2**20
-        return (f"The memory of the GPU ran out, and the work was done in smaller blocks, of {size:.3g} MiB.",)
+        return (f"The GPU ran out of memory, so smaller blocks were used: {size:.3g} MiB.",)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -55,8 +55,8 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
         if counter.block_bytes <= _LEAST_BLOCK_BYTES:
             size = counter.block_bytes / 2**20
             raise MemoryBudgetError(
-                f"The GPU has no room for the work even in blocks of {size:.3g} MiB ({said}). "
-                "Free memory there, ask for fewer components, or leave the data on the host and use device='cuda'."
+                f"The GPU has not enough memory even for blocks of {size:.3g} MiB ({said}). "
+                "Free GPU memory, request fewer components, or leave the data on the host and use device='cuda'."
             )
         counter.block_bytes //= 4
         counter.passes = passes

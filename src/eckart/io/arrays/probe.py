@@ -73,8 +73,8 @@ def check_metadata(path: str, key: str | None) -> None:
             return
         _close()
     raise FileError(
-        f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or does not end while it reads where the "
-        "data are. Copy it again, or write it again."
+        f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or hangs while it reads the "
+        "layout. Copy it again, or write it again."
     )
 
 

@@ -8,6 +8,7 @@
 #   make lint     linting, types, import contracts and docstrings
 #   make format   fix formatting and what ruff can fix automatically
 #   make docs     the documentation, in docs/_build/html
+#   make docs-check    open every page of it in Chromium, 1280 and 390 pixels wide
 #   make bench    the ratio map: whole calls against peers              (ARGS="--quick --only PCA")
 #   make clean    everything made above
 
@@ -22,7 +23,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest coverage fuzz lint format docs bench clean
+.PHONY: help demo test test-oldest coverage fuzz lint format docs docs-check bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -62,6 +63,9 @@ format: $(STAMPS)/test
 docs: $(STAMPS)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+docs-check: docs $(STAMPS)/test
+	$(BIN)/python -m tests.docs.site docs/_build/html
 
 bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -184,7 +184,7 @@ def test_all_columns_are_named_in_the_circle() -> None:
     assert labels_apart(ax) == 5
     assert ax.get_aspect() == 1
     assert "supplementary" in ax.get_title()
-    with pytest.raises(ParameterError, match="other axes"):
+    with pytest.raises(ParameterError, match="other components"):
         plots.correlation_circle(arrests(2), supplementary=ek.supplementary.columns(arrests(1), usarrests()[0]))
 
 
@@ -199,7 +199,7 @@ def test_supplementary_rows_are_crosses() -> None:
 
 def test_cumulative_says_how_many_axes() -> None:
     ax = plots.cumulative(arrests(), targets=(0.6, 0.9, 0.99))
-    assert [text.get_text() for text in ax.texts] == ["60 %: 1 axis", "90 %: 3 axes", "99 %: 4 axes"]
+    assert [text.get_text() for text in ax.texts] == ["60 %: 1 component", "90 %: 3 components", "99 %: 4 components"]
     assert [text.get_text() for text in plots.cumulative(arrests(2), targets=(0.95,)).texts] == ["95 %: more"]
 
 

@@ -68,11 +68,8 @@ class Plan:
     rows: int
     columns: int
     k: int | None
-    """Number of axes asked for; None when a share or an error decides."""
     passes: int
-    """Expected reads of the whole data (an upper estimate for iterative solvers)."""
     peak_bytes: int
-    """Working memory beside the data themselves."""
     why: str
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -146,7 +143,6 @@ class SolveInfo:
     seed: int | None = None
     threads: int = 1
     history: tuple[tuple[int, float, float], ...] = ()
-    """(reads, certified lower share, certified upper share) after each evaluation."""
 
 
 @dataclass(frozen=True)
@@ -201,21 +197,14 @@ class Certificate:
     lower: np.ndarray
     upper: np.ndarray
     residuals: np.ndarray
-    """||A^T A v - s^2 v|| / s_1^2 for each axis."""
     angle: float
-    """Bound on the sine of the largest angle between the computed and the true subspace; 1.0 when no bound is known."""
     undetermined: tuple[tuple[int, int], ...] = ()
-    """Groups (first, last) of axes, counted from 0, that the data determine only as a subspace."""
     failure_probability: float = 0.0
     rounding: float = 0.0
-    """Allowance for rounding that is already contained in the bounds, as a share of ||A||^2."""
     tolerance: float = 0.0
-    """The accuracy of the explained share that was asked for."""
     proved: bool = True
-    """Whether the asked accuracy was proved."""
     passes: int = 0
     summary: str = ""
-    """One sentence for people."""
 
     @property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
@@ -313,9 +302,7 @@ class Decomposition:
     rows: int
     columns: int
     norm: float
-    """Frobenius norm of the decomposed (centred, scaled, weighted) matrix."""
     weight: float
-    """Number of rows, or the sum of the row weights."""
     left: Array | None = None
     mean: Array | None = None
     scale: Array | None = None
@@ -323,14 +310,11 @@ class Decomposition:
     row_names: tuple[str, ...] | None = None
     column_names: tuple[str, ...] | None = None
     rank: int | None = None
-    """Numerical rank, where the whole spectrum was seen."""
     certificate: Certificate | None = None
     plan: Plan | None = None
     info: SolveInfo | None = None
     notes: tuple[str, ...] = ()
-    """What a reader must know: columns set aside, units that differ, components not determined."""
     parts: dict[str, Any] = field(default_factory=dict)
-    """What a method has beside these: arrays, numbers and words by name (CUR's columns and rows, NMF's losses, ...)."""
 
     @property
     def k(self) -> int:

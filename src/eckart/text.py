@@ -67,10 +67,6 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     kinds: tuple[str, ...] = ()
-    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds.
-
-    'chance' columns hold p-values.
-    """
 
     def to_pandas(self) -> pd.DataFrame:
         """Convert to a data frame.

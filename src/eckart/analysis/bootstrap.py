@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _APART = 3.0
-"""Standard errors between the variances of components that can be told from each other."""
+"""Standard errors between the variances of components that can be separated."""
 _SURE = 0.99
 
 
@@ -85,16 +85,11 @@ class Bootstrap:
 
     decomposition: Decomposition
     right: Matrix
-    """Repetitions x columns x k."""
     explained_variance_ratio: Matrix
-    """Repetitions x k, in order of size, not paired: the share of the first axis, of the second, ..."""
     cosines: Matrix
-    """Repetitions x k: cosine between an axis and its partner, without its sign."""
     indices: NDArray[np.intp]
-    """Repetitions x k: which place the partner of an axis had."""
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
-    """Components that cannot be told from each other, counted from 0; each group was rotated as a whole."""
 
     def loadings(self) -> Table:
         """Tabulate the percentile intervals of the loadings.
@@ -311,7 +306,7 @@ def _draw(
         warnings.simplefilter("ignore", EckartWarning)
         d = decompose(matrix, method, k=k, sample_weight=times, **options)
     right, shares = floats(d.right), floats(d.explained_variance_ratio)
-    if k < first.k:  # few different rows were drawn: the other axes carry nothing
+    if k < first.k:  # few distinct rows were drawn: the other components explain nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])
         shares = np.append(shares, np.zeros(first.k - k))
     indices, signs, cosines = pair(floats(first.right), right)

@@ -165,7 +165,7 @@ def complete(d: Decomposition) -> bool:
 
 
 def living(d: Decomposition) -> NDArray[np.bool_]:
-    """Which axes carry more than rounding."""
+    """Which components explain more than rounding."""
     return np.asarray(floats(d.values) > _NOTHING * d.norm)
 
 
@@ -198,7 +198,7 @@ def check_component(d: Decomposition, component: int) -> int:
 
 
 def check_k(d: Decomposition, k: int | None) -> int:
-    """How many of the kept axes make the model: all unless told."""
+    """Number of leading components in the model; all by default."""
     if k is None:
         return d.k
     if not 1 <= k <= d.k:

@@ -59,7 +59,7 @@ def sure(d: Decomposition) -> list[str]:
     if c is None:
         return ["This result has no certificate: its numbers are as computed."]
     lower, upper = explained(d)
-    components = "this axis carries" if d.k == 1 else f"these {d.k} components explain"
+    components = "this component explains" if d.k == 1 else f"these {d.k} components explain"
     best = f"no {d.k} axes" if d.k > 1 else "no axis"
     lines = [clean(c.summary)] if c.summary else []
     if d.which == "largest" and method_of(d).certifies_explained_variance:
@@ -87,8 +87,8 @@ def _chance(c: Certificate) -> list[str]:
 
 
 def carried(d: Decomposition) -> str:
-    """How much the axes carry, and whether that is proved."""
-    components = "The axis carries" if d.k == 1 else f"Together, the {d.k} components explain"
+    """How much the components explain, and whether that is proved."""
+    components = "The component explains" if d.k == 1 else f"Together, the {d.k} components explain"
     lower, upper = explained(d)
     if shares_of := method_of(d).section.shares_of:
         return f"{components} {total_ratio(d)} of the {total_name(d)} of the {shares_of}."

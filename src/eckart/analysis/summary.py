@@ -1,4 +1,6 @@
-"""The summary for a terminal: what was decomposed, what the axes carry and what makes them, how many, how sure."""
+"""The summary for a terminal: what was decomposed, the components with their dominant columns, their number, and the
+certificate.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def renderable(
 ) -> Group:
     """The summary for a rich console of at least that width. Names are literal: markup in them has no effect.
 
-    `context` is what the caller knows beside the decomposition, `steps` are commands that may come next.
+    `context` is what the caller knows in addition to the decomposition, `steps` are commands that may come next.
     """
     from rich.console import Group
     from rich.text import Text

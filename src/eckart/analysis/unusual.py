@@ -48,7 +48,7 @@ def measured(d: Decomposition) -> Distances | None:
 
 
 def unusual(d: Decomposition, data: Any) -> Unusual:
-    """What is said of unusual rows, and a table of the farthest of them."""
+    """Sentences about unusual rows, and a table of the farthest of them."""
     found = measured(d)
     if found is None:
         return (), {}

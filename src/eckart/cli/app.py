@@ -1,4 +1,4 @@
-"""The frame around every command: errors become one line and an exit code, a closed pipe is no error."""
+"""The frame around every command: errors become one line and an exit code, a closed pipe is not an error."""
 
 from __future__ import annotations
 

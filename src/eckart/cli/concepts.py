@@ -205,7 +205,7 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
         except ValueError:
             sign = ""
         if not sign:
-            raise click.UsageError(f'{text!r} is no entry: write column=value, such as "Star Harbour=4".')
+            raise click.UsageError(f'{text!r} is not an entry: write column=value, such as "Star Harbour=4".')
     return found
 
 

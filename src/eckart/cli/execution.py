@@ -22,7 +22,7 @@ _WRITTEN = (".npy", ".parquet", ".zarr")
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """What long work may be told."""
+    """Options of long computations."""
 
     checkpoint: str | None = None
     scheduler: str | None = None
@@ -74,7 +74,7 @@ def _limit(memory: int | None) -> int:
 def working(
     console: Console, source: Any, method: str, execution: ExecutionOptions, what: str
 ) -> Iterator[dict[str, Any]]:
-    """The arguments that long work has beside the others; none where the table is in memory."""
+    """Additional arguments of computations in blocks; none if the table is in memory."""
     from eckart.cli.app import Refused
     from eckart.cli.progress import reporting_progress
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition, Plan
 
 _ALL, _FEW = 20, 5
-"""Without a word on the number of axes: all of them on tables with a side of at most 20, else five."""
+"""If the number of components is not given: all of them for tables with a side of at most 20, else five."""
 _MOST_SCORES = 20_000_000
 """Scores are kept for the picture of the rows up to this many numbers."""
 
@@ -80,7 +80,8 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """What 'report' and 'fit' would do with DATA: solver, reads of the data, memory, and why. Computes nothing.
+    """What 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason. Computes
+    nothing.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Results as files: whole or not at all, never over another file unless told so; '-' is standard output."""
+"""Results as files: whole or not at all, never over another file without --force; '-' is standard output."""
 
 from __future__ import annotations
 

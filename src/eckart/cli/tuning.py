@@ -39,7 +39,7 @@ _LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
 
 @dataclass(frozen=True)
 class Tuning:
-    """What only some methods can be told; None where nothing was said."""
+    """Options of some methods only; None if not given."""
 
     weights: str | None = None
     solver: str | None = None

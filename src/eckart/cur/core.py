@@ -144,7 +144,7 @@ class RowSpace:
     """R^T = basis diag(values) right^T, columns x r: an orthonormal basis of the chosen rows."""
 
     basis: Array
-    """Beside the data; the rest is small, on the host."""
+    """On the device of the data; the rest is small, on the host."""
     values: np.ndarray
     right: np.ndarray
     independent: np.ndarray
@@ -168,7 +168,7 @@ class Looked(Protocol):
 
 @dataclass(frozen=True)
 class SliceSums:
-    """What a read of A has shown: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
+    """Results of one pass over A: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
 
     count: int
     """Columns of C."""

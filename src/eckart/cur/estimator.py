@@ -1,4 +1,6 @@
-"""CUR: X ~ C_ core_ R_ with real columns and real rows of X, and the exact error beside the best possible one."""
+"""CUR: X ~ C_ core_ R_ with real columns and real rows of X, and the exact error compared with the best possible
+one.
+"""
 
 from __future__ import annotations
 

@@ -141,7 +141,9 @@ def certified_components(
 
 
 def _long_vectors(opened: Opened, found: Decomposition) -> Array:
-    """A v / ||A v||; where values are small beside the first, QR takes out what rounding left along the first ones."""
+    """A v / ||A v||; where values are small relative to the first, QR takes out what rounding left along the first
+    ones.
+    """
     image = opened.matrix.matmat(found.right)
     xp = namespace(image)
     image = astype(image, xp.float64)

@@ -99,7 +99,7 @@ def _columns(opened: Opened, found: Found) -> Any:
     """C, sparse where the data are, in their units and dtype."""
     matrix, pieces = opened.matrix, found.seen.stored
     if pieces[0] is None:
-        # Arrays on a device are at hand as they were given.
+        # Arrays on a device are available as they were given.
         whole = matrix.backend.take_columns(matrix.matrix, found.columns.indices)
         whole = unscaled(opened, whole) if matrix.sparse else whole
     elif is_sparse(pieces[0]):

@@ -209,7 +209,7 @@ def angle_bound(
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
-    """Groups of axes that are determined only together, because their values cannot be told apart."""
+    """Groups of axes that are determined only together, because their values cannot be separated."""
     k = len(solution.values)
     largest = float(solution.values.max(initial=0.0))
     if largest == 0.0:

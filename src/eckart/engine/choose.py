@@ -17,7 +17,7 @@ from eckart.errors import MemoryBudgetError, ParameterError
 _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
 _REFINE = 6.0e-10
-"""The same for mending small singular values, where all are wanted."""
+"""The same for refining small singular values, if all are requested."""
 _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
 """Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
@@ -139,7 +139,9 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory beside the work."""
+    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory in addition to
+    the working arrays.
+    """
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))
     wide = shape.columns > shape.rows
     costs: dict[str, float] = {}

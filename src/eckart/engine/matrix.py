@@ -30,7 +30,7 @@ from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 @dataclass(frozen=True)
 class Opened:
-    """A matrix ready for products, what is known beside its numbers, and the power of two that it was scaled by."""
+    """A matrix ready for products, its metadata, and the power of two that it was scaled by."""
 
     matrix: Any
     """RowBlocks or StackedBlocks."""

@@ -157,7 +157,7 @@ def plan_components(data: Any, method: Method = "pca", **options: Any) -> Plan:
 
 
 def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
-    """Scores of rows on the axes: (A - mean) / scale right, in one read.
+    """Scores of rows on the axes: (A - mean) / scale right, in one pass.
 
     Gaps are filled the way they were when the axes were found, and refused where there was none.
     """
@@ -313,9 +313,9 @@ def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> 
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
-    """A row close to the column means, from a sample, where the means are large beside the spread; else None.
+    """A row close to the column means, from a sample, if the means are large relative to the spread; otherwise None.
 
-    Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
+    Subtracting it block by block adds a little to every pass. Without it, a column whose mean is r times its spread
     loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
     """
     sample = opened.matrix.sample(min(64, max(8, 400_000 // opened.matrix.shape[1])))

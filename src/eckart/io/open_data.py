@@ -220,7 +220,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
 
 
 def _array_like(data: Any) -> Any:
-    """Lists, buffers and objects that turn into NumPy arrays by themselves; everything else is refused."""
+    """Lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
     if isinstance(data, str | bytes) or data is None:
         _refuse(data)
     known = any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__"))

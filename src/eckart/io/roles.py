@@ -32,7 +32,7 @@ class Text:
 
 @dataclass
 class Parts:
-    """What a reader found: a matrix with column names, texts beside it, and notes."""
+    """What a reader found: a matrix with column names, text columns, and notes."""
 
     matrix: NDArray[Any]
     column_names: list[str]
@@ -105,7 +105,7 @@ def check_row_names(asked: str | None, available: Sequence[str], name: str) -> N
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Every column gets a name of its own; what was changed is said."""
+    """Every column gets a name of its own; changes are reported."""
     plain = [name.strip() or f"column {position}" for position, name in enumerate(names, 1)]
     used, taken, counts = set(plain), set[str](), dict[str, int]()
     out, changed = [], []

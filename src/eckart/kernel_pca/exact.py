@@ -35,7 +35,7 @@ from eckart.result import Decomposition, Plan
 _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""
 _WORK = 5e11
-"""Operations beyond which tiles are not made again at every read."""
+"""Operations beyond which tiles are not made again at every pass."""
 _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
@@ -44,7 +44,7 @@ _DOUBLE = 4000
 
 
 def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
-    """The components of a kernel that is no plain product of rows."""
+    """The components of a kernel that is not a plain product of rows."""
     rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
     plan = choose(rows.shape, kernel, settings)

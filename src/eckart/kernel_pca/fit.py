@@ -80,7 +80,7 @@ def decompose(
     most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
     what can be kept or made again.
     Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
-    kernel that is a Python function, are worked on by the host, and a note says so.
+    kernel that is a Python function, are worked on by the host, and a note reports it.
     stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
     with nothing but the rows taken in memory; `stream` decides it, `callback` is called after every block.
     """
@@ -126,7 +126,9 @@ class _Columns:
 
 
 def _opened(data: Any, memory: str | int | None, stream: bool | None) -> Opened:
-    """Only what is on disk may be read in blocks by itself; what is in memory stays there unless `stream` is True."""
+    """Only what is on disk may be read in blocks automatically; what is in memory stays there unless `stream` is
+    True.
+    """
     if stream is None and not isinstance(data, str | os.PathLike | RowSource) and not is_dask(data):
         stream = False
     return open_matrix(data, memory=memory_bytes(memory), stream=stream)
@@ -224,7 +226,7 @@ def _kernel_scores(d: Decomposition, rows: Any) -> Array:
             doubles(rows) @ parts["dual"] - parts["offset"]
         )  # fmt: skip
     kernel = replace(kernel, lowered=bool(parts.get("lowered")))
-    # Exponentials have no offset that rounding could be large beside: float32 rows need no more than float32.
+    # Exponentials have no offset that rounding could be large relative to: float32 rows need no more than float32.
     single = kernel.name == "rbf" and dtype_name(rows) == dtype_name(d.values) == "float32"
     precision = "float32" if single else "float64"
     support = kernel.points(parts["support"], parts["shift"], precision)

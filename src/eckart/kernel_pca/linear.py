@@ -21,7 +21,7 @@ from eckart.result import Certificate, Decomposition
 
 
 def linear_components(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
-    """PCA of the rows (of their directions, for the cosine), told as kernel PCA."""
+    """PCA of the rows (of their directions, for the cosine), presented as kernel PCA."""
     given = rows
     if kernel.name == "cosine":
         rows = _directions(rows)

@@ -19,7 +19,7 @@ from eckart.options import check_choice, check_count, check_fraction, is_number,
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000
-"""Bytes that tiles may take on the host where nothing is said."""
+"""Bytes that tiles may take on the host by default."""
 
 
 @dataclass(frozen=True)

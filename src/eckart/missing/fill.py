@@ -87,13 +87,10 @@ class Filled:
     errors: np.ndarray
     model: GapModel
     k: int = 0
-    """Number of components that filled the gaps; 0 for column means."""
     shrink: float = 0.0
-    """Share of noise, where all components were used."""
     steps: int = 0
     converged: bool = True
     error: float | None = None
-    """Error of values that were hidden and filled (root mean square), in standard deviations of their columns."""
     error_of_means: float | None = None
     notes: tuple[str, ...] = ()
 

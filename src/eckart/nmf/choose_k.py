@@ -1,7 +1,7 @@
 """How many parts of a non-negative factorisation: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
 
 A = [[A11, A12], [A21, A22]]: with A22 ~ W H of k parts, A12 ~ W' H and A21 ~ W H' by non-negative least squares, and
-A11 is foretold by W' H'. Factorisations of different k have nothing in common, so each k is fitted by itself.
+A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted independently.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
-    """The number of parts that foretells held-out quarters best."""
+    """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
         return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."

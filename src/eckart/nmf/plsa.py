@@ -42,11 +42,8 @@ class Plsa:
     """
 
     topics: np.ndarray
-    """P(t), shape (k,): adds up to 1."""
     terms: np.ndarray
-    """P(m | t), shape (k, columns): each row adds up to 1, or is zero for a topic without any weight."""
     total: float
-    """Sum of all entries of W H."""
 
     def documents(self, W: np.ndarray) -> np.ndarray:
         """Compute P(d | t) from the coordinates W.

@@ -107,7 +107,7 @@ def factorise(
 
 
 def project(d: Decomposition, data: Any) -> Array:
-    """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row by itself."""
+    """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row independently."""
     lengths = from_numpy(to_numpy(d.parts["lengths"]), d.right)
     found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, d.parts["options"])
     return found * _like(lengths, found)
@@ -146,12 +146,14 @@ def _there(table: NonnegativeTable) -> AbstractContextManager[None]:
 
 
 def _given_back(factor: Array, table: NonnegativeTable) -> Array:
-    """A factor in the precision of the data, beside them even if it was found by NumPy."""
+    """A factor in the precision of the data, on their device even if it was computed by NumPy."""
     return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.dtype)
 
 
 def _like(array: Array, prototype: Array, dtype: Any = None) -> Array:
-    """An array of the host beside `prototype`, in its dtype; those that are beside it stay what they are."""
+    """An array of the host on the device of `prototype`, in its dtype; those that are already there stay what they
+    are.
+    """
     array = array if type(array) is type(prototype) else from_numpy(to_numpy(array), prototype)
     return astype(array, prototype.dtype if dtype is None else dtype)
 

@@ -1,7 +1,8 @@
 """NMF of rows that are read in blocks: one read per iteration, W found block by block and not kept.
 
-With H given, the best W is a convex problem for each row by itself, so a block gives its part of the sums that the step
-of H needs (W^T W and W^T A, or their like for Kullback-Leibler) and is forgotten. Only H and these sums are kept.
+With H given, the best W is a convex problem for each row independently, so a block gives its part of the sums that
+the step of H needs (W^T W and W^T A, or their like for Kullback-Leibler) and is forgotten. Only H and these sums are
+kept.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class TotalsTask:
 
 
 class StreamedParts:
-    """A loss whose W is found anew in every read: what stands for it is an empty array, whose sums are known."""
+    """A loss whose W is found anew in every pass: what stands for it is an empty array, whose sums are known."""
 
     def __init__(self, matrix: Any, settings: Settings, squared_norm: float) -> None:
         self.matrix, self.settings = matrix, settings
@@ -105,7 +106,7 @@ class StreamedParts:
     def rows(
         self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        """One read: W for the parts `other`, to the end, and the sums over it."""
+        """One pass: W for the parts `other`, to the end, and the sums over it."""
         parts = np.ascontiguousarray(other.T)
         found = self.matrix.total(PartsTask(parts, self.settings, self.matrix.source.metadata.name))
         arrays = dict(zip((*_NAMES, "hessian"), found, strict=False))
@@ -186,7 +187,7 @@ def fit_blocks(
 
 
 def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
-    """W, rows x k, in one more read."""
+    """W, rows x k, in one more pass."""
     task = PartsTask(np.ascontiguousarray(right.T), settings, matrix.source.metadata.name, "rows")
     found: np.ndarray = matrix.rows_of(task, right.shape[1])
     return found

@@ -25,7 +25,7 @@ _PIECE = 2**25
 
 @dataclass(frozen=True)
 class NonnegativeTable:
-    """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and what is known beside its numbers."""
+    """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and its metadata."""
 
     matrix: Any
     metadata: Metadata

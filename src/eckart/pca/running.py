@@ -1,4 +1,4 @@
-"""The axes of a scatter matrix: S = V diag(values^2) V^T, solved when they are first asked for."""
+"""The components of a scatter matrix: S = V diag(values^2) V^T, computed on first access."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 @dataclass(frozen=True)
 class Running:
-    """All that was seen so far, and the k axes wanted of it."""
+    """Statistics of the rows seen so far, and the number of components."""
 
     scatter: Scatter
     k: int
@@ -28,7 +28,7 @@ class Running:
     """An empty array that shows library and device."""
     precision: str
     given: Decomposition | None = None
-    """The answer, where the whole data were at hand to compute it from."""
+    """The answer, if it was computed from the whole data."""
 
     @cached_property
     def decomposition(self) -> Decomposition:
@@ -124,7 +124,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
 
 
 def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
-    """Leading eigenvalues, falling, on the host, and their vectors beside S; on a GPU by its own library."""
+    """Leading eigenvalues, falling, on the host, and their vectors on the device of S; on a GPU by its own library."""
     if is_host(gram):
         values, vectors = leading_pairs(to_numpy(gram), count)
         return values, from_numpy(np.ascontiguousarray(vectors), gram)

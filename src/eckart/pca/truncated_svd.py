@@ -21,7 +21,7 @@ from eckart.pca.spread import spread
 from eckart.result import Certificate, Plan
 
 _ENGINE: dict[str, allowed.EngineSolver] = {"randomized": "auto", "arpack": "lanczos"}
-"""The default algorithm is no wish, so the cheapest way is taken."""
+"""The default algorithm is not an explicit choice, so the cheapest solver is used."""
 
 
 class TruncatedSVD(OnDevices, Projection):

@@ -1,6 +1,6 @@
-"""Bi-cross-validation (Owen and Perry, 2009): hold out some rows of some columns, and foretell them from the rest.
+"""Bi-cross-validation (Owen and Perry, 2009): hold out some rows of some columns, and predict them from the rest.
 
-A = [[A11, A12], [A21, A22]]: A11 is foretold by A12 (A22)_k^+ A21 = (A12 V) S^-1 (U^T A21), where A22 ~ U S V^T. One
+A = [[A11, A12], [A21, A22]]: A11 is predicted by A12 (A22)_k^+ A21 = (A12 V) S^-1 (U^T A21), where A22 ~ U S V^T. One
 decomposition of A22 gives the errors for all k. Means are those of the rows that are not held out.
 """
 

@@ -272,7 +272,7 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
-    """Whether the rows are alike in variance, which `permutation` assumes; asked only where the tests differ."""
+    """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ."""
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False

@@ -32,7 +32,7 @@ _STEEP = 3.0
 
 @dataclass(frozen=True)
 class Options:
-    """What rules may be told."""
+    """Options of the rules."""
 
     explain: float = 0.9
     noise: float | None = None
@@ -177,7 +177,7 @@ def of_kernel(d: Decomposition, options: Options) -> Evidence:
 
 
 def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
-    """The moments in one read, the leading axes, and all singular values where there are few enough of them."""
+    """The moments in one pass, the leading axes, and all singular values where there are few enough of them."""
     rows, columns = opened.matrix.shape
     short = max(min(rows - 1 if center else rows, columns), 1)
     if not opened.matrix.resident and columns <= min(rows, WHOLE):
@@ -201,7 +201,7 @@ def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale:
 
 
 def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
-    """Rows that are read in blocks: the moments, all singular values and the axes from one read."""
+    """Rows that are read in blocks: the moments, all singular values and the axes from one pass."""
     rows, columns = opened.matrix.shape
     shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
     problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)

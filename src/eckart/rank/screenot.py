@@ -1,6 +1,6 @@
 """ScreeNOT (Donoho, Gavish and Romanov, 2023): the best hard threshold in noise of unknown covariance.
 
-The values z of the noise are those observed, with the first k0 replaced by what the next ones foretell of an edge. With
+The values z of the noise are those observed, with the first k0 replaced by what the next ones predict for an edge. With
 phi(y) = mean y / (y^2 - z^2), D = phi (g phi + (1 - g) / y), g = short / long, the threshold solves y D'(y) = -4 D(y).
 """
 

@@ -56,9 +56,7 @@ class Verdict:
     reason: str
     assumes: str
     counts: bool = True
-    """Whether it asks how many components are more than noise; the others ask how many describe enough."""
     votes: bool = True
-    """Whether it has a say in `RankChoice.k` where the sequential tests abstain; Minka and stability have none."""
 
 
 TESTS = ("sign_flip", "permutation")
@@ -121,12 +119,9 @@ class RankChoice:
     method: str
     scaled: bool
     explained_variance_ratio: tuple[float, ...] = ()
-    """Shares of the leading axes."""
     notes: tuple[str, ...] = ()
     correlated: bool = False
-    """Whether what the sequential tests leave is correlated noise rather than independent noise."""
     alike: bool = False
-    """Whether the rows of what they leave are alike in variance, as far as one can see."""
 
     @property
     def k(self) -> int | None:

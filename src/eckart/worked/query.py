@@ -1,4 +1,4 @@
-"""Queries in concept space: q -> q V -> q V V^T, and who is alike by the cosine there."""
+"""Queries in concept space: q -> q V -> q V V^T, and similar rows by the cosine there."""
 
 from __future__ import annotations
 

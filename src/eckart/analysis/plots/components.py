@@ -1,4 +1,4 @@
-"""Pictures of what the axes carry: scree, cumulative share, what is lost on the way back."""
+"""Plots of explained shares: scree, cumulative share, reconstruction error."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-# Okabe and Ito's colours: told apart by everybody. The yellow one is too light on white paper and left out.
+# Okabe and Ito's colours: distinguishable with colour blindness. The yellow one is too light on white paper and left
+# out.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILLION, BLACK, GREY = "#56B4E9", "#D55E00", "#1a1a1a", "#767676"
 GROUP_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY)
@@ -152,7 +153,7 @@ def plain(texts: Sequence[Any]) -> None:
 
 
 def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, avoid: Matrix, must: int = 0) -> None:
-    """Names beside points, first come first served: each takes the first of eight places that is free, or none.
+    """Names next to points, first come first served: each takes the first of eight places that is free, or none.
 
     Points in `avoid` are not covered, except by the first `must` names where there is no other way. Everything else
     must be drawn, and the limits set, before.

@@ -197,7 +197,7 @@ class _Categories:
 
 
 def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
-    """Rows by their words; rows without a word are in none."""
+    """Rows by category; rows without a category are in none."""
     given = [None if word is None or word != word else str(word) for word in labels]
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))

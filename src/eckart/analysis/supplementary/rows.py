@@ -129,7 +129,7 @@ def row_cos2(d: Decomposition, data: Any) -> Table:
 
 
 def measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
-    """Scores and whole squared lengths of rows in one read, and their names where they have some."""
+    """Scores and whole squared lengths of rows in one pass, and their names where they have some."""
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
         project(d, data)  # refuses them in its own words

@@ -1,4 +1,4 @@
-"""What each axis carries: variance s^2 / (w - 1), share s^2 / ||A||^2, and what is certified of it."""
+"""Explained variance of each component: variance s^2 / (w - 1), share s^2 / ||A||^2, and what is certified of it."""
 
 from __future__ import annotations
 

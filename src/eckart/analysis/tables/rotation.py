@@ -1,7 +1,7 @@
 """Varimax: L R with R orthogonal and the squares of each column of L R as unequal as they can be.
 
-L = V diag(sqrt(lambda)) are the loadings of k axes (for scaled columns: correlations). Turned axes carry together what
-the axes carried, but none of them is the best one any more.
+L = V diag(sqrt(lambda)) are the loadings of k axes (for scaled columns: correlations). Rotated components explain
+together what the components explained, but none of them is optimal any more.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class Rotation:
     """
 
     matrix: Matrix
-    """R, k x k."""
     loadings: Matrix
-    """L R, columns x k."""
 
 
 @takes_fitted

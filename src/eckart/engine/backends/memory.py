@@ -17,7 +17,7 @@ _LEAST_BLOCK_BYTES = 2**22
 
 @dataclass
 class Counter:
-    """Reads of the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
+    """Passes over the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
 
     passes: int = 0
     block_bytes: int = _BLOCK_BYTES

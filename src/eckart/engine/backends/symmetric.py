@@ -15,7 +15,7 @@ _SUBSET = {"pairs": 320, "values": 1024}
 _FEW = 60, 6
 """Below, a few pairs are cheaper: up to (size - 60) / 6 of them, by processor times of LAPACK's drivers evr and evd."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
-"""From this size on a GPU at hand is faster than the host, the ways there and back included."""
+"""From this size on a GPU, if available, is faster than the host, the ways there and back included."""
 
 
 def leading_pairs(

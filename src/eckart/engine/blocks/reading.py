@@ -1,4 +1,4 @@
-"""How the blocks of a matrix are read: how often so far, what is told on the way, what is kept to go on later."""
+"""How the blocks of a matrix are read: passes so far, progress reports, checkpoints."""
 
 from __future__ import annotations
 
@@ -58,16 +58,13 @@ class Progress:
     """
 
     current_pass: int
-    """The read of the data that is under way, counted from 1."""
     passes: int
-    """Reads expected in all."""
     block: int
     blocks: int
     seconds: float
     rows_per_second: float
     seconds_left: float
     explained: tuple[float, float] | None = None
-    """Certified share so far, once there is one."""
 
 
 ProgressCallback = Callable[[Progress], None]

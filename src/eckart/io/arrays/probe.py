@@ -89,7 +89,7 @@ atexit.register(_close)
 
 
 def _serve() -> None:
-    """Go through the metadata of one file after the other, as told on standard input."""
+    """Go through the metadata of one file after the other, as named on standard input."""
     from eckart.io.arrays.stored import stored_rows
 
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

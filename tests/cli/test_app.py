@@ -136,7 +136,7 @@ class TestSentences:
     def test_less_than_all_is_not_rounded_to_all(self) -> None:
         rows = "\n".join(f"{100 * (-1) ** i},{2 * (-1) ** (i // 2)},{0.5 * (-1) ** (i // 4)}" for i in range(8))
         done = run("report", write("steep.csv", f"a,b,c\n{rows}\n"))
-        assert "PC1 carries 99.9 % of the variance, PC1 and PC2 together 99.9 %" in done.stdout
+        assert "PC1 explains 99.9 % of the variance, PC1 and PC2 together 99.9 %" in done.stdout
 
     def test_a_column_without_name_is_called_by_its_place(self) -> None:
         done = run("report", write("r.csv", ",a,b\nx,1,2\ny,4,3\nz,0,1\n"))
@@ -191,7 +191,7 @@ class TestNumbers:
     @pytest.mark.parametrize("k", ["2", "2.0", "0.2e1", " 2 "])
     def test_k(self, k: str) -> None:
         if "." in k and "e" in k:
-            assert "not a number of axes" in refused("plan", ARRESTS, "-k", k)
+            assert "not a number of components" in refused("plan", ARRESTS, "-k", k)
         else:
             assert json.loads(run("plan", ARRESTS, "-k", k, "--json").stdout)["plan"]["k"] == 2
 
@@ -205,7 +205,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize("k", ["0", "-1", "1,000", "2.5", "two", "nan", "inf", "", "1e99", "٣"])
     def test_k_refused(self, k: str) -> None:
-        assert "not a number of axes" in refused("plan", ARRESTS, "-k", k)
+        assert "not a number of components" in refused("plan", ARRESTS, "-k", k)
 
     def test_k_beyond_the_table(self) -> None:
         assert "from 1 to 4" in refused("report", ARRESTS, "-k", "5")
@@ -217,7 +217,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize(
         ("share", "word"),
-        [("95", "did you mean 95%"), ("1", "everything"), ("100%", "everything"), ("150%", "not a share"),
+        [("95", "Did you mean 95%"), ("1", "everything"), ("100%", "everything"), ("150%", "not a share"),
          ("-0.5", "not a share"), ("0", "not a share"), ("nan", "not a share"), ("half", "not a share")],
     )  # fmt: skip
     def test_share_refused(self, share: str, word: str) -> None:

@@ -27,14 +27,14 @@ AWKWARD = """id;name;when;group;height;weight;member;constant;empty;note, extra
 FATES = {
     "id": "only numbers the rows: ignored",
     "name": "names the rows",
-    "when": "dates or times: set aside as a label (6 different)",
-    "group": "text: set aside as a label (2 different)",
+    "when": "dates or times: used as a label (6 different)",
+    "group": "text: used as a label (2 different)",
     "height": "analysed; 1 of 6 values was missing and imputed by the components",
     "weight": "analysed; 1 of 6 values was missing and imputed by the components",
     "member": "true and false: used as 1 and 0",
     "constant": "analysed, but constant: no effect on any component",
     "empty": "without any value: left out",
-    "note, extra": "text: set aside as a label (6 different)",
+    "note, extra": "text: used as a label (6 different)",
 }
 
 
@@ -120,7 +120,7 @@ class TestAwkwardFile:
         run("fit", write("with.csv", f"id,a,b\n{rows}\n"), "-k", "1", "-o", "m.eckart")
         some = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in (2, 5, 9))
         done = run("transform", "m.eckart", write("some.csv", f"id,a,b\n{some}\n"))
-        assert "Left out, as the model has no such column: 'id'" in done.stderr
+        assert "Ignored, because the model has no such column: 'id'" in done.stderr
         assert len(done.stdout.splitlines()) == 4
 
 
@@ -144,7 +144,7 @@ class TestTerminal:
         bars = {name: row.count("#") for name, row in re.findall(r"^ +(PC\d)(.*)$", text, re.MULTILINE)}
         assert bars["PC1"] == 12
         assert bars["PC2"] == round(12 * 24.744 / 62.006)
-        assert "How many axes\n" in text
+        assert "Number of components\n" in text
         assert "Kaiser" in text
         assert "eckart fit" in text
         assert "Alaska" in text.partition("Unusual rows")[2]
@@ -159,7 +159,7 @@ class TestForms:
     def test_markdown_on_standard_output(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale", "--markdown")
         assert done.stdout.startswith("# Principal component analysis of usarrests.csv\n")
-        for heading in ("Summary", "How many axes", "Dominant columns", "How sure this is", "How it was computed"):
+        for heading in ("Summary", "Number of components", "Dominant columns", "How sure this is", "How it was computed"):
             assert f"\n## {heading}\n" in done.stdout
         assert "| PC1 | 2.480 |" in done.stdout
         assert (folder / "report.html").is_file()
@@ -220,6 +220,6 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
     )
     parquet.write_table(table, folder / "t.parquet")
     assert open_source("t.parquet").metadata.column_roles == {
-        "a": "analysed", "b": "analysed", "t": "text: set aside as a label (3 different)",
+        "a": "analysed", "b": "analysed", "t": "text: used as a label (3 different)",
         "f": "true and false: used as 1 and 0",
     }  # fmt: skip

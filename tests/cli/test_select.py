@@ -72,7 +72,7 @@ def test_classes_and_files():
     assert done.exit_code == 0, done.output
     assert "Kept 1 of 2 columns for 'kind': a." in done.stdout
     assert Path("chosen.csv").read_text().splitlines()[0] == "a"
-    assert "exists already" in refused("t.csv", "--target", "kind", "-o", "chosen.csv")
+    assert "already exists" in refused("t.csv", "--target", "kind", "-o", "chosen.csv")
     shown = run("t.csv", "--target", "kind", "--score", "mutual_info", "-o", "-")
     assert shown.stdout.startswith("a\n")
 
@@ -106,5 +106,5 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     assert document["best_score"] > document["nested_score"] + 0.05
     done = run(*search, "--tries", "2")
     assert "taken as names of classes. Give --numbers" in done.stderr
-    assert "on rows that took no part in the choice" in done.stdout
+    assert "on rows that took no part in the selection" in done.stdout
     assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"

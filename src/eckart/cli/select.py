@@ -249,9 +249,9 @@ def _told(
 def _kind(target: str, *, classes: bool) -> str:
     if classes:
         return (
-            f"The whole numbers of {target!r} are taken as names of classes. Give --numbers if they are measurements."
+            f"The integers of {target!r} are treated as classes. Give --numbers if they are measurements."
         )
-    return f"The whole numbers of {target!r} are taken as measurements. Give --classes if they name classes."
+    return f"The integers of {target!r} are treated as measurements. Give --classes if they name classes."
 
 
 def _scores(selector: Any) -> str:

@@ -310,7 +310,7 @@ def test_pictures_are_saved_whole_and_the_same_each_time(tmp_path: Any, ending: 
     plots.save(plots.scree(arrests()), first, dpi=60)
     plots.save(plots.scree(arrests()), second, dpi=60)
     assert first.read_bytes() == second.read_bytes()
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(FileError, match="already exists"):
         plots.save(plots.scree(arrests()), first)
     with pytest.raises(ParameterError, match=r"\.svg, \.png or \.pdf"):
         plots.save(plots.scree(arrests()), tmp_path / "a.doc")

@@ -286,8 +286,8 @@ def kernel_tiles(size: int = 1_000_000, columns: int = 20, rank: int = 1000) -> 
     floor = work[0] / FLOATS
     report(
         f"kernel PCA rbf, n={size:,}, d={columns}, rank {rank}: products of tiles", spent, 2 * floor, floor,
-        rate=f"{work[0] / spent / 1e12:.1f} TFLOP/s", whole_fit=f"{seconds:.3f} s", rank=len(d.parts["pivots"]),
-        missing=f"{d.parts['approximation_error']:.4f}",
+        rate=f"{work[0] / spent / 1e12:.1f} TFLOP/s", whole_fit=f"{seconds:.3f} s", rank=len(d.details.pivots),
+        missing=f"{d.details.approximation_error:.4f}",
     )  # fmt: skip
 
 

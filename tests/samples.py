@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
 
 def usarrests() -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
@@ -50,7 +50,7 @@ def built(
     info = SolveInfo("gram", 1, seed=0, threads=2, history=((1, share, share),))
     given: dict[str, Any] = {
         "left": u[:, :k] if left else None, "mean": mean, "scale": spread, "rank": columns,
-        "certificate": certificate, "plan": plan, "info": info,
+        "certificate": certificate, "plan": plan, "info": info, "details": SVDDetails(),
     } | more  # fmt: skip
     return Decomposition(method, s[:k], vt[:k].T, rows, columns, norm, float(rows), **given)
 

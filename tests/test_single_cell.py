@@ -50,7 +50,7 @@ def test_layers_of_a_file_keep_their_names(file):
     assert d.column_names == tuple(f"gene{j}" for j in np.flatnonzero(VARIABLE))
     assert d.row_names is not None
     assert d.row_names[:2] == ("cell0", "cell1")
-    np.testing.assert_allclose(ek.decompose(file, k=5).variances, exact(LOGS), rtol=1e-10)
+    np.testing.assert_allclose(ek.decompose(file, k=5).explained_variance, exact(LOGS), rtol=1e-10)
     with pytest.raises(ParameterError, match=r"no column 'variable' in var. It has .*'highly_variable'"):
         ek.decompose(file, k=2, mask="variable")
     with pytest.raises(ParameterError, match="holds no 'layers/raw'"):

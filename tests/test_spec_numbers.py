@@ -93,7 +93,7 @@ def test_decathlon():
     data = np.array([row[1:11] for row in rows], dtype=float)
     wanted = [3.2719, 1.7371, 1.4049, 1.0568, 0.6848, 0.5993, 0.4512, 0.3969, 0.2148, 0.1822]
     # Printed with four digits, cut off: 1.05685 is there as 1.0568.
-    np.testing.assert_allclose(ek.decompose(data, "pca", scale=True).variances, wanted, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(ek.decompose(data, "pca", scale=True).explained_variance, wanted, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

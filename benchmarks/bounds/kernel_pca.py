@@ -91,9 +91,9 @@ def false_statements(given: Case) -> list[str] | None:
             d = ek.decompose(given.data, "kernel_pca", left=True, **given.options)
     except InputError:
         return None
-    parts, c = d.parts, d.certificate
+    parts, c = d.details, d.certificate
     assert c is not None
-    kernel = exact_kernel(given.data, parts["kernel"], parts["gamma"], parts["degree"], parts["coef0"])
+    kernel = exact_kernel(given.data, parts.kernel, parts.gamma, parts.degree, parts.coef0)
     return compared(centred(kernel), kernel, d, c)
 
 
@@ -123,10 +123,10 @@ def compared(matrix: np.ndarray, kernel: np.ndarray, d: Any, c: Any) -> list[str
         sine = np.linalg.norm(left - vectors[:, :k] @ (vectors[:, :k].T @ left), 2)
         gap = max(float(exact[k - 1] - exact[k]), 1e-300)
         excess["angle"] = (sine - c.angle - 100 * unit / gap) * largest
-    if "approximation_error" in d.parts:
-        pivots = np.asarray(d.parts["pivots"])
+    if d.details.pivots is not None:
+        pivots = np.asarray(d.details.pivots)
         trace = float(np.trace(kernel))
-        excess["approximation error"] = missing(kernel, pivots) - (d.parts["approximation_error"] + ALLOWED) * trace
+        excess["approximation error"] = missing(kernel, pivots) - (d.details.approximation_error + ALLOWED) * trace
     return [f"{name} by {size / max(largest, 1e-300):.1e}" for name, size in excess.items() if not size <= unit]
 
 

@@ -71,7 +71,7 @@ def false_statements(given: Case) -> list[str] | None:
         loss = float(np.sum(logs - exact + shown))
     stated = model.reconstruction_err_
     root, size = float(np.sqrt(2 * max(loss, 0.0))), float(np.sqrt(norm2)) or 1.0
-    off = model.decomposition_.parts["error_rounding"]
+    off = model.decomposition_.details.error_rounding
     excess = {"error": (abs(stated - root) - off) / size}
     if root > 1e-2 * size:
         excess["error is rounding"] = off / root - 1e-6

@@ -28,9 +28,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+    from eckart.cur.details import CURDetails
     from eckart.engine.blocks.reading import ProgressCallback
     from eckart.io.read_options import ReadKeywords
-    from eckart.result import Which
+    from eckart.isomap.details import IsomapDetails
+    from eckart.kernel_pca.details import KernelPCADetails
+    from eckart.nmf.details import NMFDetails
+    from eckart.result import SVDDetails, Which
 
     Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
 
@@ -62,7 +66,7 @@ def decompose(
     device: str | None = None,
     missing: Literal["error", "mean", "em"] = "error",
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[SVDDetails]: ...
 
 
 @overload
@@ -85,7 +89,7 @@ def decompose(
     stream: bool | None = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[CURDetails]: ...
 
 
 @overload
@@ -116,7 +120,7 @@ def decompose(
     executor: object = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[NMFDetails]: ...
 
 
 @overload
@@ -144,7 +148,7 @@ def decompose(
     progress: bool = False,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[KernelPCADetails]: ...
 
 
 @overload
@@ -162,7 +166,7 @@ def decompose(
     rng: Seed = None,
     memory: str | int | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[IsomapDetails]: ...
 
 
 @overload
@@ -231,7 +235,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
         only. Arrays that are already on a GPU stay there.
     missing : {'error', 'mean', 'em'}, default 'error'
         Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
-        (EM). `parts["missing"]` and the notes of the result record what was imputed.
+        (EM). `details.missing` and the notes of the result record what was imputed.
     **reading : dict
         How to read the data: key, delimiter, decimal, encoding, header, row_names, columns, format, layer and mask, as
         in `open_data`.

@@ -14,6 +14,8 @@ import numpy as np
 
 Array: TypeAlias = Any
 """A 1-D or 2-D array of some array-API library."""
+Matrix: TypeAlias = Any
+"""An `Array`, or a sparse matrix of SciPy or CuPy."""
 Namespace: TypeAlias = Any
 
 

@@ -6,23 +6,92 @@ A ~ left diag(values) right^T (+ mean), rows x columns, k axes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
+from eckart.errors import InputError
 from eckart.formatting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
     from eckart.arrays import Array
 
 Which = Literal["largest", "smallest"]
 _SHOWN = 10
 """Components listed by `print` and in notebooks."""
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a method knows in addition to the fields of `Decomposition`; each method has a subclass with its own."""
+
+
+@dataclass(frozen=True)
+class UnknownDetails(Details):
+    """Details read from a file of a method that is not installed, by name."""
+
+    fields: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """How missing values were imputed before a decomposition, and the model that imputes those of new rows."""
+
+    how: str
+    k: int
+    shrink: float
+    steps: int
+    converged: bool
+    error: float | None
+    """Root mean square error of held-out entries; None if none were held out."""
+    error_of_means: float | None
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    """The imputed values, one for each of `rows` and `columns`."""
+    errors: np.ndarray
+    """Their standard errors."""
+    mean: np.ndarray
+    scale: np.ndarray
+    loadings: np.ndarray
+    noise: np.ndarray
+    explained_variance_ratio: np.ndarray | None = None
+    """Of each component, allowing for the noise that imputed values lack; None for imputation by means."""
+
+
+@dataclass(frozen=True)
+class SVDDetails(Details):
+    """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
+
+    column_norms: np.ndarray | None = None
+    row_norms: np.ndarray | None = None
+    """Each times the root of the weight of its row; None unless left vectors are kept."""
+    row_weights: np.ndarray | None = None
+    missing: Imputation | None = None
+
+
+K = TypeVar("K", bound=Details)
+"""Of functions that return a decomposition of the same method."""
+
+
+def details_of(d: Decomposition, kind: type[K]) -> K:
+    """The details of a decomposition, which must be of this kind."""
+    if isinstance(d.details, kind):
+        return d.details
+    raise InputError(f"{kind.__name__} were expected, and a decomposition by {d.method!r} has others.")
+
+
+if TYPE_CHECKING:  # a bare `Decomposition` has `Details`
+    D = TypeVarWithDefault("D", bound=Details, default=Details, covariant=True)
+else:
+    D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -233,7 +302,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Generic[D]):
     """The components of a matrix: A ~ left diag(values) right^T, after centring and scaling.
 
     A Decomposition is immutable and has no reference to the data. Arrays have the library and the device of the data.
@@ -276,7 +345,7 @@ class Decomposition:
         What the solver did.
     notes : tuple of str
         What the reader should know: dropped columns, different units, components that are not determined.
-    parts : dict
+    details : Details
         Further results of the method, such as the columns of CUR or the losses of NMF.
 
     See Also
@@ -314,7 +383,7 @@ class Decomposition:
     plan: Plan | None = None
     info: SolveInfo | None = None
     notes: tuple[str, ...] = ()
-    parts: dict[str, Any] = field(default_factory=dict)
+    details: D = field(default_factory=Details)  # type: ignore[assignment]
 
     @property
     def k(self) -> int:
@@ -357,7 +426,7 @@ class Decomposition:
 
         save(self, path, overwrite=overwrite)
 
-    def on_host(self) -> Decomposition:
+    def on_host(self) -> Decomposition[D]:
         """Copy all arrays to host memory.
 
         Returns
@@ -376,7 +445,7 @@ class Decomposition:
         moved = {name: _home(value) for name, value in found.items()}
         return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
 
-    def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition:
+    def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition[D]:
         """Add row and column names.
 
         Parameters
@@ -427,7 +496,11 @@ class Decomposition:
 
 
 def _home(value: Any) -> Any:
-    """Arrays on the host, those in a dict as well; everything else as it is."""
+    """Arrays on the host, those of details as well; everything else as it is."""
+    if isinstance(value, Details | Imputation) or hasattr(value, "__dataclass_fields__"):
+        found = {item.name: getattr(value, item.name) for item in fields(value)}
+        new = {name: _home(item) for name, item in found.items()}
+        return replace(value, **new) if any(new[name] is not found[name] for name in found) else value
     if isinstance(value, dict):
         moved = {key: _home(item) for key, item in value.items()}
         return moved if any(moved[key] is not value[key] for key in value) else value

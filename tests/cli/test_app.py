@@ -59,7 +59,7 @@ class TestReport:
     def test_summary_and_page(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale")
         assert done.exit_code == 0
-        assert "PC1       2.480   62.01 %      62.01 %" in done.stdout
+        assert "PC1            2.480   62.01 %      62.01 %" in done.stdout
         assert "so all 4 are kept" in done.stdout
         assert "The page is report.html." in done.stderr
         page = (folder / "report.html").read_text("utf-8")

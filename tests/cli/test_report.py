@@ -142,8 +142,8 @@ class TestTerminal:
     def test_bars_rules_rows_and_next_steps(self) -> None:
         text = run("report", ARRESTS, "--scale").stdout
         bars = {name: row.count("#") for name, row in re.findall(r"^ +(PC\d)(.*)$", text, re.MULTILINE)}
-        assert bars["PC1"] == 12
-        assert bars["PC2"] == round(12 * 24.744 / 62.006)
+        assert bars["PC1"] == 8
+        assert bars["PC2"] == round(8 * 24.744 / 62.006)
         assert "Number of components\n" in text
         assert "Kaiser" in text
         assert "eckart fit" in text
@@ -159,7 +159,13 @@ class TestForms:
     def test_markdown_on_standard_output(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale", "--markdown")
         assert done.stdout.startswith("# Principal component analysis of usarrests.csv\n")
-        for heading in ("Summary", "Number of components", "Dominant columns", "How sure this is", "How it was computed"):
+        for heading in (
+            "Summary",
+            "Number of components",
+            "Dominant columns",
+            "How sure this is",
+            "How it was computed",
+        ):
             assert f"\n## {heading}\n" in done.stdout
         assert "| PC1 | 2.480 |" in done.stdout
         assert (folder / "report.html").is_file()

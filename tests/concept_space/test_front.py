@@ -26,6 +26,7 @@ from eckart.engine.blocks.source import Metadata
 from eckart.engine.matrix import open_blocks
 from eckart.errors import DataWarning, InputError, MissingValuesError, NotFiniteError, ParameterError
 from eckart.io.rows import MemoryRows
+from eckart.result import Details
 
 RATINGS = datasets.load("ratings")
 MIXED = datasets.load("ratings_mixed")
@@ -167,7 +168,7 @@ class TestBest:
         ratings = sparse.random_array((2000, 20_000), density=1e-3, rng=rng, format="csr", dtype=np.dtype(dtype))
         d = ek.decompose(ratings[:, :50], "svd", k=5)
         right = rng.standard_normal((20_000, 5)).astype(dtype)
-        d = replace(d, right=right, columns=20_000, column_names=None, parts={})
+        d = replace(d, right=right, columns=20_000, column_names=None, details=Details())
         space = ek.concepts(d, rows=ratings)
         space.recommend_many(n=10)
         tracemalloc.start()

@@ -46,7 +46,7 @@ def test_other_methods_answer_on_the_host(card: SimpleNamespace, method: str) ->
     data = table()
     there, here = ek.decompose(data, method, k=3, device="cuda"), ek.decompose(data, method, k=3)
     assert len(card.taken) == 1
-    assert isinstance(there.right if method != "kernel_pca" else there.parts["dual"], np.ndarray)
+    assert isinstance(there.right if method != "kernel_pca" else there.details.dual, np.ndarray)
     np.testing.assert_allclose(there.values, here.values, rtol=1e-6)
 
 
@@ -115,7 +115,7 @@ def test_left_vectors_and_lengths_of_blocks(
     assert len(blocks) > 4
     np.testing.assert_allclose(there.left, here.left, atol=1e-8)
     for name in ("row_norms", "column_norms"):
-        np.testing.assert_allclose(there.parts[name], here.parts[name], rtol=1e-9)
+        np.testing.assert_allclose(getattr(there.details, name), getattr(here.details, name), rtol=1e-9)
 
 
 @pytest.mark.parametrize("select", ["pivot", "norm"])
@@ -127,8 +127,8 @@ def test_the_axes_of_cur_are_found_in_blocks(
     there, here = (ek.decompose(data, "cur", select=select, **asked, **more) for more in ({"device": "cuda"}, {}))
     assert not card.taken
     assert len(blocks) > 4
-    assert there.parts["columns"].tolist() == here.parts["columns"].tolist()
-    np.testing.assert_allclose(there.parts["error"], here.parts["error"], rtol=1e-6)
+    assert there.details.columns.tolist() == here.details.columns.tolist()
+    np.testing.assert_allclose(there.details.error, here.details.error, rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["nmf", "kernel_pca"])

@@ -55,7 +55,7 @@ def test_bounds_hold_for_the_exact_kernel():
     low, high = d.certificate.explained
     assert low <= spectrum[:5].sum() / spectrum.sum() <= high
     assert high - low < 0.05
-    assert 0 < d.parts["approximation_error"] <= 0.02
+    assert 0 < d.details.approximation_error <= 0.02
     assert "missing" in d.certificate.summary
 
 
@@ -227,7 +227,9 @@ def test_tensors_give_the_same_components(kernel, solver):
     np.testing.assert_allclose(there.values.numpy(), here.values, rtol=1e-8)
     np.testing.assert_allclose(there.left.numpy(), here.left, atol=1e-7)
     for name in ("dual", "support_scores", "means", "base", "offset"):
-        np.testing.assert_allclose(there.parts[name].numpy(), here.parts[name], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            getattr(there.details, name).numpy(), getattr(here.details, name), rtol=1e-5, atol=1e-6
+        )
 
 
 def test_a_row_far_out_among_tensors_of_float32():

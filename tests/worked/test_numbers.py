@@ -224,9 +224,9 @@ class TestPowerIteration:
             ("0 1; 0 0", "1 0", False, "nothing left to divide by"),
         ],
     )
-    def test_what_goes_wrong_is_explained(self, matrix: str, start: str | None, canonical: bool, words: str) -> None:
+    def test_what_goes_wrong_is_explained(self, matrix: str, start: str | None, converged: bool, words: str) -> None:
         found = worked.power_iteration(matrix, start)
-        assert found["converged"] is canonical
+        assert found["converged"] is converged
         assert words in found.text(width=2000)
 
 

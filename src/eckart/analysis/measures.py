@@ -16,6 +16,7 @@ from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.formatting import counted
 from eckart.registry import method_of
+from eckart.result import SVDDetails
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,15 +107,20 @@ def left_vectors(d: Decomposition, rows: slice = slice(None), components: slice 
     return floats(to_numpy(d.left)[rows, components])
 
 
+def svd_details(d: Decomposition) -> SVDDetails:
+    """Lengths and weights of a PCA or SVD; none are known for other methods."""
+    return d.details if isinstance(d.details, SVDDetails) else SVDDetails()
+
+
 def row_weights(d: Decomposition) -> Matrix:
     """How often each row counts: ones unless weights were given."""
-    given = d.parts.get("row_weights")
+    given = svd_details(d).row_weights
     return np.ones(d.rows) if given is None else floats(given)
 
 
 def row_distances(d: Decomposition) -> Matrix | None:
     """Distance of each row from the centre over all directions; None where only the kept axes are known."""
-    given = d.parts.get("row_norms")
+    given = svd_details(d).row_norms
     if given is not None:
         return np.asarray(floats(given) / np.sqrt(row_weights(d)))
     return np.sqrt((row_scores(d) ** 2).sum(axis=1)) if complete(d) else None
@@ -122,7 +128,7 @@ def row_distances(d: Decomposition) -> Matrix | None:
 
 def column_spread(d: Decomposition) -> Matrix:
     """Standard deviation of each decomposed column; where it is not known it is refused."""
-    given = d.parts.get("column_norms")
+    given = svd_details(d).column_norms
     if given is not None:
         return np.asarray(floats(given) / max(d.weight - 1.0, 1.0) ** 0.5)
     if d.scale is not None:

@@ -98,7 +98,7 @@ def summary(
     >>> import eckart as ek
     >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
     >>> print(ek.summary(d).splitlines()[0])
-    Principal component analysis of 50 rows x 4 columns, columns centred and scaled
+    XXX
     """
     from rich.console import Console
 

@@ -155,12 +155,14 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
     """A word on gaps that the model will fill."""
     import numpy as np
 
-    known = d.parts.get("missing")
+    from eckart.missing.fill import imputation_of
+
+    known = imputation_of(d)
     if known is None or source.sparse or not hasattr(source, "blocks"):
         return []
     count = sum(int(np.isnan(block).sum()) for block in source.blocks())
     foretold = "values predicted from the other entries of their rows"
-    way = "the means of their columns" if known["how"] == "mean" else foretold
+    way = "the means of their columns" if known.how == "mean" else foretold
     return [f"{count:,} missing value{'s were' if count > 1 else ' was'} replaced with {way}."] if count else []
 
 

@@ -248,9 +248,7 @@ def _told(
 
 def _kind(target: str, *, classes: bool) -> str:
     if classes:
-        return (
-            f"The integers of {target!r} are treated as classes. Give --numbers if they are measurements."
-        )
+        return f"The integers of {target!r} are treated as classes. Give --numbers if they are measurements."
     return f"The integers of {target!r} are treated as measurements. Give --classes if they name classes."
 
 

@@ -10,7 +10,7 @@ from eckart.cli.tables import Source
 from eckart.errors import ParameterError
 
 if TYPE_CHECKING:
-    from eckart.result import Decomposition
+    from eckart.result import Decomposition, Imputation
     from eckart.text import Table
 
 _WAYS = {"mean": "replaced with the column mean", "em": "imputed by the components"}
@@ -41,8 +41,9 @@ def columns_table(source: Source, d: Decomposition) -> Table | None:
 def _fate(d: Decomposition, fate: str, gaps: int, spread: float | None) -> str:
     if spread == 0:
         fate += ", but constant: no effect on any component"
-    if gaps:
-        way = _WAYS.get(d.parts["missing"]["how"], "filled")
+    known = _imputation(d)
+    if gaps and known is not None:
+        way = _WAYS.get(known.how, "filled")
         fate += f"; {gaps:,} of {d.rows:,} values {'was' if gaps == 1 else 'were'} missing and {way}"
     return fate
 
@@ -67,6 +68,12 @@ def _spreads(d: Decomposition) -> np.ndarray | None:
 
 
 def _gaps(d: Decomposition) -> np.ndarray:
-    known = d.parts.get("missing")
-    columns = np.empty(0, np.intp) if known is None else np.asarray(known["columns"], np.intp)
+    known = _imputation(d)
+    columns = np.empty(0, np.intp) if known is None else np.asarray(known.columns, np.intp)
     return np.bincount(columns, minlength=d.columns)
+
+
+def _imputation(d: Decomposition) -> Imputation | None:
+    from eckart.missing.fill import imputation_of
+
+    return imputation_of(d)

@@ -23,7 +23,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
 from eckart.registry import method_of
-from eckart.result import Decomposition
+from eckart.result import Decomposition, SVDDetails
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Geometry:
     @cached_property
     def column_norms(self) -> Numbers | None:
         """Lengths of the columns, where the decomposition has them."""
-        norms = self.d.parts.get("column_norms")
+        norms = self.d.details.column_norms if isinstance(self.d.details, SVDDetails) else None
         return None if norms is None else to_numpy(norms).astype(np.float64) / self.unit
 
     # A row, and the part of it that the concepts do not see

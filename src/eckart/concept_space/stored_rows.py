@@ -22,6 +22,7 @@ from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
 from eckart.io.open_rows import open_table
+from eckart.result import SVDDetails
 
 
 @dataclass(frozen=True)
@@ -179,9 +180,10 @@ def rows_of_model(geometry: Geometry) -> Rows | None:
     if d.left is None:
         return None
     coordinates = d.left * d.values
-    norms = None if d.parts.get("row_norms") is None else to_numpy(d.parts["row_norms"]).astype(np.float64)
-    if d.parts.get("row_weights") is not None:
-        roots = np.sqrt(to_numpy(d.parts["row_weights"]))
+    details = d.details if isinstance(d.details, SVDDetails) else SVDDetails()
+    norms = None if details.row_norms is None else to_numpy(details.row_norms).astype(np.float64)
+    if details.row_weights is not None:
+        roots = np.sqrt(to_numpy(details.row_weights))
         coordinates = astype(in_float64(coordinates) / from_numpy(roots, coordinates)[:, None], coordinates.dtype)
         norms = None if norms is None else norms / roots
     return Rows(coordinates, norms=norms)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
+from eckart.cur.details import CURDetails
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
 from eckart.cur.result import assemble, shortages
 from eckart.cur.slices import squares_both_ways
@@ -27,7 +28,7 @@ from eckart.engine.settings import generator
 from eckart.engine.svd import reconstruct_from_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
-from eckart.result import Decomposition
+from eckart.result import Decomposition, details_of
 
 SELECTIONS = ("pivot", "norm", "leverage", "volume")
 CORES = ("best", "intersection")
@@ -53,7 +54,7 @@ def decompose(
     memory: str | int | None = None,
     stream: bool | None = None,
     device: str | None = None,
-) -> Decomposition:
+) -> Decomposition[CURDetails]:
     """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
 
     `device` is where the axes of host data that do not fit there are found, block by block; the rest is the host's.
@@ -66,7 +67,7 @@ def decompose(
     --------
     >>> import eckart as ek
     >>> d = ek.decompose([[1, 1, 0], [2, 2, 0], [0, 0, 3]], "cur", k=2)
-    >>> d.parts["columns"].tolist(), round(d.parts["error"], 12)
+    >>> d.details.columns.tolist(), round(d.details.error, 12)
     ([2, 0], 0.0)
     """
     opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
@@ -103,7 +104,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
         )
     if not is_numpy(d.right):
         refuse_other_device(place_of(d.right), place_of(matrix.prototype), "The decomposition")
-    indices = np.asarray(d.parts["columns"])
+    indices = np.asarray(details_of(d, CURDetails).columns)
     if isinstance(matrix.matrix if matrix.resident else None, DeviceCsr):
         entries = times_power_of_two(dense_columns(matrix.matrix, indices), -opened.exponent)
     else:
@@ -111,7 +112,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     if is_sparse(entries):
         entries = np.ldexp(entries.toarray(), -opened.exponent if matrix.resident else 0)
     _refuse_bad_entries(opened, entries)
-    scales = np.asarray(d.parts["column_scales"])
+    scales = np.asarray(details_of(d, CURDetails).column_scales)
     if np.any(scales != 1.0):
         entries = astype(entries, namespace(entries).float64) * from_numpy(scales, entries)
     return astype(entries, matrix.dtype)

@@ -5,6 +5,7 @@ from eckart.registry import Method, ReportSection
 METHODS = (
     Method(
         name="cur",
+        details="eckart.cur.details:CURDetails",
         title="CUR decomposition",
         fit="eckart.cur.fit:decompose",
         project="eckart.cur.fit:project",

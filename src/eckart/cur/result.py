@@ -11,6 +11,7 @@ from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namesp
 from eckart.cur import bounds as cur_bounds
 from eckart.cur import core as cur_core
 from eckart.cur.core import Core
+from eckart.cur.details import Bound, CURDetails, factor_of
 from eckart.cur.rank_k import CURSettings, Found, RankComponents, unscaled, working_bytes
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import on_device_of
@@ -25,8 +26,8 @@ from eckart.result import Certificate, Decomposition
 
 def assemble(
     opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, *, left: bool
-) -> Decomposition:
-    """values = lengths of the columns of C, right = (U R)^T; the rest is in `parts`, see `eckart.cur.fit`."""
+) -> Decomposition[CURDetails]:
+    """values = lengths of the columns of C, right = (U R)^T; the rest is in `details`."""
     exponent, matrix = opened.exponent, opened.matrix
     with np.errstate(over="ignore"):
         norm = float(np.ldexp(found.seen.total**0.5, -exponent))
@@ -68,31 +69,36 @@ def assemble(
         ),
         info=replace(components.found.info, passes=components.found.info.passes + matrix.passes, seed=wanted.seed),
         notes=(*metadata.notes, *notes),
-        parts={
-            "k": found.k,
-            "select": wanted.select,
-            "core_kind": wanted.core,
-            **_side("column", found.columns, metadata.column_names),
-            **_side("row", found.rows, metadata.row_names),
-            "C": as_sparse(kept_columns) if isinstance(kept_columns, DeviceCsr) else kept_columns,
-            "R": as_sparse(rows) if isinstance(rows, DeviceCsr) else rows,
-            "core": {
-                name: from_numpy(factor, matrix.prototype)
-                for name, factor in _core(found.core, exponent, best=wanted.core == "best").parts().items()
-            },
-            **_errors(components, found, norm),
-            "bounds": _bounds(components, found, wanted, norm),
-        },
+        details=_details(opened, components, found, wanted, norm, kept_columns, rows),
     )
 
 
-def _side(name: str, chosen: Any, names: tuple[str, ...] | None) -> dict[str, Any]:
-    return {
-        f"{name}s": chosen.indices,
-        f"{name}_scales": chosen.scales,
-        f"{name}_times": chosen.times,
-        f"chosen_{name}_names": None if names is None else tuple(names[place] for place in chosen.indices),
-    }
+def _details(
+    opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, norm: float, C: Any, R: Any
+) -> CURDetails:
+    metadata, columns, rows = opened.metadata, found.columns, found.rows
+    core = _core(found.core, opened.exponent, best=wanted.core == "best")
+    error, slack = found.error, found.rounding
+    low, high = components.best(found.k)
+    ratio = (
+        max(0.0, error - slack) / high if high > 0.0 else 1.0,
+        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
+    )
+    return CURDetails(
+        k=found.k, select=wanted.select, core_kind=wanted.core,
+        columns=columns.indices, column_scales=columns.scales, column_times=columns.times,
+        rows=rows.indices, row_scales=rows.scales, row_times=rows.times,
+        C=as_sparse(C) if isinstance(C, DeviceCsr) else C, R=as_sparse(R) if isinstance(R, DeviceCsr) else R,
+        core=factor_of(core, opened.matrix.prototype),
+        error=error * norm, error_rounding=slack * norm, relative_error=error,
+        best_error=(low * norm, high * norm), ratio=ratio, bounds=_bounds(components, found, wanted, norm),
+        chosen_column_names=_chosen_names(metadata.column_names, columns.indices),
+        chosen_row_names=_chosen_names(metadata.row_names, rows.indices),
+    )  # fmt: skip
+
+
+def _chosen_names(names: tuple[str, ...] | None, indices: np.ndarray) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names[index] for index in indices)
 
 
 def _columns(opened: Opened, found: Found) -> Any:
@@ -168,23 +174,7 @@ def _core(core: Core, exponent: int, *, best: bool) -> Core:
     return replace(core, left_values=values, middle=middle, right_values=right)
 
 
-def _errors(components: RankComponents, found: Found, norm: float) -> dict[str, Any]:
-    low, high = components.best(found.k)
-    error, slack = found.error, found.rounding
-    ratio = (
-        max(0.0, error - slack) / high if high > 0.0 else 1.0,
-        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
-    )
-    return {
-        "error": error * norm,
-        "error_rounding": slack * norm,
-        "relative_error": error,
-        "best_error": (low * norm, high * norm),
-        "ratio": ratio,
-    }
-
-
-def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm: float) -> dict[str, Any]:
+def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm: float) -> dict[str, Bound]:
     k, (columns, rows), best = found.k, found.asked, components.best(found.k)[1] * norm
     fits = wanted.core == "best"
     bounds = {

@@ -20,7 +20,7 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -34,7 +34,7 @@ def assemble(
     *,
     seed: int | None,
     keep_left: bool,
-) -> Decomposition:
+) -> Decomposition[SVDDetails]:
     """The decomposition in the units, the dtype and the library of the data."""
     values = np.sqrt(solution.values)
     sides = both_sides(problem, solution, values, keep_left=keep_left)
@@ -71,8 +71,7 @@ def assemble(
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
         notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
-        parts={name: unit(numbers) for name, numbers in norms(problem, rows=keep_left).items()}
-        | ({"row_weights": problem.weights} if keep_left and problem.weights is not None else {}),
+        details=_details(problem, unit, rows=keep_left),
     )
 
 
@@ -84,14 +83,15 @@ def _scales(moments: Moments) -> np.ndarray:
     return scale
 
 
-def norms(problem: Problem, *, rows: bool) -> dict[str, np.ndarray]:
+def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows: bool) -> SVDDetails:
     """Lengths of the columns of B, and of its rows (each times the root of its weight) where those are known."""
     moments = problem.moments
     columns = np.sqrt(moments.squares)
-    found = {"column_norms": columns if moments.scale is None else columns / moments.scale}
-    if rows and problem.row_squares is not None:
-        found["row_norms"] = np.sqrt(problem.row_squares)
-    return found
+    return SVDDetails(
+        column_norms=unit(columns if moments.scale is None else columns / moments.scale),
+        row_norms=unit(np.sqrt(problem.row_squares)) if rows and problem.row_squares is not None else None,
+        row_weights=problem.weights if rows else None,
+    )
 
 
 def _check_range(values: np.ndarray, dtype: object) -> None:

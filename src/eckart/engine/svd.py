@@ -47,9 +47,9 @@ from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.log import logger
-from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
+from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, imputation_of, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
-from eckart.result import Decomposition, Plan, Which
+from eckart.result import Decomposition, Plan, SVDDetails, Which
 
 Method = Literal["pca", "svd"]
 
@@ -78,7 +78,7 @@ def find_components(
     executor: Any = None,
     device: str | None = None,
     missing: How = "error",
-) -> Decomposition:
+) -> Decomposition[SVDDetails]:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
     check_ddof(ddof)
@@ -118,7 +118,7 @@ def find_components(
     return result if device is None else result.on_host()
 
 
-def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition | None:
+def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition[SVDDetails] | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     matrix = opened.matrix
     request, choice = _prepare(opened, settings, resident=True)
@@ -162,10 +162,11 @@ def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bo
     Gaps are filled the way they were when the axes were found, and refused where there was none.
     """
     d = decomposition
-    plain = None if "missing" in d.parts else plain_scores(d, data, whitening(d) if whiten else None)
+    imputed = imputation_of(d) is not None
+    plain = None if imputed else plain_scores(d, data, whitening(d) if whiten else None)
     if plain is not None:
         return plain
-    opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
+    opened = open_matrix(unmasked(data) if imputed else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from eckart.result import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition, K
 
 
-def cut(d: Decomposition, k: int) -> Decomposition:
+def cut(d: Decomposition[K], k: int) -> Decomposition[K]:
     """The k leading axes of d, which holds the whole spectrum."""
     if k >= d.k:
         return d

@@ -5,6 +5,7 @@ from eckart.registry import Method, ReportSection
 METHODS = (
     Method(
         name="isomap",
+        details="eckart.isomap.details:IsomapDetails",
         title="Isomap",
         fit="eckart.isomap.fit:decompose",
         project="eckart.isomap.fit:project",

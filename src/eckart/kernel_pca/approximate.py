@@ -20,6 +20,7 @@ from eckart.engine.solution import Solution
 from eckart.errors import InputError
 from eckart.kernel_pca.centered import off_mean
 from eckart.kernel_pca.cholesky import Factor, FactorComponents, factor_components, pivoted_cholesky, take_columns
+from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.factor_bounds import (
     FactorError,
     factor_error,
@@ -37,7 +38,6 @@ from eckart.kernel_pca.result import (
     certify,
     inverse_or_zero,
     moved,
-    named_parts,
     refuse_overflow,
 )  # fmt: skip
 from eckart.kernel_pca.rounding import kernel_error
@@ -55,7 +55,7 @@ def rank_limit(size: int, settings: KernelSettings) -> int:
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
 
-def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
+def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     """The components of F, and what they prove of K."""
     matrix = KernelMatrix(kernel, rows, keep=False)
     refuse_overflow(matrix.diagonal)
@@ -100,11 +100,10 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         lower = np.maximum(components.values - found.excess, 0.0)
     vectors = scores * from_numpy(inverse_or_zero(np.sqrt(values)), scores)
     residuals = residuals_of(made.factor, components.mean, vectors, values) + found.apart
-    parts = {
-        **named_parts(kernel, chosen_rows(rows, made.pivots)), **moved(coefficients, scores),
-        "shift": kernel.shift(rows), "pivots": made.pivots,
-        "approximation_error": found.missing / made.trace if made.trace else 0.0,
-    }  # fmt: skip
+    details = kernel_details(
+        kernel, chosen_rows(rows, made.pivots), **moved(coefficients, scores) | {"shift": kernel.shift(rows)},
+        pivots=made.pivots, approximation_error=found.missing / made.trace if made.trace else 0.0,
+    )  # fmt: skip
     solution = Solution(
         solver="cholesky", values=values, vectors=scores, lower=np.minimum(lower, components.values + found.excess),
         upper=components.values + found.excess, residuals=residuals, precision=precision,
@@ -112,7 +111,7 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
     )  # fmt: skip
     certificate = certified(solution, found, components, made, settings, dtype_name(rows))
     info = as_info(solution, 1, settings, plan)
-    return assembled(rows, values, vectors, found.total + made.error, plan, certificate, info, parts, (), None)
+    return assembled(rows, values, vectors, found.total + made.error, plan, certificate, info, details, (), None)
 
 
 def _doubles(array: Array) -> Array:

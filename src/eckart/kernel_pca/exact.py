@@ -18,6 +18,7 @@ from eckart.engine.solution import Request, Solution
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
+from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.kernel_functions import Kernel, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
@@ -27,7 +28,6 @@ from eckart.kernel_pca.result import (
     certify,
     cut,
     inverse_or_zero,
-    named_parts,
     refuse_overflow,
 )  # fmt: skip
 from eckart.result import Decomposition, Plan
@@ -43,7 +43,7 @@ _DOUBLE = 4000
 """Up to this size tiles in float64 cost little."""
 
 
-def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
     """The components of a kernel that is not a plain product of rows."""
     rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
@@ -129,7 +129,7 @@ def _symmetric_part(dense: Array) -> Array:
     return (whole + whole.T) / 2.0
 
 
-def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
+def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
@@ -155,11 +155,11 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     # Centred coefficients: the means of a new point's kernel then drop out of its score.
     dual = (vectors - xp.mean(vectors, axis=0)) * from_numpy(inverse_or_zero(roots), vectors)
     means = found.means + (1.0 if used.lowered else 0.0)
-    parts = {
-        **named_parts(kernel, rows), "support_scores": vectors * from_numpy(roots, vectors), "dual": dual,
-        "means": means, "grand": float(xp.mean(means)), "base": xp.ones_like(means) / matrix.size,
-        "offset": means @ dual, "lowered": used.lowered, "negative_share": found.negative, "smallest": found.smallest,
-    }  # fmt: skip
+    details = kernel_details(
+        kernel, rows, support_scores=vectors * from_numpy(roots, vectors), dual=dual,
+        means=means, grand=float(xp.mean(means)), base=xp.ones_like(means) / matrix.size,
+        offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
+    )  # fmt: skip
     solution = cut(found.solution, values)
     info = as_info(solution, matrix.passes, settings, plan)
     _say_unproved(solution)
@@ -168,7 +168,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         norm=-found.smallest,
     )  # fmt: skip
     rank = numerical_rank(found.solution, 2 * matrix.size)
-    return assembled(rows, values, vectors, found.total, plan, certificate, info, parts, notes, rank)
+    return assembled(rows, values, vectors, found.total, plan, certificate, info, details, notes, rank)
 
 
 def _largest(diagonal: Array) -> float:

@@ -15,12 +15,15 @@ from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, is_sp
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.svd import find_components, project_on_components, reconstruct_from_components
+from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
-from eckart.result import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition, details_of
 
 
-def linear_components(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+def linear_components(
+    opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings
+) -> Decomposition[KernelPCADetails]:
     """PCA of the rows (of their directions, for the cosine), presented as kernel PCA."""
     given = rows
     if kernel.name == "cosine":
@@ -28,7 +31,7 @@ def linear_components(opened: Opened, rows: Any, kernel: Kernel, settings: Kerne
     most = min(rows.shape)
     k = most if settings.everything else settings.k
     solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}[settings.solver]
-    d = find_components(
+    d: Decomposition = find_components(
         rows, "pca", k=None if k is None else min(k, most), explain=settings.target_ratio, solver=solver,
         tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_passes=settings.max_passes,
     )  # fmt: skip
@@ -36,21 +39,19 @@ def linear_components(opened: Opened, rows: Any, kernel: Kernel, settings: Kerne
     if k is not None and k > most and not settings.everything:
         d = _padded(d, k, settings.random)
     signs = astype(orthogonal.signs_of(d.left), d.values.dtype)
-    parts: dict[str, Any] = {
-        "kernel": kernel.name,
-        "gamma": kernel.gamma,
-        "degree": kernel.degree,
-        "coef0": kernel.coef0,
-    }
     left = d.left * signs
+    details = KernelPCADetails(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
     if kernel.name == "cosine":
-        parts |= {"support": given, "support_scores": astype(left * d.values, namespace(left).float64)}
+        scores = astype(left * d.values, namespace(left).float64)
+        details = replace(details, support=given, support_scores=scores)
     plan = None if d.plan is None else replace(d.plan, method="kernel_pca", why=f"Products of rows: PCA. {d.plan.why}")
-    return replace(
-        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, parts=parts,
+    made: Any = replace(
+        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, details=details,
         row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
         notes=tuple(note for note in d.notes if "nothing was scaled" not in note),
     )  # fmt: skip
+    result: Decomposition[KernelPCADetails] = made
+    return result
 
 
 def _of_returned(d: Decomposition, rows: Any, *, cosine: bool) -> Decomposition:
@@ -137,7 +138,7 @@ def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition
 
 def project_linear(d: Decomposition, data: Any) -> Array:
     """(x - mean) right, of unit rows for the cosine."""
-    if d.parts["kernel"] == "cosine":
+    if details_of(d, KernelPCADetails).kernel == "cosine":
         data = _directions(table(open_matrix(data, stream=False)))
     return project_on_components(d, data)
 

@@ -11,7 +11,7 @@ from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace
 from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
-from eckart.kernel_pca.kernel_functions import Kernel
+from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
@@ -20,15 +20,6 @@ def refuse_overflow(diagonal: Array) -> None:
     xp = namespace(diagonal)
     if not bool(xp.all(xp.isfinite(diagonal))):
         raise np.linalg.LinAlgError("the kernel is not finite")
-
-
-def named_parts(kernel: Kernel, support: Any) -> dict[str, Any]:
-    parts: dict[str, Any] = {"kernel": kernel.name, "support": support, "shift": kernel.shift(support)}
-    if kernel.name == "function":
-        return {**parts, "function": kernel.function, "kernel_params": kernel.params}
-    if kernel.name == "precomputed":
-        del parts["support"]
-    return {**parts, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
 
 
 def cut(solution: Solution, values: np.ndarray) -> Solution:
@@ -76,8 +67,8 @@ def as_info(solution: Solution, passes: int, settings: KernelSettings, plan: Pla
 
 def assembled(
     rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
-    info: SolveInfo, parts: dict[str, Any], notes: tuple[str, ...], rank: int | None,
-) -> Decomposition:  # fmt: skip
+    info: SolveInfo, details: KernelPCADetails, notes: tuple[str, ...], rank: int | None,
+) -> Decomposition[KernelPCADetails]:  # fmt: skip
     """The result in the dtype of the rows, and in the library of the vectors."""
     size, columns = rows.shape
     xp = namespace(vectors)
@@ -89,7 +80,8 @@ def assembled(
     return Decomposition(
         method="kernel_pca", values=on_device_of(np.sqrt(values)), right=on_device_of(np.zeros((columns, 0))),
         rows=size, columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size),
-        left=astype(vectors, dtype), rank=rank, certificate=certificate, plan=plan, info=info, notes=notes, parts=parts,
+        left=astype(vectors, dtype), rank=rank, certificate=certificate, plan=plan, info=info, notes=notes,
+        details=details,
     )  # fmt: skip
 
 

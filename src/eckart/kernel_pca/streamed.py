@@ -21,10 +21,11 @@ from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.kernel_pca.approximate import MOST_RANK, TARGET, certified, rounded, through, wanted_components
 from eckart.kernel_pca.cholesky import Factor, FactorComponents
 from eckart.kernel_pca.cholesky_streamed import Pivots, Round, streamed_cholesky
+from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.factor_bounds import Evidence, FactorError, factor_error, ritz_bounds, seen
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.options import KernelSettings
-from eckart.kernel_pca.result import as_info, assembled, named_parts
+from eckart.kernel_pca.result import as_info, assembled
 from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan
 
@@ -43,7 +44,7 @@ class Scored:
     """Of the scores, about their mean."""
 
 
-def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
     """The components of the kernel of all rows, approximated as far as was asked."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
@@ -195,7 +196,7 @@ class _Run:
 
     def result(
         self, pivots: Pivots, made: Factor, components: FactorComponents, scored: Scored, proof: _Proof
-    ) -> Decomposition:  # fmt: skip
+    ) -> Decomposition[KernelPCADetails]:  # fmt: skip
         settings, values = self.settings, rounded(components.values, self.settings)
         rank, (rows, columns) = len(pivots.indices), self.matrix.shape
         coefficients = through(pivots.triangle, components)
@@ -217,17 +218,16 @@ class _Run:
         total = found.total + made.error
         certificate = certified(solution, found, components, made, settings, str(np.dtype(self.matrix.dtype)))
         certificate = replace(certificate, passes=self.matrix.passes)
-        parts = {
-            **named_parts(self.kernel, pivots.points), **coefficients, "shift": self.shift,
-            "pivots": made.pivots, "approximation_error": found.missing / made.trace if made.trace else 0.0,
-            "correlations": scored.correlations,
-        }  # fmt: skip
+        details = kernel_details(
+            self.kernel, pivots.points, **coefficients | {"shift": self.shift}, pivots=made.pivots,
+            approximation_error=found.missing / made.trace if made.trace else 0.0, correlations=scored.correlations,
+        )  # fmt: skip
         roots = np.sqrt(values)
         shape = np.empty((rows, 0)) if scored.scores is None else scored.scores
         vectors = shape * np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)[: shape.shape[1]]
         info = as_info(solution, self.matrix.passes, settings, plan)
         prototype = _Like((rows, columns), np.dtype(self.matrix.dtype))
-        d = assembled(prototype, values, vectors, total, plan, certificate, info, parts, (), None)
+        d = assembled(prototype, values, vectors, total, plan, certificate, info, details, (), None)
         notes = (*self.opened.metadata.notes, *d.notes)
         left = d.left if settings.left else None
         return replace(d, left=left, column_names=self.opened.metadata.column_names, notes=notes)

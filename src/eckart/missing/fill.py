@@ -1,6 +1,6 @@
 """Missing values imputed on request, never silently: by column means, or by the components of the table.
 
-The decomposition records what was imputed, how, and with which standard errors: `parts["missing"]` and its notes.
+The decomposition records what was imputed, how, and with which standard errors: `details.missing` and its notes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_
 from eckart.missing.held_out import HeldOut
 from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.options import check_choice, check_count
-from eckart.result import Decomposition
+from eckart.result import Decomposition, Imputation, SVDDetails
 
 How = Literal["error", "mean", "em"]
 WAYS = ("error", "mean", "em")
@@ -187,7 +187,7 @@ def fill(
 
 def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
     """New rows with their gaps filled by the model of the fit; unchanged if the fit had none."""
-    known = d.parts.get("missing")
+    known = imputation_of(d)
     if known is None or not opened.matrix.resident or opened.matrix.sparse:
         return opened
     matrix = opened.matrix.matrix
@@ -195,7 +195,7 @@ def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
     gone = np.isnan(table)
     if not gone.any():
         return opened
-    model = GapModel(known["mean"], known["scale"], known["loadings"], known["noise"])
+    model = GapModel(known.mean, known.scale, known.loadings, known.noise)
     filled = fill_rows(table.astype(np.float64), model)
     return with_matrix(opened, from_numpy(filled.astype(_float(matrix)), matrix))
 
@@ -211,20 +211,27 @@ def with_matrix(opened: Opened, matrix: Any) -> Opened:
     return replace(opened, matrix=replace(opened.matrix, matrix=scaled, given=matrix))
 
 
-def as_parts(filled: Filled) -> dict[str, Any]:
+def imputation_of(d: Decomposition) -> Imputation | None:
+    """How the missing values of the fitted table were imputed; None if there were none."""
+    return d.details.missing if isinstance(d.details, SVDDetails) else None
+
+
+def as_imputation(filled: Filled) -> Imputation:
     """What a decomposition remembers of the gaps."""
     model = filled.model
-    return {
-        "how": filled.how, "k": filled.k, "shrink": filled.shrink, "steps": filled.steps, "converged": filled.converged,
-        "error": filled.error, "error_of_means": filled.error_of_means,
-        "rows": filled.rows, "columns": filled.columns, "values": filled.values, "errors": filled.errors,
-        "mean": model.mean, "scale": model.scale, "loadings": model.loadings, "noise": model.noise,
-    }  # fmt: skip
+    return Imputation(
+        how=filled.how, k=filled.k, shrink=filled.shrink, steps=filled.steps, converged=filled.converged,
+        error=filled.error, error_of_means=filled.error_of_means,
+        rows=filled.rows, columns=filled.columns, values=filled.values, errors=filled.errors,
+        mean=model.mean, scale=model.scale, loadings=model.loadings, noise=model.noise,
+    )  # fmt: skip
 
 
-def with_imputation(d: Decomposition, filled: Filled, weights: np.ndarray | None) -> Decomposition:
+def with_imputation(
+    d: Decomposition[SVDDetails], filled: Filled, weights: np.ndarray | None
+) -> Decomposition[SVDDetails]:
     """The decomposition of a filled table with what it needs to know of the gaps, and shares that allow for them."""
-    notes, parts = filled.notes, as_parts(filled)
+    notes, missing = filled.notes, as_imputation(filled)
     if filled.how == "em" and len(filled.values):
         unit = np.ones(d.columns) if d.scale is None else to_numpy(d.scale).astype(np.float64)
         gone = np.zeros((d.rows, d.columns), dtype=bool)
@@ -233,11 +240,11 @@ def with_imputation(d: Decomposition, filled: Filled, weights: np.ndarray | None
             to_numpy(d.values).astype(np.float64), to_numpy(d.right).astype(np.float64), d.norm, unit, filled.model,
             gone, np.ones(d.rows) if weights is None else weights,
         )  # fmt: skip
-        parts["explained_variance_ratio"] = shares
+        missing = replace(missing, explained_variance_ratio=shares)
         of_filled, expected = float(to_numpy(d.explained_variance_ratio).sum()), float(shares.sum())
         if of_filled - expected >= 0.0005:
             notes = (*notes, _shares_note(of_filled, expected, d.k))
-    return replace(d, notes=(*d.notes, *notes), parts={**d.parts, "missing": parts})
+    return replace(d, notes=(*d.notes, *notes), details=replace(d.details, missing=missing))
 
 
 def _shares_note(of_filled: float, expected: float, k: int) -> str:

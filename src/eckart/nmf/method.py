@@ -5,6 +5,7 @@ from eckart.registry import Method, ReportSection
 METHODS = (
     Method(
         name="nmf",
+        details="eckart.nmf.details:NMFDetails",
         title="Non-negative matrix factorisation",
         fit="eckart.nmf.result:decompose",
         project="eckart.nmf.result:project",

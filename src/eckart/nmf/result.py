@@ -1,13 +1,14 @@
 """Non-negative matrix factorisation: A ~ W H with nothing negative, so that parts are only ever added.
 
 As a Decomposition: left diag(values) right^T = W H with columns of unit length in `left` and `right`; the coordinates
-of a row are left * values, and the lengths of the rows of H are in `parts["lengths"]`.
+of a row are left * values, and the lengths of the rows of H are in `details.lengths`.
 """
 
 from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.nmf.certificate import certificate_of
+from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
 from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for, transposed
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
-from eckart.result import Decomposition, Plan, SolveInfo
+from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
 def decompose(
@@ -48,7 +50,7 @@ def decompose(
     checkpoint: Any = None,
     callback: Any = None,
     executor: Any = None,
-) -> Decomposition:
+) -> Decomposition[NMFDetails]:
     """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
 
     A table too large for `memory` is read in blocks, once per iteration; `stream`, `checkpoint`, `callback` and
@@ -81,7 +83,7 @@ def decompose(
         )
     else:
         result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, **options)
-    if not result.parts["converged"] and tol > 0.0:
+    if not result.details.converged and tol > 0.0:
         warnings.warn(
             f"All {max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",
             AccuracyWarning,
@@ -93,7 +95,7 @@ def decompose(
 def factorise(
     data: Any, *, k: int | None, rng: Any, keep_left: bool, W: Any = None, H: Any = None,
     callback: IterationCallback | None = None, **options: Any,
-) -> tuple[Decomposition, Array, Array]:  # fmt: skip
+) -> tuple[Decomposition[NMFDetails], Array, Array]:  # fmt: skip
     """(decomposition, W, H) in the dtype of the data, their library and where they are."""
     table = open_nonnegative(data, missing=options["missing"])
     settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
@@ -108,21 +110,22 @@ def factorise(
 
 def project(d: Decomposition, data: Any) -> Array:
     """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row independently."""
-    lengths = from_numpy(to_numpy(d.parts["lengths"]), d.right)
-    found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, d.parts["options"])
+    details = details_of(d, NMFDetails)
+    lengths = from_numpy(to_numpy(details.lengths), d.right)
+    found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, details.options)
     return found * _like(lengths, found)
 
 
-def coordinates(data: Any, H: Array, options: dict[str, Any]) -> Array:
+def coordinates(data: Any, H: Array, options: CoordinateOptions) -> Array:
     """W for given parts H (k x columns), in the library of the data and where they are."""
-    table = open_nonnegative(data, missing=options["missing"])
+    table = open_nonnegative(data, missing=options.missing)
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
         raise InputError(
             f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
             "Give the same columns in the same order."
         )
-    settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **options)
+    settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **asdict(options))
     factor = 2.0**table.exponent
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
@@ -185,7 +188,7 @@ def _assemble(
     seed: int | None,
     *,
     keep_left: bool,
-) -> Decomposition:
+) -> Decomposition[NMFDetails]:
     widths, lengths = _lengths(rows), _lengths(columns)
     shape, outcome = table.matrix.shape, fitted.outcome
     return Decomposition(
@@ -204,20 +207,20 @@ def _assemble(
         info=SolveInfo(
             solver=settings.solver, passes=outcome.iterations, steps=outcome.iterations, seed=seed, threads=threads()
         ),
-        parts={
-            "lengths": lengths,
-            "options": _options(settings),
-            "history": _as_given(np.array(outcome.history), table, settings),
-            "error": float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
-            "error_rounding": float(_as_given(_root_error(fitted), table, settings, root=0.5)),
-            "iterations": outcome.iterations,
-            "compressed_iterations": fitted.compressed,
-            "converged": outcome.converged,
-            "why": outcome.why,
-            "runs": _as_given(np.array(fitted.losses), table, settings),
-            "agreement": fitted.agreement,
-            "sums": _sums(rows),
-        },
+        details=NMFDetails(
+            lengths=lengths,
+            options=options_of(settings),
+            history=_as_given(np.array(outcome.history), table, settings),
+            error=float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
+            error_rounding=float(_as_given(_root_error(fitted), table, settings, root=0.5)),
+            iterations=outcome.iterations,
+            compressed_iterations=fitted.compressed,
+            converged=outcome.converged,
+            why=outcome.why,
+            runs=_as_given(np.array(fitted.losses), table, settings),
+            agreement=fitted.agreement,
+            sums=_sums(rows),
+        ),
     )
 
 
@@ -232,12 +235,6 @@ def _as_given(losses: Any, table: NonnegativeTable, settings: Settings, root: fl
     """Losses (or their roots) of the data as they were given; infinite where they are beyond the range of numbers."""
     factor = np.exp2(-table.exponent * settings.beta * root)
     return np.where(losses == 0.0, 0.0, losses * factor)
-
-
-def _options(settings: Settings) -> dict[str, Any]:
-    """What `project` needs to know."""
-    names = ("solver", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing")
-    return {"beta_loss": settings.beta, **{name: getattr(settings, name) for name in names}}
 
 
 def _plan(table: NonnegativeTable, settings: Settings) -> Plan:

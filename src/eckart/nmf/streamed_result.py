@@ -18,6 +18,7 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import threads
 from eckart.environment import say_bytes
 from eckart.nmf.compare import paired_cosines
+from eckart.nmf.details import NMFDetails, options_of
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed import Streamed, certificate_of, fit_blocks, rows_of
 from eckart.options import memory_bytes
@@ -40,7 +41,7 @@ def blocks_of(data: Any, memory: str | int | None, *, stream: bool | None) -> Op
 def factorise_blocks(
     opened: Opened, *, k: int | None, rng: Any, keep_left: bool, H: Any, checkpoint: Any, callback: Any, executor: Any,
     **options: Any,
-) -> Decomposition:  # fmt: skip
+) -> Decomposition[NMFDetails]:  # fmt: skip
     matrix = opened.matrix
     settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
@@ -63,7 +64,7 @@ def factorise_blocks(
 
 def _assembled(
     opened: Opened, settings: Settings, streamed: Streamed, left: np.ndarray | None, seed: int | None
-) -> Decomposition:
+) -> Decomposition[NMFDetails]:
     matrix, outcome, seen = opened.matrix, streamed.outcome, streamed.seen
     rows, columns = matrix.shape
     widths, lengths = np.sqrt(seen.squares), np.linalg.norm(outcome.right, axis=0)
@@ -77,18 +78,13 @@ def _assembled(
         column_names=opened.metadata.column_names, certificate=certificate_of(streamed, settings, passes),
         plan=_plan(matrix, settings), notes=tuple(opened.metadata.notes),
         info=SolveInfo(solver="auto", passes=passes, steps=outcome.iterations, seed=seed, threads=threads()),
-        parts={
-            "lengths": lengths, "options": _options(settings), "history": np.array(outcome.history),
-            "error": float(np.sqrt(2.0 * streamed.loss)), "iterations": outcome.iterations, "compressed_iterations": 0,
-            "converged": outcome.converged, "why": outcome.why, "runs": np.array(streamed.losses),
-            "agreement": paired_cosines(outcome.right, outcome.right)[None], "sums": seen.sums,
-        },
+        details=NMFDetails(
+            lengths=lengths, options=options_of(settings), history=np.array(outcome.history),
+            error=float(np.sqrt(2.0 * streamed.loss)), iterations=outcome.iterations, compressed_iterations=0,
+            converged=outcome.converged, why=outcome.why, runs=np.array(streamed.losses),
+            agreement=paired_cosines(outcome.right, outcome.right)[None], sums=seen.sums,
+        ),
     )  # fmt: skip
-
-
-def _options(settings: Settings) -> dict[str, Any]:
-    names = ("solver", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing")
-    return {"beta_loss": settings.beta, **{name: getattr(settings, name) for name in names}}
 
 
 def _plan(matrix: Any, settings: Settings) -> Plan:

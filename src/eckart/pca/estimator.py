@@ -15,6 +15,7 @@ from eckart.estimators import constraints as allowed
 from eckart.estimators.cut import cut
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.output import OnDevices
+from eckart.missing.fill import imputation_of
 from eckart.pca.export import sklearn_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
@@ -103,7 +104,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         Number of columns.
     feature_names_in_ : array of str
         Column names. Defined only if the data had names.
-    filled_ : dict or None
+    filled_ : Imputation or None
         Imputed entries: indices `rows` and `columns`, `values` and standard `errors`. None if nothing was imputed.
     certificate_ : Certificate
         Proved bounds of the explained variance, the singular values and the subspace angle.
@@ -327,7 +328,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
 
     def _publish(self, d: Decomposition, rows: int) -> None:
         self.decomposition_ = d
-        self.filled_ = d.parts.get("missing")
+        self.filled_ = imputation_of(d)
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = components_as_rows(d)
         self.singular_values_ = d.values

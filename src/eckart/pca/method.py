@@ -12,6 +12,7 @@ _PCA = Method(
     fit="eckart.pca.fit:decompose_pca",
     project="eckart.engine.svd:project_on_components",
     reconstruct="eckart.engine.svd:reconstruct_from_components",
+    details="eckart.result:SVDDetails",
     plan="eckart.pca.fit:plan_pca",
     takes=frozenset(SHARED_OPTIONS),
     streams=frozenset({"stream", "callback", "checkpoint", "executor"}),

@@ -168,7 +168,7 @@ def test_progress_is_told():
     seen = []
     ek.decompose(table(3000, 40), k=3, stream=True, solver="lanczos", callback=seen.append)
     assert seen[-1].block == seen[-1].blocks
-    assert seen[-1].read >= 2
+    assert seen[-1].current_pass >= 2
     assert seen[-1].rows_per_second > 0
     assert [p.read for p in seen] == sorted(p.read for p in seen)
     assert any(p.explained is not None for p in seen)

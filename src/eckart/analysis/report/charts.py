@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
-from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights
+from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
 from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
 from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
@@ -94,7 +94,7 @@ def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[n
         "count": d.rows, "drawn": len(drawn), "numbered": d.row_names is None,
         "names": [shorten(names[i], 60) for i in drawn.tolist()],
         "scores": None if scores is None else packed(scores[drawn]),
-        "weights": packed(row_weights(d)[drawn]) if "row_weights" in d.parts else None,
+        "weights": packed(row_weights(d)[drawn]) if svd_details(d).row_weights is not None else None,
         "distances": None if distances is None else _small(distances[drawn][:, None]),
     }  # fmt: skip
 

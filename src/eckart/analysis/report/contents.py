@@ -67,7 +67,7 @@ def sections(d: Decomposition, context: ReportContext) -> list[Section]:
             (sentences.treated(d), *context.reading),
             _some(columns=context.columns),
         ),
-        Section("axes", "How much each axis carries", (), {"axes": components_table(d)}),
+        Section("components", "How much each axis carries", (), {"components": components_table(d)}),
         Section("ranks", "How many axes", _agreement(context.ranks), _some(ranks=context.ranks)),
         Section("method", method_of(d).section.title, (), method_tables(d)),
         Section("meaning", "What makes the axes", _makes(d), column_tables(d)),

@@ -47,7 +47,7 @@ def method_tables(d: Decomposition) -> dict[str, Table]:
 
 def correlations(d: Decomposition) -> Table | None:
     """Correlations of the columns with the axes that a method found beside its axes."""
-    found = d.parts.get("correlations")
+    found = getattr(d.details, "correlations", None)
     if found is None or floats(found).shape != (d.columns, d.k):
         return None
     rows = tuple((name, *line) for name, line in zip(column_labels(d), floats(found).tolist(), strict=True))
@@ -57,7 +57,8 @@ def correlations(d: Decomposition) -> Table | None:
 
 def _figures(d: Decomposition) -> dict[str, Table]:
     section = method_of(d).section
-    known = {label: d.parts[name] for name, label in section.figures.items() if d.parts.get(name) is not None}
+    found = {label: getattr(d.details, name, None) for name, label in section.figures.items()}
+    known = {label: value for label, value in found.items() if value is not None}
     rows: tuple[tuple[Cell, ...], ...] = tuple((label, _shown(value)) for label, value in known.items())
     return {"method": Table(section.title, ("what", "value"), rows, kinds=("text", "text"))} if rows else {}
 

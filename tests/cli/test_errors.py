@@ -162,7 +162,7 @@ class TestRefusals:
         done = run("report", ARRESTS)
         assert done.exit_code == 1
         assert done.stderr.startswith("Error: An unexpected error occurred (ZeroDivisionError: seven lines).")
-        assert done.stderr.endswith("--debug to see where.\n")
+        assert done.stderr.endswith("--debug to see the traceback.\n")
 
 
 LISTENING = """

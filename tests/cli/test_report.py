@@ -93,7 +93,7 @@ class TestAwkwardFile:
         flat = re.sub(r"\s+", " ", done.stdout)
         for part in (
             "separated by ';'",
-            "Dates or times set aside",
+            "Dates or times, used as labels",
             "only numbers the rows: 'id'",
             "without variance (1)",
         ):

@@ -53,7 +53,7 @@ def test_backward_is_the_library_s():
     assert document["kind"] == "numbers"
     assert document["nested_score"] is not None
     done = run(ARRESTS, "--target", "Murder", "--how", "backward", "--no-nested")
-    assert "--nested gives one" in done.stdout
+    assert "--nested estimates" in done.stdout
 
 
 def test_random_with_a_forest():
@@ -86,8 +86,8 @@ def test_refusals():
     Path("gap.csv").write_text("a,b,y\n1,2,3\n,4,5\n2,3,4\n")
     assert "did you mean 'Murder'" in refused(ARRESTS, "--target", "Murdr")
     assert "names the rows" in refused(ARRESTS, "--target", "State")
-    assert "Give one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
-    assert "--threshold is for" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5")
+    assert "Give only one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
+    assert "--threshold needs" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5")
     assert "did you mean 'roc_auc'" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--scoring", "roc_au")
     assert "missing" in refused("gap.csv", "--target", "y")
     assert "minimum of 2" in refused("gap.csv", "--target", "y", "--columns", "b", "--how", "backward")

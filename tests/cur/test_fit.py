@@ -166,7 +166,7 @@ def test_large_sparse_float32_data_have_their_gram_matrix_in_float64(monkeypatch
 def test_dependent_draws_of_the_taught_algorithm_are_kept_and_noted():
     A = np.outer(np.arange(1.0, 9.0), np.ones(6))
     d = ek.decompose(A, "cur", k=1, n_columns=8, n_rows=8, select="norm")
-    assert any("independent among them: 1" in note for note in d.notes)
+    assert any("linearly independent: 1" in note for note in d.notes)
     assert d.details.error < 1e-13 * np.linalg.norm(A)
 
 
@@ -376,7 +376,7 @@ def test_a_loaded_cur_takes_tensors_and_a_cur_of_tensors_takes_only_them(tmp_pat
     torch = pytest.importorskip("torch")
     A = with_spectrum(0.7 ** np.arange(20), 60, 20, seed=1)
     d = ek.decompose(torch.asarray(A), "cur", k=3)
-    with pytest.raises(ek.errors.InputError, match="seen data of torch"):
+    with pytest.raises(ek.errors.InputError, match="fitted on torch"):
         ek.project(d, A)
     d.save(tmp_path / "model")
     back = ek.load(tmp_path / "model")

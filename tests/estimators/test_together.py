@@ -180,14 +180,14 @@ def test_data_of_another_library_than_fitted_are_refused(make):
     X = torch.asarray(IRIS)
     model, plain = make(2).fit(X), make(2).fit(IRIS)
     with pytest.raises(
-        InputError, match=r"seen data of torch \(cpu\).*numpy \(cpu\).*torch\.as_tensor\(X, device='cpu'"
+        InputError, match=r"fitted on torch \(cpu\).*numpy \(cpu\).*torch\.as_tensor\(X, device='cpu'"
     ):
         model.transform(IRIS)
-    with pytest.raises(InputError, match="seen data of torch"):
+    with pytest.raises(InputError, match="fitted on torch"):
         model.inverse_transform(IRIS[:, :2])
-    with pytest.raises(InputError, match=r"seen data of numpy.*tensor\.cpu\(\)\.numpy\(\)"):
+    with pytest.raises(InputError, match=r"fitted on numpy.*tensor\.cpu\(\)\.numpy\(\)"):
         plain.transform(X)
-    with pytest.raises(InputError, match="seen data of numpy"):
+    with pytest.raises(InputError, match="fitted on numpy"):
         plain.inverse_transform(X[:, :2])
     assert_allclose(plain.fit(X).transform(X), model.transform(X))  # a new fit forgets
 

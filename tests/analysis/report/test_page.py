@@ -86,8 +86,8 @@ def test_page_says_what_was_found(tmp_path: Path) -> None:
     for part in (
         "<title>Crime &amp; punishment</title>", "62.01 %", "62.006 %", "62.007 %", "95.66 %",
         "Assault +0.58, Rape +0.54, Murder +0.54", "Units differ.", "California", "no 3 axes carry more",
-        "PC1 is dominated by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 read of the data",
-        "divided by its standard deviation", "No chance is involved", "at least 95.664 % of the variance",
+        "PC1 is dominated by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 pass over the data",
+        "divided by its standard deviation", "do not depend on chance", "at least 95.664 % of the variance",
     ):  # fmt: skip
         assert part in words
     for fact in ("Seed", "Threads", "Solver", "Accuracy asked for", "numpy", "Planned", "Numerical rank"):

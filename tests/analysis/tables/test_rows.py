@@ -175,14 +175,14 @@ def test_planted_outliers_are_found_and_explained() -> None:
     assert "Q" in str(table.rows[0][-1])
     assert tables.outlier_columns(d, 17, values=data[17]).rows[0][0] == "x5"
     assert len(table.rows) < 30
-    assert "pass each by chance" in table.caption
+    assert "exceed each limit by chance" in table.caption
 
 
 def test_what_is_not_known_of_rows_is_said() -> None:
     d = built(usarrests()[0], 2)
     table = tables.outliers(d)
     assert np.isnan(numbers(table, "Q")).all()
-    assert "lengths were not kept" in table.caption
+    assert "lengths of the rows were not kept" in table.caption
     assert "not known" in tables.row_quality(d).caption
     assert "leave nothing over" in tables.outliers(arrests()).caption
 

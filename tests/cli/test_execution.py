@@ -163,7 +163,7 @@ def test_gaps_are_named_by_file_block_row_column(numbers: np.ndarray) -> None:
     path = stored("npy", table)
     result = run("fit", path, "-k", "2", "--memory", SMALL, "-o", "m.eckart")
     assert result.exit_code == 2
-    for word in ("t.npy", "block", "row 1700", "column 4"):
+    for word in ("t.npy", "block", "row 1701", "column 5"):
         assert word in result.stderr
     done("fit", path, "-k", "2", "--columns", "x1,x2", "--memory", SMALL, "-o", "m.eckart")
     result = run("transform", "m.eckart", path, "-o", "s.npy", "--drop", "x1", "--memory", SMALL)

@@ -179,9 +179,7 @@ def test_data_of_another_library_than_fitted_are_refused(make):
     torch = pytest.importorskip("torch")
     X = torch.asarray(IRIS)
     model, plain = make(2).fit(X), make(2).fit(IRIS)
-    with pytest.raises(
-        InputError, match=r"fitted on torch \(cpu\).*numpy \(cpu\).*torch\.as_tensor\(X, device='cpu'"
-    ):
+    with pytest.raises(InputError, match=r"fitted on torch \(cpu\).*numpy \(cpu\).*torch\.as_tensor\(X, device='cpu'"):
         model.transform(IRIS)
     with pytest.raises(InputError, match="fitted on torch"):
         model.inverse_transform(IRIS[:, :2])

@@ -426,6 +426,23 @@ class Decomposition(Generic[D]):
 
         save(self, path, overwrite=overwrite)
 
+    def summary(self, *, width: int = 80) -> str:
+        """Summarise the decomposition in plain text, as `eckart report` does.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum line length.
+
+        Returns
+        -------
+        str
+            Explained shares, dominant columns, notes and certificate.
+        """
+        from eckart.analysis.summary import summary
+
+        return summary(self, width=width)
+
     def on_host(self) -> Decomposition[D]:
         """Copy all arrays to host memory.
 

@@ -23,6 +23,8 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from eckart.wording import Door, worded
+
 __all__ = [
     "AccuracyWarning",
     "CheckpointError",
@@ -46,6 +48,17 @@ __all__ = [
 class EckartError(Exception):
     """Base class of all errors that Eckart raises on purpose.
 
+    Parameters
+    ----------
+    message : object, default ''
+        The message.
+    argument : str or None, default None
+        Name of the argument that is wrong, if known.
+    value : object, default None
+        Value of that argument.
+    remedy : str or None, default None
+        What to do, if known. It is appended to the message.
+
     See Also
     --------
     InputError : Error in the data.
@@ -60,6 +73,30 @@ class EckartError(Exception):
     ...     print(type(error).__name__)
     ParameterError
     """
+
+    def __init__(
+        self, message: object = "", *, argument: str | None = None, value: object = None, remedy: str | None = None
+    ) -> None:
+        template = str(message) if remedy is None else f"{message} {remedy}"
+        super().__init__(worded(template, "python"))
+        self.argument, self.value = argument, value
+        self.remedy = None if remedy is None else worded(remedy, "python")
+        self._template = template
+
+    def worded(self, door: Door) -> str:
+        """Format the message for Python or for the command line.
+
+        Parameters
+        ----------
+        door : {'python', 'cli'}
+            Where the message is shown: with keywords or with command-line options.
+
+        Returns
+        -------
+        str
+            The message.
+        """
+        return worded(self._template, door)
 
 
 class InputError(EckartError, ValueError):

@@ -101,7 +101,7 @@ def report(
         d, matrix, found = _decomposed(model, options)
     if found is not None:
         labels = {**found.metadata.labels, **labels}
-        reading = tuple(reading) or found.metadata.decided
+        reading = tuple(reading) or found.metadata.parsing_notes
     d = d.on_host()  # what is on a device comes to the host once, not for every table
     context = ReportContext(tuple(reading), at_edge(matrix), columns, rank_table(ranks))
     return write(d, context, title or method_name(d), labels, path, overwrite=overwrite)

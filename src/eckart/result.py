@@ -14,6 +14,7 @@ from eckart.devices import is_off_host, to_host
 from eckart.displays import html_facts, html_table
 from eckart.errors import InputError
 from eckart.formatting import counted
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -382,7 +383,7 @@ class Decomposition(Generic[D]):
     certificate: Certificate | None = None
     plan: Plan | None = None
     info: SolveInfo | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     details: D = field(default_factory=Details)  # type: ignore[assignment]
 
     @property

@@ -67,7 +67,8 @@ def findings(name: str, value: Any) -> list[str]:
     top_level = name.rpartition(".")[0] in MODULES
     is_record = dataclasses.is_dataclass(value) or hasattr(value, "_fields")
     rules = set(RULES["checks"]) | (set(RULES["checks_top_level"]) if top_level else set())
-    rules -= {"PR01"} if is_record else set()
+    inherits = inspect.isclass(value) and issubclass(value, Exception) and "__init__" not in vars(value)
+    rules -= {"PR01"} if is_record or inherits else set()  # fields are attributes; errors share their parameters
     found = [f"{name}: {code} {text}" for code, text in validate(name)["errors"] if code in rules]
     if is_record:
         fields = getattr(value, "_fields", None) or [one.name for one in dataclasses.fields(value)]

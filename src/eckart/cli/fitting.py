@@ -12,6 +12,7 @@ from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tables import Source
 from eckart.cli.tuning import Tuning, tuning
+from eckart.notes import Note
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def fitted(
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
 
 
-def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) -> list[str]:
+def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) -> list[Note]:
     """Put the best kernel and width into `special`, and say which."""
     from eckart.cli.app import Refused
     from eckart.kernel_pca.scan_kernels import scan_kernels
@@ -152,12 +153,12 @@ def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) 
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [f"Best of the kernels tried: {best.kernel}{width}, by its error on held-out rows."]
+    return [Note("best_kernel", f"Best of the kernels tried: {best.kernel}{width} predicts left-out rows best.")]
 
 
 def _asked(
     source: Source, wanted: FitOptions, special: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[Note]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
     method = get_method(wanted.method)
     asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
@@ -173,18 +174,21 @@ def _asked(
         counts = [(special or {}).get(name) for name in ("n_columns", "n_rows")]
         k = min([most, method.default_k, *(count for count in counts if count)])
         return {**asked, "k": k}, [
-            f"No number of components was given, so {k} are computed. Choose another number with -k."
+            Note(
+                "default_k",
+                f"No number of components was requested, so {k} are computed. Choose another number with -k.",
+            )
         ]
     if most <= _ALL and wanted.method == "pca":
         most = _defaults(source)
     if most <= _ALL:
         kept = {1: "the only one is", 2: "both are"}.get(most, f"all {most} are")
-        return {**asked, "k": most}, [f"No number of components was given, so {kept} kept."]
-    note = (
-        f"No number of components was given, so {_FEW} of {most:,} are computed. Choose another number "
-        f"with -k, --explain or --error."
+        return {**asked, "k": most}, [Note("default_k", f"No number of components was requested, so {kept} kept.")]
+    text = (
+        f"No number of components was requested, so {_FEW} of {most:,} are computed. Choose another "
+        f"number with -k, --explain or --error."
     )
-    return {**asked, "k": _FEW}, [note]
+    return {**asked, "k": _FEW}, [Note("default_k", text)]
 
 
 def _defaults(source: Source) -> int:

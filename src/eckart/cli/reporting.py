@@ -80,7 +80,9 @@ def _context(console: Console, found: Fitted, wanted: FitOptions, tuning: Tuning
     metadata = found.source.metadata
     data = getattr(found.source, "matrix", None)
     ranks = None if tuning.weights is not None else _ranks(console, found, wanted)  # the rules know no weights
-    return ReportContext(metadata.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
+    return ReportContext(
+        metadata.parsing_notes, data, columns_table(found.source, found.d), ranks, unusual(found.d, data)
+    )
 
 
 def _ranks(console: Console, found: Fitted, wanted: FitOptions) -> Table | None:
@@ -145,7 +147,7 @@ def _next(data: str, found: Fitted, wanted: FitOptions, tuning: Tuning) -> list[
     file = _quoted(data)
     asked = f" --method {wanted.method}" * (wanted.method != "pca") + " --scale" * wanted.scale
     asked += f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
-    units = any("nothing was scaled" in note for note in found.d.notes)
+    units = any(note.code == "units_differ" for note in found.d.notes)
     steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if units else []
     steps.append(f"eckart fit {file}{asked} -k {min(found.d.k, 2)} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eckart.cli.app import Refused
 from eckart.cli.options import ReadingOptions
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
@@ -103,11 +104,15 @@ def _without_numbering(source: Source) -> Source:
         return source
     found = [names[j] for j in indices]
     kept = keep(source, [j for j in range(len(names)) if j not in indices])
-    word = f"Ignored, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
+    text = f"Ignored, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
+    note = Note("numbering_column_set_aside", text)
     metadata = kept.metadata
     column_roles = metadata.column_roles | dict.fromkeys(found, "only numbers the rows: ignored")
     metadata = replace(
-        metadata, notes=(*metadata.notes, word), decided=(*metadata.decided, word), column_roles=column_roles
+        metadata,
+        notes=(*metadata.notes, note),
+        parsing_notes=(*metadata.parsing_notes, note),
+        column_roles=column_roles,
     )
     return replace(kept, metadata=metadata)
 
@@ -217,6 +222,7 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     names = column_names(source)
     if not hasattr(source, "matrix"):
         return Refused(f"{error}")
+    found: Sequence[str]
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)
     else:

@@ -14,6 +14,7 @@ from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Which
+from eckart.wording import SMALLEST
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
@@ -67,7 +68,7 @@ def check_settings(
     elif error is not None:
         target_ratio = 1.0 - check_fraction("error", error) ** 2
     if target_ratio is not None and which == "smallest":
-        raise ParameterError("A share of the variance needs the largest components. With which='smallest' give k.")
+        raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
     check_count("max_passes", max_passes, None)
     everything = None if target_ratio is not None else short
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):

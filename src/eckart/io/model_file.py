@@ -27,6 +27,7 @@ from eckart.files import new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
 from eckart.result import Decomposition
+from eckart.wording import SAVE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -218,7 +219,7 @@ def _seal(file: IO[bytes], length: int) -> bytes:
 def _check_seal(file: IO[bytes], name: str) -> None:
     start = file.read(8)
     if not start.startswith(b"PK\x03\x04"):
-        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} Models are written by Decomposition.save.")
+        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} Models are written by {SAVE}.")
     length = file.seek(0, os.SEEK_END) - _SEAL_LENGTH
     file.seek(max(length, 0))
     seal = file.read()

@@ -15,6 +15,7 @@ from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.missing.fill import WAYS, How, fill, unmasked, with_matrix
+from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
@@ -227,7 +228,13 @@ def choose_rank(
             opened, notes = with_matrix(opened, filled.table), filled.notes
         evidence = of_data(data, opened, options, center=method == "pca", scale=scale)
         if method == "cur":
-            notes = (*notes, "CUR of rank k is at best as good as the SVD of rank k, whose singular values are used.")
+            notes = (
+                *notes,
+                Note(
+                    "cur_by_svd",
+                    "CUR of rank k is at best as good as the SVD of rank k, whose singular values are used.",
+                ),
+            )
         return _answers(names, evidence, method, notes)
 
 
@@ -239,7 +246,10 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
         )
     if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
-        note = "Rules about noise are left out: they apply to tables, not to kernels or distances."
+        note = Note(
+            "noise_rules_left_out",
+            "Rules about noise are left out: they apply to tables, not to kernels or distances.",
+        )
         return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
     return _answers(names, of_decomposition(d, options), d.method)
 
@@ -256,7 +266,10 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
             table = matrix if is_sparse(matrix) else to_numpy(matrix)
             k, reason = method.function("rank_rule")(table, options.most, options.seed)
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
-    note = "The components of a factorisation are not nested, so only bi-cross-validation applies."
+    note = Note(
+        "parts_not_nested",
+        "The components of a factorisation are not nested, so only bi-cross-validation applies.",
+    )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 

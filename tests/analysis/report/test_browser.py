@@ -200,7 +200,7 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
     shown(browser, page)
     browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     browser.js("for (const b of document.querySelectorAll('#plane-tools button')) b.click()")
-    for name in ("axes", "scores", "loadings", "distances"):
+    for name in ("components", "scores", "loadings", "distances"):
         browser.js(f"document.querySelector('button[data-csv={name}]').click()")
     wanted = ("plane.svg", "plane.png", "axes.csv", "scores.csv", "loadings.csv", "distances.csv")
     end = time.monotonic() + 20

@@ -132,8 +132,10 @@ class Bootstrap:
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
         header = ("component", "share", "lower", "upper", "|cosine|", "same place")
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
-        caption = f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
-        "1 means that it does not move. "
+        caption = (
+            f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
+            "1 means that it does not move. "
+        )
         return Table(
             "Axes, bootstrapped",
             header,

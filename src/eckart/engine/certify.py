@@ -288,9 +288,9 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
         notes.append(
             Note(
                 "units_differ",
-                f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was
-                scaled, so " "columns with large values dominate the components. If the columns have different units,
-                scale them.",
+                f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled, "
+                "so columns with large values dominate the components. If the columns have different units, "
+                "scale them.",
             )
         )
     return (*notes, *problem.notes)

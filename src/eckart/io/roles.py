@@ -146,8 +146,8 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "amounts_set_aside",
-                f"Numbers with a currency sign or a unit, used as labels: {listed(amounts)}. Write them plainly to
-                use them.",
+                f"Numbers with a currency sign or a unit, used as labels: {listed(amounts)}. "
+                "Write them plainly to use them.",
             )
         )
     if texts:

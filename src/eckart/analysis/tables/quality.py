@@ -55,11 +55,15 @@ def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
     """
     cosines, exact = squared_cosines(d)
     if complete(d) or exact:
-        caption = "Squared cosine between each row and each component; 1 means that the component "
-        "represents the row completely."
+        caption = (
+            "Squared cosine between each row and each component; 1 means that the component "
+            "represents the row completely."
+        )
     else:
-        caption = f"Squared cosines within the {d.k} components kept: upper bounds, because the lengths of "
-        "the rows are not known."
+        caption = (
+            f"Squared cosines within the {d.k} components kept: upper bounds, because the lengths of "
+            "the rows are not known."
+        )
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 
 

@@ -19,6 +19,8 @@ from eckart.wording import SMALLEST
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+FLAT_TOLERANCE = {"float32": 1e-6, "float64": 1e-9}
+"""The default where convergence is slow: values are close to each other there, and a few more steps cost little."""
 
 
 @dataclass(frozen=True)

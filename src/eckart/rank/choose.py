@@ -20,6 +20,7 @@ from eckart.options import check_choice, check_count, check_fraction, is_number,
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
+from eckart.rank.certainty import certainty
 from eckart.rank.deterministic import by_edge
 from eckart.rank.edge_gap import by_gap
 from eckart.rank.elbow import by_elbow
@@ -28,11 +29,11 @@ from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
 from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
-from eckart.rank.parallel import LARGEST_DENSE, by_permutation, by_sign_flips
+from eckart.rank.parallel import by_permutation, by_sign_flips
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
-from eckart.rank.verdict import ANY_NOISE, TESTS, RankChoice, Verdict
+from eckart.rank.verdict import ANY_NOISE, SPECTRAL_TESTS, TESTS, RankChoice, Verdict
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
@@ -202,7 +203,7 @@ def choose_rank(
     >>> choice.k
     2
     >>> choice.summary
-    '2 components, by deterministic. 2 of 2 rules that tell signal from noise say 2 components.'
+    '2 components, by deterministic. 2 of 2 rules that separate signal from noise say 2 components.'
     """
     names = _names(rules, noise)
     options = _options(explain, noise, level, repeats, most, rng)
@@ -277,11 +278,13 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     verdicts = tuple(_verdict(name, evidence) for name in names)
     ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
-    opened = evidence.opened
-    if opened is None or not opened.matrix.resident or evidence.rows * evidence.columns > LARGEST_DENSE:
-        return choice
-    choice = replace(choice, alike=_alike(choice, evidence))
-    return replace(choice, correlated=_correlated(choice, evidence))
+    if evidence.has_table:
+        choice = replace(choice, alike=_alike(choice, evidence))
+        choice = replace(choice, correlated=_correlated(choice, evidence))
+    if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
+        return choice  # descriptive rules alone make no statement on noise
+    found = certainty(choice, evidence)
+    return replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
@@ -295,9 +298,11 @@ def _alike(choice: RankChoice, e: Evidence) -> bool:
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
     """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
     gap = next((v.k for v in choice.verdicts if v.rule in ANY_NOISE and v.k is not None), None)
-    if gap is None or not any(v.rule in TESTS for v in choice.verdicts):
+    asked = [v for v in choice.verdicts if v.rule in (*TESTS, *SPECTRAL_TESTS)]
+    quick = not any(v.rule in TESTS for v in asked)
+    if gap is None or not asked or (quick and e.rows * e.columns > _SMALL):
         return False
-    tested = [k for k in (choice.k, *(v.k for v in choice.verdicts if v.rule in TESTS)) if k is not None]
+    tested = [k for k in (choice.k, *choice.tested) if k is not None]
     if choice.k is None or gap >= choice.k:
         return False
     # The most that a test finds: a component that is left in would look like correlated noise.

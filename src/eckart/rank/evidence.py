@@ -25,6 +25,8 @@ from eckart.result import Decomposition
 
 WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""
+LARGEST_DENSE = 4_000_000
+"""Tables of up to this many entries are tested entry by entry; sparse ones as dense ones."""
 _EXACT = 400
 _LEADING = 40
 _STEEP = 3.0
@@ -128,6 +130,16 @@ class Evidence:
         """B as a dense array."""
         table = self.table.toarray() if self.sparse else self.table
         return np.asarray(table - table.mean(axis=0)) if self.center else np.asarray(table)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the entries of the centred table are available."""
+        small = self.rows * self.columns <= LARGEST_DENSE
+        return small and self.opened is not None and bool(self.opened.matrix.resident)
+
+    def largest_row(self, place: int) -> float:
+        """The largest share of a component's sum of squares that one row has."""
+        return float(np.max(self._left[:, place] ** 2))
 
     @cached_property
     def _left(self) -> np.ndarray:

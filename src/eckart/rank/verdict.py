@@ -91,6 +91,12 @@ class RankChoice:
         Whether the residual of the sequential tests is correlated noise.
     alike : bool
         Whether the rows of that residual have equal variance, as far as can be tested.
+    lowest : int or None
+        Lower bound of the number without an assumption on the noise.
+    highest : int or None
+        Upper bound of the number without an assumption on the noise. None if nothing bounds it.
+    reason : str
+        Why the number is not certain. Empty if it is, or if only descriptive rules were asked.
 
     See Also
     --------
@@ -103,6 +109,10 @@ class RankChoice:
     if only singular values are known. These tests assume independent noise. If the residual is correlated, the rule
     'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
     answer nearest to their median.
+
+    `certain` is False if the table has too few columns or rows to separate components from noise of unknown covariance.
+    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
+    explains the doubt.
 
     Examples
     --------
@@ -122,6 +132,14 @@ class RankChoice:
     notes: tuple[str, ...] = ()
     correlated: bool = False
     alike: bool = False
+    lowest: int | None = None
+    highest: int | None = None
+    reason: str = ""
+
+    @property
+    def certain(self) -> bool:
+        """Whether the number needs no assumption on the covariance of the noise."""
+        return self.lowest is not None and not self.reason
 
     @property
     def k(self) -> int | None:
@@ -144,6 +162,16 @@ class RankChoice:
         middle = answers[(len(answers) - 1) // 2]
         counted = Counter(answers)
         return min(counted, key=lambda k: (-counted[k], abs(k - middle), k)), "vote"
+
+    @property
+    def tested(self) -> list[int]:
+        """What the tests for independent noise say, without those that abstain."""
+        return [v.k for v in self._said(TESTS) or self._said(SPECTRAL_TESTS) if v.k is not None]
+
+    @property
+    def apart(self) -> int | None:
+        """How many components stand apart from noise of any covariance, if that rule was asked and answered."""
+        return next((v.k for v in self._said(ANY_NOISE)), None)
 
     def _said(self, rules: tuple[str, ...]) -> list[Verdict]:
         """The answers of these rules, in this order, without those that abstain."""
@@ -172,10 +200,13 @@ class RankChoice:
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
         agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
         if by in ANY_NOISE and self.correlated:
-            return f"The noise is correlated, so {by} decides: {components}. {agreement}"
-        if by == "vote":
+            agreement = f"The noise is correlated, so {by} decides: {components}. {agreement}"
+        elif by != "vote":
+            agreement = f"{components}, by {by}. {agreement}"
+        if not self.reason:
             return agreement
-        return f"{components}, by {by}. {agreement}"
+        span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
+        return f"{agreement} Not certain ({span}): {self.reason}"
 
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
@@ -198,6 +229,10 @@ class RankChoice:
             "scaled": self.scaled,
             "correlated": self.correlated,
             "alike": self.alike,
+            "certain": self.certain,
+            "lowest": self.lowest,
+            "highest": self.highest,
+            "reason": self.reason,
             "agreement": {str(k): list(rules) for k, rules in self.agreement.items()},
             "rules": [{name: getattr(verdict, name) for name in fields} for verdict in self.verdicts],
             "explained_variance_ratio": list(self.explained_variance_ratio),

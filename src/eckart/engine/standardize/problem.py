@@ -92,17 +92,16 @@ class Problem(Protocol):
         """B with products in float64."""
         ...
 
+    def exact_product(self, vectors: Array) -> Array:
+        """B^T B Q in float64, with the error bound `product_error()`."""
+        ...
+
     @property
     def moments(self) -> Moments: ...
 
     @property
     def total(self) -> float:
         """||B||_F^2."""
-        ...
-
-    @property
-    def longest_row(self) -> float:
-        """Bound for the largest squared length of a row of B; infinite where it is not known."""
         ...
 
     def raw_trace(self, trace: float) -> float:

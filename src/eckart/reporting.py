@@ -1,4 +1,4 @@
-"""report: the page about a decomposition, a fitted estimator, or data that are decomposed for it."""
+"""report: the page about data, a decomposition or a fitted estimator."""
 
 from __future__ import annotations
 
@@ -6,21 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eckart.analysis.labels import method_name
-from eckart.analysis.report.contents import ReportContext, rank_table
-from eckart.analysis.report.given_rows import at_edge
-from eckart.analysis.report.page import write
-from eckart.analysis.with_rows import with_rows
-from eckart.api import decompose
-from eckart.arrays import is_array, is_sparse
-from eckart.engine.blocks.source import Source
-from eckart.errors import ParameterError
-from eckart.fitted import decomposition_of, is_model
-from eckart.io.open_data import open_with
-from eckart.io.read_options import split_options
-from eckart.options import memory_bytes
-from eckart.result import Decomposition
-from eckart.text import Table
+from eckart.analysis.analyze import Analysis, analyze
+from eckart.rank.verdict import RankChoice
 
 
 def report(
@@ -31,18 +18,18 @@ def report(
     title: str | None = None,
     data: Any = None,
     labels: Mapping[str, Sequence[str]] | None = None,
-    ranks: Any = None,
-    columns: Table | None = None,
-    reading: Sequence[str] = (),
+    ranks: RankChoice | str | None = "auto",
     **options: Any,
 ) -> str:
     """Create a report on a decomposition, a fitted estimator or data.
 
+    The same as ``analyze(model, ...).report(path)``, and as ``eckart report`` on the command line.
+
     Parameters
     ----------
-    model : Decomposition, fitted estimator or data
-        A decomposition with left vectors (``left=True``), or an estimator together with `data`, also shows the rows.
-        Anything else that `decompose` accepts is decomposed first.
+    model : data, Decomposition, fitted estimator or Analysis
+        Data are decomposed once, by `analyze`. A decomposition with left vectors (``left=True``), or an estimator
+        together with `data`, also shows the rows.
     path : str or path, default None
         File to write: Markdown if the name ends in .md, otherwise HTML. None writes no file.
     overwrite : bool, default False
@@ -53,12 +40,8 @@ def report(
         The decomposed table. With it, rows are compared with their reconstructions and coloured by columns.
     labels : mapping of str to sequence of str, default None
         Labels of the rows, by name, to colour the rows by.
-    ranks : RankChoice or Table, default None
-        Number of components by each rule, from `choose_rank`.
-    columns : Table, default None
-        What was done to each column of the source.
-    reading : sequence of str, default ()
-        What was decided while reading the source, in sentences.
+    ranks : RankChoice, 'auto' or None, default 'auto'
+        Result of `choose_rank`. 'auto' applies the rules; None leaves them out.
     **options : dict
         For data: options of `decompose`, including reading options.
 
@@ -86,42 +69,5 @@ def report(
     >>> page[:15]
     '<!DOCTYPE html>'
     """
-    labels = dict(labels or {})
-    if is_model(model):
-        if options:
-            name = next(iter(options))
-            raise TypeError(f"report() got an unexpected keyword argument {name!r}: a model is decomposed already.")
-        d = decomposition_of(model)
-        matrix, found = _table(data, None)
-        if d.left is None and data is not None:
-            d = with_rows(d, data if found is None else found)
-    else:
-        if data is not None:
-            raise ParameterError("report(data) decomposes its first argument: leave data= out.")
-        d, matrix, found = _decomposed(model, options)
-    if found is not None:
-        labels = {**found.metadata.labels, **labels}
-        reading = tuple(reading) or found.metadata.parsing_notes
-    d = d.on_host()  # what is on a device comes to the host once, not for every table
-    context = ReportContext(tuple(reading), at_edge(matrix), columns, rank_table(ranks))
-    return write(d, context, title or method_name(d), labels, path, overwrite=overwrite)
-
-
-def _decomposed(data: Any, options: dict[str, Any]) -> tuple[Decomposition, Any, Any]:
-    given, others = split_options(options)
-    memory = memory_bytes(others.get("memory"))
-    matrix, found = _table(data, open_with(data, given, memory=memory, stream=others.get("stream")))
-    d = decompose(matrix if found is None else found, **{"left": True, **others})
-    return d, matrix, found
-
-
-def _table(data: Any, opened: Any) -> tuple[Any, Any]:
-    """(matrix in memory or None, source or None) of data, dense or sparse."""
-    if data is None:
-        return None, None
-    found = open_with(data) if opened is None else opened
-    if is_array(found) or is_sparse(found):
-        return found, None
-    if isinstance(found, Source):
-        return getattr(found, "matrix", None), found
-    return (found, None) if not hasattr(found, "metadata") else (None, found)
+    found = model if isinstance(model, Analysis) else analyze(model, data=data, labels=labels, ranks=ranks, **options)
+    return found.report(path, title=title, overwrite=overwrite)

@@ -68,6 +68,19 @@ class Imputation:
 
 
 @dataclass(frozen=True)
+class WordModel:
+    """The words of a collection of texts and their weights; see `TextConcepts`."""
+
+    weights: str
+    word_weights: np.ndarray
+    mean_length: float
+    names: tuple[str, ...]
+    snippets: tuple[str, ...]
+    added: np.ndarray
+    """Coordinates of documents that were added after the fit."""
+
+
+@dataclass(frozen=True)
 class SVDDetails(Details):
     """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
 
@@ -76,6 +89,8 @@ class SVDDetails(Details):
     """Each times the root of the weight of its row; None unless left vectors are kept."""
     row_weights: np.ndarray | None = None
     missing: Imputation | None = None
+    words: WordModel | None = None
+    """Of a decomposition of texts."""
 
 
 K = TypeVar("K", bound=Details)
@@ -438,7 +453,7 @@ class Decomposition(Generic[D]):
         Returns
         -------
         str
-            Explained shares, dominant columns, notes and certificate.
+            Recommended number of components, explained variance, dominant columns, notes and certificate.
         """
         from eckart.analysis.summary import summary
 

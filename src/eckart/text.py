@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from eckart.displays import html_table
-from eckart.formatting import indices, shorten
+from eckart.formatting import indices, number, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +42,8 @@ class Table:
         Explanation below the table.
     kinds : tuple of str
         How each column is formatted: 'text', 'number', 'count', 'percent' (shares of 1), 'floor' and 'ceiling'
-        (percentages rounded so that bounds stay bounds), or 'chance' (p-values). Empty means one text column followed
-        by numbers.
+        (percentages rounded so that bounds stay bounds), 'chance' (p-values), or 'quantity' (four digits for each
+        number). Empty means one text column followed by numbers.
 
     See Also
     --------
@@ -254,6 +254,8 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
         return shorten(cell, 200)
     if kind == "count":
         return f"{cell:,}"
+    if kind == "quantity":
+        return number(float(cell))
     if kind == "percent":
         return f"{100 * cell:.2f} %"
     if kind == "chance":

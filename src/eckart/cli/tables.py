@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from eckart.cli.app import Refused
 from eckart.cli.options import ReadingOptions
-from eckart.notes import Note
 
 if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
 
 Source = Any
-"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource where that is too large."""
+"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource where that is too execution."""
 
 _NUMBERED = re.compile(r"column [0-9]+")
 
@@ -27,14 +26,16 @@ def read(
     """The table at a path, or on standard input for '-', with the columns asked for.
 
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
-    too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
+    too execution for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
+    from eckart.io.identifiers import without_identifiers
+
     source = _opened(data, reading, memory=memory, stream=stream)
     if reading.labels:
         source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
-    return _without_numbering(source) if measurements and not reading.columns else source
+    return without_identifiers(source) if measurements and not reading.columns else source
 
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
@@ -43,7 +44,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
-        raise Refused("Reading in blocks needs a file that can be read more than once: name it, without --format.")
+        raise Refused("Blocks are read more than once, so a file is needed: name it, without --format.")
     given = sys.stdin.buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
@@ -60,7 +61,7 @@ def _labelled(source: Source, given: Sequence[str]) -> Source:
         return source
     labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in indices}
     kept = keep(source, [j for j in range(len(names)) if j not in indices])
-    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "used as a label, as requested")
+    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "set aside as a label, as asked")
     return replace(
         kept, metadata=replace(kept.metadata, labels=kept.metadata.labels | labels, column_roles=column_roles)
     )
@@ -81,8 +82,9 @@ def weighted(source: Source, name: str) -> tuple[Source, Any]:
     if source.shape[1] == 1:
         raise Refused("No column is left besides the weights.")
     kept = keep(source, [j for j in range(source.shape[1]) if j != indices[0]])
-    column_roles = kept.metadata.column_roles | {name: "weights of the rows"}
-    return replace(kept, metadata=replace(kept.metadata, column_roles=column_roles)), column(source, indices[0])
+    fates = kept.metadata.column_roles | {name: "weights of the rows"}
+    metadata = replace(kept.metadata, column_roles=fates, roles=kept.metadata.roles | {name: "weights"})
+    return replace(kept, metadata=metadata), column(source, indices[0])
 
 
 def absolute(data: str) -> str:
@@ -90,31 +92,6 @@ def absolute(data: str) -> str:
     import os
 
     return data if "://" in data else os.path.abspath(data)  # noqa: PTH100
-
-
-def _without_numbering(source: Source) -> Source:
-    """The source without columns that only number its rows, which are no measurements."""
-    from eckart.io.roles import listed, numbering_columns
-
-    names = source.metadata.column_names
-    if names is None or source.sparse or not hasattr(source, "matrix"):
-        return source
-    indices = numbering_columns(names, source.matrix)
-    if not indices or len(indices) == len(names):
-        return source
-    found = [names[j] for j in indices]
-    kept = keep(source, [j for j in range(len(names)) if j not in indices])
-    text = f"Ignored, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
-    note = Note("numbering_column_set_aside", text)
-    metadata = kept.metadata
-    column_roles = metadata.column_roles | dict.fromkeys(found, "only numbers the rows: ignored")
-    metadata = replace(
-        metadata,
-        notes=(*metadata.notes, note),
-        parsing_notes=(*metadata.parsing_notes, note),
-        column_roles=column_roles,
-    )
-    return replace(kept, metadata=metadata)
 
 
 def column_names(source: Source) -> tuple[str, ...]:
@@ -137,7 +114,7 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     dropped = set(_indices(source, reading.drop, "--drop"))
     left = [j for j in wanted if j not in dropped]
     if not left:
-        raise Refused("No column is left: --columns and --drop exclude all of them.")
+        raise Refused("No column is left: --columns and --drop take all of them out.")
     return left
 
 
@@ -155,8 +132,7 @@ def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
             continue
         if word in source.metadata.labels:
             raise Refused(
-                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and a "
-                f"decomposition needs numbers."
+                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and axes need numbers."
             )
         if word not in where:
             near = near_match(word, names)
@@ -169,7 +145,8 @@ def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
-    from eckart.io.roles import is_identifier, listed
+    from eckart.io.identifiers import is_identifier
+    from eckart.io.roles import listed
 
     names = source.metadata.column_names
     title = source.metadata.name
@@ -178,19 +155,18 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         if source.shape[1] != len(wanted):
             raise Refused(
-                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names the "
-                f"numbers of columns must be equal."
+                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names as many are needed."
             )
-        return source, [f"{title} has no column names; its columns are assumed to be in the order of {what}."]
+        return source, [f"{title} has no column names; its columns are taken to be in the order of {what}."]
     extra = [name for name in names if name not in set(wanted)]
     if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
         raise Refused(_difference(source, names, wanted, what))
-    left = [f"Ignored, because {what} has no such column: {listed(extra)}."] if extra else []
+    left = [f"Left out, as {what} has no such column: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
     if order == sorted(order):
         return keep(source, order), left
-    moved = f"The columns of {title} were reordered by name to match {what}."
+    moved = f"The columns of {title} were brought into the order of {what}, by their names."
     return keep(source, order), [*left, moved]
 
 
@@ -203,7 +179,7 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
     if missing:
         message += f" Missing: {listed(missing)}."
         if texts := [name for name in missing if name in source.metadata.labels]:
-            message += f" (Present, but as text: {listed(texts)}.)"
+            message += f" (There, but as text: {listed(texts)}.)"
     if extra:
         message += f" Too many: {listed(extra)}. Leave them out with --drop."
     return message

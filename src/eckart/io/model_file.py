@@ -98,17 +98,22 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
         file.write(seal)
 
 
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file ends with the seal of a model."""
+    with Path(path).open("rb") as file:
+        file.seek(-min(_SEAL_LENGTH, Path(path).stat().st_size), os.SEEK_END)
+        return file.read(len(_SEAL)) == _SEAL
+
+
 def _refuse_other_file(path: Path) -> None:
     """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
     if not path.is_file() or path.stat().st_size == 0:
         return  # what cannot be replaced is refused when it is written
-    with path.open("rb") as file:
-        file.seek(-min(_SEAL_LENGTH, path.stat().st_size), os.SEEK_END)
-        if file.read(len(_SEAL)) != _SEAL:
-            raise ModelFileError(
-                f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove "
-                "the file yourself, or name another one."
-            )
+    if not is_model_file(path):
+        raise ModelFileError(
+            f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove the "
+            "file yourself, or name another one."
+        )
 
 
 def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:

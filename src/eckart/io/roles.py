@@ -14,7 +14,6 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
 from eckart.notes import Note
 
-_ID_NAME = re.compile(r"(?i:id|index|idx|row|rownum|no|nr|num|number|key|.*[_ .-](id|no|nr|key))|.*[a-z]I[Dd]")
 EXACT = 2.0**53
 MOST_NAMES = 1_000_000
 """Names and labels of more rows are not kept."""
@@ -70,6 +69,7 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         notes=tuple(notes),
         parsing_notes=parsing_notes,
         column_roles=_column_roles(parts, chosen, labels),
+        roles={} if chosen is None else {chosen.name: "row names"},
     )
     return MemorySource(parts.matrix, metadata)
 
@@ -163,26 +163,11 @@ def _label_notes(labels: list[Text]) -> list[Note]:
 
 
 def _id_notes(parts: Parts) -> list[Note]:
-    names = [quoted(parts.column_names[j]) for j in numbering_columns(parts.column_names, parts.matrix)]
-    doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
+    from eckart.io.identifiers import identifier_columns
+
+    names = [quoted(parts.column_names[j]) for j in identifier_columns(parts.column_names, parts.matrix)]
+    doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
     return [Note("numbering_column", f"The column {name} {doubt}") for name in names]
-
-
-def numbering_columns(names: Sequence[str], matrix: NDArray[Any]) -> list[int]:
-    """Columns that are called like an identifier and hold nothing but a count of the rows."""
-    if len(matrix) <= 2:
-        return []
-    return [j for j, name in enumerate(names) if is_identifier(name) and _counts(matrix[:, j])]
-
-
-def is_identifier(name: str) -> bool:
-    """Whether a column is called like one that tells rows apart: id, index, no, customer_id, ..."""
-    return _ID_NAME.fullmatch(name) is not None
-
-
-def _counts(column: NDArray[Any]) -> bool:
-    ordered = np.sort(column)
-    return bool(np.isfinite(ordered).all() and ordered[0] == np.rint(ordered[0]) and (np.diff(ordered) == 1).all())
 
 
 def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[Note]:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import from_numpy, is_sparse, to_numpy
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
 from eckart.fitted import decomposition_of, is_model
-from eckart.missing.fill import WAYS, How, fill, unmasked, with_matrix
+from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
 from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
@@ -130,6 +130,7 @@ def choose_rank(
     missing: How = "error",
     rng: int | None = None,
     memory: str | int | None = None,
+    decomposition: Decomposition | None = None,
 ) -> RankChoice:
     """Choose the number of components with many rules and one recommendation.
 
@@ -163,6 +164,8 @@ def choose_rank(
     memory : str or int, default None
         Limit of the memory, such as "2GB". A larger table is read in blocks, and only the rules that need no copy of it
         answer.
+    decomposition : Decomposition, default None
+        A decomposition of the same data, if available, so that its components are not computed again.
 
     Returns
     -------
@@ -224,10 +227,13 @@ def choose_rank(
     rows, columns = opened.matrix.shape
     with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
         notes: tuple[str, ...] = ()
-        if missing != "error":
+        reuse = decomposition is not None and imputation_of(decomposition) is not None and not opened.matrix.sparse
+        if missing != "error" and decomposition is not None and reuse:
+            opened = _as_imputed(opened, decomposition)
+        elif missing != "error":
             filled = fill(opened, missing, weights=None, rng=np.random.Generator(np.random.Philox(options.seed)))
             opened, notes = with_matrix(opened, filled.table), filled.notes
-        evidence = of_data(data, opened, options, center=method == "pca", scale=scale)
+        evidence = of_data(data, opened, options, center=method == "pca", scale=scale, known=decomposition)
         if method == "cur":
             notes = (
                 *notes,
@@ -237,6 +243,15 @@ def choose_rank(
                 ),
             )
         return _answers(names, evidence, method, notes)
+
+
+def _as_imputed(opened: Opened, d: Decomposition) -> Opened:
+    """The table with the values that the decomposition imputed."""
+    known, matrix = imputation_of(d), opened.matrix.matrix
+    assert known is not None
+    table = to_numpy(matrix).astype(np.float64)
+    table[known.rows, known.columns] = known.values
+    return with_matrix(opened, from_numpy(table, matrix))
 
 
 def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) -> RankChoice:

@@ -147,6 +147,11 @@ class RankChoice:
         return self._decision[0]
 
     @property
+    def decided_by(self) -> str:
+        """The rule that `k` comes from: its name, "vote", or "" if no rule could say."""
+        return self._decision[1]
+
+    @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
         tests = TESTS[::-1] if self.alike else TESTS

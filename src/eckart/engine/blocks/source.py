@@ -89,6 +89,8 @@ class Metadata:
     """What was found out about the layout and the roles of columns: part of `notes` as far as it matters, and plain."""
     column_roles: dict[str, str] = field(default_factory=dict)
     """What was done with each column of the file, in its order; empty where the file has no columns by name."""
+    roles: dict[str, str] = field(default_factory=dict)
+    """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ AMPLIFIED = 4e4
 class Case:
     """A problem; a subclass says how the first pass goes."""
 
+    center: bool
+    scale: bool
+
     transposed = False
 
     def __init__(

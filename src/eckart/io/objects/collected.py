@@ -68,6 +68,8 @@ class CollectedRows:
 class Collector:
     """Takes blocks of rows in order and gives them back as one source."""
 
+    rows: int
+
     def __init__(self, name: str, memory: int | None) -> None:
         self.name = name
         self.rows = 0

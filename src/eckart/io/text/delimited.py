@@ -42,6 +42,13 @@ EMPTY = "without any value: left out"
 class Page:
     """A text whose layout is known: names for its columns, and the line of any of its rows."""
 
+    name: str
+    layout: Layout
+    named_rows: bool
+    unnamed_first: bool
+    columns: list[str]
+    notes: list[Note]
+
     def __init__(self, name: str, layout: Layout) -> None:
         self.name, self.layout = name, layout
         cells = len(layout.sample[0]) if layout.sample else len(layout.header or [])

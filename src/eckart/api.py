@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import logging
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_overloads, overload
 
 from eckart.arrays import Array
@@ -206,8 +207,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     solver : {'auto', 'exact', 'direct', 'gram', 'lanczos'}, default 'auto'
         Solver. `plan` reports which one 'auto' chooses and why. 'exact' avoids iterative solvers.
     tol : float, default None
-        Accuracy of the squared singular values relative to the smallest requested one. None means 1e-9, or 1e-5 for
-        float32 data.
+        Accuracy of the squared singular values relative to the smallest requested one. None means 1e-9; 1e-6 if at
+        least half of all components are requested; 1e-5 for float32 data.
     left : bool, default False
         Keep the left singular vectors, of shape (n_samples, k).
     rng : int, numpy.random.Generator, 'entropy' or None, default None
@@ -335,10 +336,18 @@ def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 def _check_options(method: Method, options: dict[str, Any]) -> None:
     """Refuse names that the method does not know, unless its function takes any."""
-    parameters = inspect.signature(method.function("fit")).parameters
-    if all(found.kind is not found.VAR_KEYWORD for found in parameters.values()):
-        names = [name for name in parameters if name not in ("data", "method")]
-        check_names("decompose", options, [*names, "device"])
+    names = _option_names(method.function("fit"))
+    if names is not None:
+        check_names("decompose", options, names)
+
+
+@lru_cache(maxsize=64)
+def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Names of the options of a method's function; None if it takes any. Cached: reading a signature is slow."""
+    parameters = inspect.signature(function).parameters
+    if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
+        return None
+    return (*(name for name in parameters if name not in ("data", "method")), "device")
 
 
 def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:

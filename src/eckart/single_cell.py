@@ -89,7 +89,7 @@ def pca(
     ...     ek.single_cell.pca(np.ones((3, 2)))
     ... except ek.errors.InputError as error:
     ...     print(error)
-    Expected an AnnData object, and got ndarray. Use eckart.decompose instead.
+    Expected an AnnData object, but got ndarray. Use eckart.decompose instead.
     """
     if not is_anndata(adata):
         raise InputError(f"Expected an AnnData object, but got {type(adata).__name__}. Use eckart.decompose instead.")

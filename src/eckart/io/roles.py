@@ -166,7 +166,7 @@ def _id_notes(parts: Parts) -> list[Note]:
     from eckart.io.identifiers import identifier_columns
 
     names = [quoted(parts.column_names[j]) for j in identifier_columns(parts.column_names, parts.matrix)]
-    doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
+    doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
     return [Note("numbering_column", f"The column {name} {doubt}") for name in names]
 
 

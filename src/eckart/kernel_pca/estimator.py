@@ -308,7 +308,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         array of shape (n_samples, n_features_in_)
             Pre-images.
         """
-        return self.preimages(X).rows
+        return self._preimages(X, measure=False).rows
 
     def preimages(self, X: Any) -> Preimages:
         """Compute pre-images and their distances in feature space.
@@ -324,6 +324,9 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             `rows`, their `distances` from the projected points in feature space (0 for the linear kernel), and
             `lengths` for comparison.
         """
+        return self._preimages(X, measure=True)
+
+    def _preimages(self, X: Any, *, measure: bool) -> Preimages:
         check_is_fitted(self)
         d = self.decomposition_
         scores = take_scores(X)
@@ -334,9 +337,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             xp = namespace(scores)
             return Preimages(rows, xp.zeros(scores.shape[0], device=device(scores)), row_lengths(scores))
         scores, d = scores_with_model(d, scores)
-        found = preimages(
-            expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=getattr(self, "_ridge", None)
-        )
+        ridge = getattr(self, "_ridge", None)
+        found = preimages(expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=ridge, measure=measure)
         return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
     def column_correlations(self, X: Any) -> Array:

@@ -23,7 +23,6 @@ from eckart.pca.projection import (
     Projection,
     components_as_rows,
     explained_ratio,
-    explained_variance,
     noise_variance,
     zeros_like_mean,
 )
@@ -53,7 +52,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         forms cross-products in float64 and refines them if they are not accurate enough. 'arpack' and 'randomized' run
         block Lanczos. All are accurate to `tol`.
     tol : float, default 0.0
-        Accuracy of the variances relative to the smallest requested one. 0 means 1e-9, or 1e-5 for float32 data.
+        Accuracy of the variances relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least half of all
+        components are requested; 1e-5 for float32 data.
     iterated_power : int or 'auto', default 'auto'
         Accepted for compatibility. The iteration stops when the requested accuracy is proved.
     n_oversamples : int, default 10
@@ -341,9 +341,10 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = components_as_rows(d)
         self.singular_values_ = d.values
-        self.explained_variance_ = explained_variance(d)
-        self.explained_variance_ratio_ = explained_ratio(d)
-        self.noise_variance_ = noise_variance(d)
+        with np.errstate(over="ignore", under="ignore"):
+            self.explained_variance_ = d.explained_variance
+            self.explained_variance_ratio_ = d.explained_variance_ratio
+            self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
         self.n_components_ = d.k

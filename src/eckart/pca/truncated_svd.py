@@ -47,8 +47,8 @@ class TruncatedSVD(OnDevices, Projection):
     random_state : int, RandomState, Generator or None, default None
         Seed of the random start. None uses a fixed seed, so results are reproducible.
     tol : float, default 0.0
-        Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9, or 1e-5 for
-        float32 data.
+        Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least
+        half of all components are requested; 1e-5 for float32 data.
     memory : str, int or None, default None
         Limit of the working memory in addition to the data, such as "2GB".
     device : str or None, default None

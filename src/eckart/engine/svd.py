@@ -45,6 +45,7 @@ from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.log import logger
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, imputation_of, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan, SVDDetails, Which

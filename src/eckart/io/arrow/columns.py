@@ -76,8 +76,31 @@ def _plain(column: Any, target: Any) -> NDArray[Any]:
 
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
-    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy(zero_copy_only=False)
-    return values
+    column = pc.cast(column, target, safe=False)
+    if column.null_count:
+        nan = pa.py_buffer(np.full(1, np.nan, target.to_pandas_dtype()))
+        column = pc.fill_null(column, pa.Array.from_buffers(target, 1, [None, nan])[0])
+    return stored_numbers(column)
+
+
+def stored_numbers(column: Any) -> NDArray[Any]:
+    """Numbers without gaps as they lie in memory.
+
+    `to_numpy` and `pa.scalar` of Arrow would import pandas: 50 MB, and half a second of a first call.
+    """
+    import pyarrow as pa
+
+    if column.null_count:
+        raise ValueError(f"{column.null_count} numbers are missing")
+    parts = [_stored(chunk) for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
+
+
+def _stored(array: Any) -> NDArray[Any]:
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    if not len(array):
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
 def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[Any]) -> list[str]:

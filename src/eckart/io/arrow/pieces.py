@@ -1,7 +1,9 @@
 """Rows from inside a row group or record batch, without decoding all of it where the format allows that.
 
-A Parquet row group is decoded page by page from its beginning; going back means beginning anew. An uncompressed Arrow
-batch lies in the file column by column, so any of its rows can be read directly. A compressed batch is decoded whole.
+A Parquet row group is decoded page by page from its beginning; going back means beginning anew. One page of every
+column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
+time and kept. An uncompressed Arrow batch lies in the file column by column, so any of its rows can be read directly. A
+compressed batch is decoded whole.
 """
 
 from __future__ import annotations
@@ -12,26 +14,63 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from eckart.environment import SMALL, check_piece, free_memory
 from eckart.errors import FileError
 from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
 
-_BATCH_BYTES = 1 << 22
+_BATCH_BYTES, _WIDE_BATCH_BYTES, _WIDE_BATCH_ROWS = 1 << 22, 1 << 24, 1 << 10
+"""Decoded at a time; of many columns more, because each costs time of its own in every batch."""
+_BUFFER_BYTES = 1 << 24
+"""Read ahead from the file, for all columns together."""
+_PAGE_BYTES = 1 << 20
+"""A page of a column as writers make them by default, before it is packed."""
 
 
 class ParquetPieces:
-    """The columns `wanted` of a Parquet file, by row groups."""
+    """The columns `wanted` of a Parquet file, by row groups, within a share of `memory` bytes."""
 
-    def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
+    def __init__(self, state: FileState, wanted: Sequence[int], memory: int | None = None) -> None:
         from pyarrow import parquet
 
         # Buffered, so that a column of a row group is read page by page instead of whole.
-        self.file = parquet.ParquetFile(state.path, buffer_size=1 << 20, pre_buffer=False)
+        self._buffer = min(max(_BUFFER_BYTES // max(len(wanted), 1), 1 << 14), 1 << 20)
+        self.file = parquet.ParquetFile(state.path, buffer_size=self._buffer, pre_buffer=False)
         self.schema, self.wanted = self.file.schema_arrow, list(wanted)
+        self.memory = free_memory() if memory is None else memory
         self._batches: Iterator[Any] = iter(())
         self._group, self._place = -1, 0
         self._rest: Any = None
+
+    def check_sizes(self, name: str, memory: int | None) -> None:
+        """Refuse row groups that can neither be decoded page by page nor whole within the memory allowed."""
+        meta = self.file.metadata
+        sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
+        if not sizes or not self.wanted:
+            return
+        group = sizes.index(max(sizes))
+        if not self._by_pages(group):
+            rows = meta.row_group(group).num_rows
+            what = f"row group {group + 1} of {rows:,} rows and {len(self.wanted):,} columns"
+            check_piece(self._decoded_bytes(group), name, what, memory)
+
+    def _chunks(self, group: int) -> list[Any]:
+        """Metadata of the columns that are read."""
+        found = self.file.metadata.row_group(group)
+        names = None if (chosen := selection(self.schema, self.wanted)) is None else set(chosen)
+        chunks = [found.column(j) for j in range(found.num_columns)]
+        return [chunk for chunk in chunks if names is None or chunk.path_in_schema.partition(".")[0] in names]
+
+    def _by_pages(self, group: int) -> bool:
+        """Whether one page of every column, and what is read ahead of it, take at most a third of the memory."""
+        chunks = self._chunks(group)
+        pages = sum(min(chunk.total_uncompressed_size, _PAGE_BYTES) for chunk in chunks)
+        return bool(pages + len(chunks) * self._buffer <= max(self.memory // 3, SMALL))
+
+    def _decoded_bytes(self, group: int) -> int:
+        """Of the row group in memory; a dictionary or a run may stand for many rows."""
+        return int(self.file.metadata.row_group(group).num_rows) * 8 * len(self.wanted)
 
     def counts(self) -> list[int]:
         meta = self.file.metadata
@@ -53,10 +92,30 @@ class ParquetPieces:
             first, count = first + used, count - used
 
     def _begin(self, group: int) -> None:
-        rows = max(1, _BATCH_BYTES // (8 * max(len(self.wanted), 1)))
-        names = selection(self.schema, self.wanted)
-        self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
+        width = 8 * max(len(self.wanted), 1)
+        rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
+        self._batches = iter(())  # what it holds of the last row group is given back first
         self._group, self._place, self._rest = group, 0, None
+        names = selection(self.schema, self.wanted)
+        if names is None or self._by_pages(group):
+            self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
+        else:
+            self._batches = self._by_columns(group, names, rows)
+
+    def _by_columns(self, group: int, names: list[str], rows: int) -> Iterator[Any]:
+        """All of a row group, decoded a few columns at a time, then given out in batches."""
+        import pyarrow as pa
+
+        count = self.file.metadata.row_group(group).num_rows
+        step = max(1, _BUFFER_BYTES // max(8 * count, 1))
+        columns: list[Any] = []
+        for first in range(0, len(names), step):
+            some = names[first : first + step]
+            columns += self.file.read_row_group(group, columns=some, use_threads=False).select(some).columns
+        table = pa.table(dict(zip(names, columns, strict=True)))
+        if table.num_rows != count:
+            raise ValueError(f"{count:,} rows are promised, and {table.num_rows:,} are there")
+        yield from table.to_batches(rows)
 
     def _next(self) -> Any:
         import pyarrow as pa

@@ -15,6 +15,7 @@ from eckart.engine.blocks.source import About, MemorySource
 from eckart.environment import check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrays.npy import refuse_shape
+from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import Opened
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
@@ -81,7 +82,7 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
             table = _table(align(body), "\t", sizes)
         except pa.ArrowInvalid:
             _refuse_line(body, sizes, name, line)
-    values = [column.to_numpy() for column in table.columns]
+    values = [stored_numbers(column) for column in table.columns]
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
         where = Records(body, 0, " ").line(int(infinite[0])) + line - 1

@@ -176,6 +176,8 @@ def report(found: list[Outcome]) -> Iterable[str]:
     good = [o for o in found if not o.error]
     yield from (f"table {o.number}: {o.error}" for o in crashed)
     yield from (f"above {MOST:g}: {json.dumps(asdict(o))}" for o in good if max(o.ratio(0), o.ratio(1)) > MOST)
+    worst = sorted(good, key=lambda o: -max(o.ratio(0), o.ratio(1)))[:5]
+    yield from (f"among the worst: {json.dumps(asdict(o))}" for o in worst)
     yield f"{len(found)} tables, {len(crashed)} crashes"
     yield "| tables | count | median ratio | worst | above 2 | worst determined | above 2 | coverage |"
     yield "|---|---|---|---|---|---|---|---|"

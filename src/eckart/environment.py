@@ -14,6 +14,9 @@ MAX_EXPANSION = 100.0
 """A compressed file may grow by this factor before it is taken for a bomb."""
 
 
+_PARTS = {2: "half", 3: "a third"}
+
+
 def say_bytes(count: float) -> str:
     """A byte count in words: 1536 -> '1.5 kB'."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
@@ -62,13 +65,14 @@ def check_fits(needed: int, name: str, what: str) -> None:
         )
 
 
-def check_piece(needed: int, name: str, what: str, memory: int | None) -> None:
-    """Refuse a file whose smallest readable piece takes more than half of the memory allowed."""
+def check_piece(needed: int, name: str, what: str, memory: int | None, *, share: int = 2) -> None:
+    """Refuse a file whose smallest readable piece takes more than a half (or a third) of the memory allowed."""
     allowed = free_memory() if memory is None else memory
-    if needed > max(allowed // 2, SMALL):
+    if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(
-            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; half of the {say_bytes(allowed)} "
-            "allowed is available for it. Allow more with memory=..., or write the file in smaller pieces."
+            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; {_PARTS[share]} of the "
+            f"{say_bytes(allowed)} allowed is available for it. Allow more with memory=..., or write the file in "
+            "smaller pieces."
         )
 
 

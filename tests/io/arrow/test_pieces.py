@@ -85,14 +85,14 @@ def test_row_groups_of_many_columns_are_decoded_by_columns(
     wide: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, values = wide
-    monkeypatch.setattr("eckart.io.arrow.pieces._BUFFER_BYTES", 1 << 18)  # forty columns at a time
-    rows: Any = open_rows(path, memory=4_000_000)
+    monkeypatch.setattr("eckart.io.arrow.pieces._BATCH_BYTES", 1 << 18)  # forty columns at a time
+    rows: Any = open_rows(path, memory=6_000_000)
     for start, stop in ((0, 10), (10, 1500), (650, 720), (3, 2100)):
         np.testing.assert_array_equal(rows.read(start, stop), values[start:stop])
 
 
 def test_a_row_group_that_takes_too_much_is_refused_with_figures(wide: tuple[Path, np.ndarray]) -> None:
-    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* half of the 3 MB"
+    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* a third of the 3 MB"
     with pytest.raises(MemoryBudgetError, match=said):
         open_rows(wide[0], memory=3_000_000)
 

@@ -12,6 +12,8 @@ from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
 from eckart.io.roles import EXACT, Text, listed, quoted
 
+_TILE = 64
+"""Columns that are written at a time."""
 TRUTHS = "true and false: analysed as 1 and 0"
 
 
@@ -63,10 +65,12 @@ def matrix_of(columns: Sequence[Any], rows: int, name: str) -> NDArray[Any]:
     check_fits(rows * len(columns) * np.dtype(dtype).itemsize, name, "the matrix")
     flat = [_plain(column, target) for column in columns]
     out = np.empty((rows, len(columns)), dtype)
-    step = max(1, (1 << 16) // len(columns))
-    # A few rows at a time: writing whole columns would miss the cache at every entry.
-    for start in range(0, rows, step):
-        np.stack([column[start : start + step] for column in flat], axis=1, out=out[start : start + step])
+    step = max(1, (1 << 16) // min(len(columns), _TILE))
+    # A tile at a time: writing whole columns would miss the cache at every entry.
+    for first in range(0, len(flat), _TILE):
+        tile, some = out[:, first : first + _TILE], flat[first : first + _TILE]
+        for start in range(0, rows, step):
+            np.stack([column[start : start + step] for column in some], axis=1, out=tile[start : start + step])
     return out
 
 

@@ -14,8 +14,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from eckart.environment import SMALL, check_piece, free_memory
 from eckart.errors import FileError
+from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
@@ -42,6 +45,7 @@ class ParquetPieces:
         self._batches: Iterator[Any] = iter(())
         self._group, self._place = -1, 0
         self._rest: Any = None
+        self._kept: tuple[int, np.ndarray] | None = None
 
     def check_sizes(self, name: str, memory: int | None) -> None:
         """Refuse row groups that can neither be decoded page by page nor whole within the memory allowed."""
@@ -53,7 +57,7 @@ class ParquetPieces:
         if not self._by_pages(group):
             rows = meta.row_group(group).num_rows
             what = f"row group {group + 1} of {rows:,} rows and {len(self.wanted):,} columns"
-            check_piece(self._decoded_bytes(group), name, what, memory)
+            check_piece(self._decoded_bytes(group), name, what, memory, share=3)
 
     def _chunks(self, group: int) -> list[Any]:
         """Metadata of the columns that are read."""
@@ -63,10 +67,15 @@ class ParquetPieces:
         return [chunk for chunk in chunks if names is None or chunk.path_in_schema.partition(".")[0] in names]
 
     def _by_pages(self, group: int) -> bool:
-        """Whether one page of every column, and what is read ahead of it, take at most a third of the memory."""
+        """Whether one page of every column, and what is read ahead of it, take a third of the memory at most.
+
+        They may also take more than the numbers of a small row group, which is then decoded whole.
+        """
         chunks = self._chunks(group)
-        pages = sum(min(chunk.total_uncompressed_size, _PAGE_BYTES) for chunk in chunks)
-        return bool(pages + len(chunks) * self._buffer <= max(self.memory // 3, SMALL))
+        pages = sum(min(chunk.total_uncompressed_size, _PAGE_BYTES) + self._buffer for chunk in chunks)
+        allowed = max(self.memory // 3, SMALL)
+        small = self._decoded_bytes(group)
+        return bool(pages <= allowed and (pages <= 1.5 * small or small > allowed))
 
     def _decoded_bytes(self, group: int) -> int:
         """Of the row group in memory; a dictionary or a run may stand for many rows."""
@@ -78,6 +87,7 @@ class ParquetPieces:
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
         """Rows first..first+count of a row group, as batches of columns by position."""
+        self._kept = None
         if group != self._group or first < self._place:
             self._begin(group)
         while count:
@@ -91,31 +101,31 @@ class ParquetPieces:
                 yield taken(batch.slice(skipped, used), self.schema, self.wanted)
             first, count = first + used, count - used
 
+    def whole(self, group: int, dtype: Any, name: str) -> np.ndarray | None:
+        """All numbers of a row group that is decoded a few columns at a time; None where it is read page by page."""
+        names = selection(self.schema, self.wanted)
+        if self._kept is not None and self._kept[0] == group:
+            return self._kept[1]
+        if names is None or self._by_pages(group):
+            return None
+        self._kept, self._batches, self._rest, self._group = None, iter(()), None, -1  # given back first
+        count = int(self.file.metadata.row_group(group).num_rows)
+        numbers = np.empty((count, len(names)), dtype)
+        step = max(1, _BATCH_BYTES // max(8 * count, 1))
+        for first in range(0, len(names), step):
+            some = self.wanted[first : first + step]
+            table = self.file.read_row_group(group, columns=names[first : first + step], use_threads=False)
+            columns = taken(table, self.schema, some)
+            numbers[:, first : first + step] = matrix_of([columns[j] for j in some], count, name)
+        self._kept = (group, numbers)
+        return numbers
+
     def _begin(self, group: int) -> None:
         width = 8 * max(len(self.wanted), 1)
         rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
-        self._batches = iter(())  # what it holds of the last row group is given back first
-        self._group, self._place, self._rest = group, 0, None
         names = selection(self.schema, self.wanted)
-        if names is None or self._by_pages(group):
-            self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
-        else:
-            self._batches = self._by_columns(group, names, rows)
-
-    def _by_columns(self, group: int, names: list[str], rows: int) -> Iterator[Any]:
-        """All of a row group, decoded a few columns at a time, then given out in batches."""
-        import pyarrow as pa
-
-        count = self.file.metadata.row_group(group).num_rows
-        step = max(1, _BUFFER_BYTES // max(8 * count, 1))
-        columns: list[Any] = []
-        for first in range(0, len(names), step):
-            some = names[first : first + step]
-            columns += self.file.read_row_group(group, columns=some, use_threads=False).select(some).columns
-        table = pa.table(dict(zip(names, columns, strict=True)))
-        if table.num_rows != count:
-            raise ValueError(f"{count:,} rows are promised, and {table.num_rows:,} are there")
-        yield from table.to_batches(rows)
+        self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
+        self._group, self._place, self._rest = group, 0, None
 
     def _next(self) -> Any:
         import pyarrow as pa

@@ -76,7 +76,12 @@ class ArrowRows:
         state.check(self.about.name, self.edges[piece], self.edges[piece + 1])
         done = 0
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
-            for columns in self._reader(number).read(group, first, len(out)):
+            reader = self._reader(number)
+            kept = reader.whole(group, self.dtype, self.about.name) if self.parquet else None
+            if kept is not None:
+                out[:] = kept[first : first + len(out)]
+                return
+            for columns in reader.read(group, first, len(out)):
                 numbers = [columns[j] for j in self.columns]
                 block = matrix_of(numbers, len(numbers[0]), self.about.name)
                 out[done : done + len(block)] = block

@@ -37,6 +37,8 @@ class Sizes:
     pattern: bool
     symmetry: str
     start: int
+    whole: bool = False
+    """Whether the values are declared to be whole numbers: readers differ on what 1.5 is then."""
 
     @property
     def words(self) -> int:
@@ -83,6 +85,8 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
         except pa.ArrowInvalid:
             _refuse_line(body, sizes, name, line)
     values = [stored_numbers(column) for column in table.columns]
+    if sizes.whole:
+        values[-1] = values[-1].astype(np.float64)
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
         where = Records(body, 0, " ").line(int(infinite[0])) + line - 1
@@ -125,7 +129,7 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
     names = ["row", "column"][: sizes.words] if sizes.coordinate else []
     types = {name: pa.int64() for name in names}
     if not sizes.pattern:
-        names, types = [*names, "value"], {**types, "value": pa.float64()}
+        names, types = [*names, "value"], {**types, "value": pa.int64() if sizes.whole else pa.float64()}
     if not body.strip():
         return pa.table({name: pa.array([], types[name]) for name in names})
     return csv.read_csv(
@@ -139,7 +143,8 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
 def _refuse_line(body: bytes, sizes: Sizes, name: str, line: int) -> NoReturn:
     """Go through the lines one by one to name the one that is no entry."""
     records = Records(body, 0, " ")
-    form = ["row", "column", "value"][: sizes.words] if sizes.coordinate else ["value"]
+    value = "integer" if sizes.whole else "value"
+    form = ["row", "column", value][: sizes.words] if sizes.coordinate else [value]
     for record in range(len(records)):
         words = " ".join(records.cells(record)).split()
         if words and (len(words) != len(form) or not all(map(_is_entry, form, words))):
@@ -210,7 +215,7 @@ def _sizes(data: bytes, name: str) -> Sizes:
     else:
         diagonal = -1 if symmetry == "skew-symmetric" else 1
         stored = rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
-    return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start)
+    return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start, "integer" in field)
 
 
 def _size_line(data: bytes) -> tuple[int, int, str]:

@@ -180,6 +180,10 @@ MARKET: dict[str, Writer] = {
         "%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 2 4\n1 1 2.5\n3 2 -1e3\n1 1 0.5\n2 2 0\n"
     ),
     "capitals.mtx": lambda path: path.write_text("%%MatrixMarket MATRIX Coordinate REAL General\n2 2 1\n2 1 7\n"),
+    "fraction.mtx": lambda path: path.write_text("%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 1.5\n"),
+    "large-integer.mtx": lambda path: path.write_text(
+        "%%MatrixMarket matrix array integer general\n1 1\n9007199254740993\n"
+    ),
     "no-entries.mtx": lambda path: path.write_text("%%MatrixMarket matrix coordinate real general\n3 2 0\n"),
     "no-rows.mtx": lambda path: path.write_text("%%MatrixMarket matrix coordinate real general\n0 2 0\n"),
     "real-words.mtx": lambda path: path.write_text("%%MatrixMarket matrix array real general\n2 1\nnan\ninf\n"),

@@ -22,7 +22,8 @@ from eckart.io.text.records import Records
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
-_LETTERS = b"0123456789+-.eE \t\n" + b"nNaAiIfFtTyY"
+_DIGITS = b"0123456789+- \t\n"
+_LETTERS = _DIGITS + b".eE" + b"nNaAiIfFtTyY"
 """What numbers are written with, nan and infinity among them."""
 
 
@@ -77,6 +78,8 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
         place = next(i for i in range(len(body)) if body[i] not in _LETTERS)
         wrong = f"the character {chr(body[place])!r} belongs to no number"
         _refuse(name, body.count(b"\n", 0, place) + line, wrong)
+    if sizes.whole and body.translate(None, _DIGITS):
+        _refuse_line(body, sizes, name, line)
     try:
         table = _table(body, " ", sizes)
     except pa.ArrowInvalid:
@@ -85,8 +88,6 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
         except pa.ArrowInvalid:
             _refuse_line(body, sizes, name, line)
     values = [stored_numbers(column) for column in table.columns]
-    if sizes.whole:
-        values[-1] = values[-1].astype(np.float64)
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
         where = Records(body, 0, " ").line(int(infinite[0])) + line - 1
@@ -129,7 +130,7 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
     names = ["row", "column"][: sizes.words] if sizes.coordinate else []
     types = {name: pa.int64() for name in names}
     if not sizes.pattern:
-        names, types = [*names, "value"], {**types, "value": pa.int64() if sizes.whole else pa.float64()}
+        names, types = [*names, "value"], {**types, "value": pa.float64()}
     if not body.strip():
         return pa.table({name: pa.array([], types[name]) for name in names})
     return csv.read_csv(

@@ -171,11 +171,9 @@ def _line(title: str, found: list[Outcome]) -> str:
 
 
 def report(found: list[Outcome]) -> Iterable[str]:
-    """What to print: crashes, tables above the limit, and a summary by noise, rank and share of gaps."""
+    """What to print in the end: the worst tables, and a summary by noise, rank and share of gaps."""
     crashed = [o for o in found if o.error]
     good = [o for o in found if not o.error]
-    yield from (f"table {o.number}: {o.error}" for o in crashed)
-    yield from (f"above {MOST:g}: {json.dumps(asdict(o))}" for o in good if max(o.ratio(0), o.ratio(1)) > MOST)
     worst = sorted(good, key=lambda o: -max(o.ratio(0), o.ratio(1)))[:5]
     yield from (f"among the worst: {json.dumps(asdict(o))}" for o in worst)
     yield f"{len(found)} tables, {len(crashed)} crashes"
@@ -192,6 +190,16 @@ def report(found: list[Outcome]) -> Iterable[str]:
     yield from (_line(title, members) for title, members in groups if members)
 
 
+def _watched(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """All outcomes; crashes and large ratios are printed as they come."""
+    found = []
+    for o in outcomes:
+        found.append(o)
+        if o.error or max(o.ratio(0), o.ratio(1)) > MOST:
+            print(f"{len(found)} done; {json.dumps(asdict(o))}", flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=1000)
@@ -201,7 +209,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     jobs = [(given.seed, number) for number in range(given.tables)]
     with ProcessPoolExecutor(given.jobs) as pool:
-        for line in report(list(pool.map(outcome, jobs))):
+        for line in report(_watched(pool.map(outcome, jobs))):
             print(line, flush=True)
 
 

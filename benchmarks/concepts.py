@@ -62,7 +62,7 @@ def retrieval(folder: Path, k: int, options: dict[str, object]) -> tuple[float, 
         scores = (matrix @ vectorizer.transform([text]).T).toarray()[:, 0]
         plain.append(average_precision(np.argsort(-scores, kind="stable").tolist(), relevant[number]))
         ranking = space.similar_rows(space.query(text), len(documents))
-        concepts.append(average_precision(ranking.places.tolist(), relevant[number]))
+        concepts.append(average_precision(ranking.indices.tolist(), relevant[number]))
     return statistics.mean(plain), statistics.mean(concepts)
 
 
@@ -78,8 +78,8 @@ def tastes(rows: int, columns: int, kinds: int, each: int = 40) -> sparse.csr_ar
     kind = np.where(random.random((rows, each)) < 0.8, random.integers(kinds, size=(rows, 1)), random.integers(kinds))
     within = (columns // kinds * random.random((rows, each)) ** 3).astype(int)
     entries = random.integers(1, 6, size=rows * each).astype(float)
-    places = (np.repeat(np.arange(rows), each), (kind * (columns // kinds) + within).ravel())
-    ratings = sparse.csr_array((entries, places), shape=(rows, columns))
+    indices = (np.repeat(np.arange(rows), each), (kind * (columns // kinds) + within).ravel())
+    ratings = sparse.csr_array((entries, indices), shape=(rows, columns))
     ratings.data = np.minimum(ratings.data, 5.0)
     return ratings
 

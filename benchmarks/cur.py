@@ -56,7 +56,7 @@ def ratios() -> Iterator[str]:
         matrix = make()
         for select in ("pivot", "volume", "leverage", "norm"):
             d = ek.decompose(matrix, "cur", k=K, n_columns=K, n_rows=K, select=select)
-            low, high = d.parts["ratio"]
+            low, high = d.details.ratio
             goal = f"  <= {target}: {'met' if high <= target else 'MISSED'}" if select == "pivot" else ""
             yield f"  {name:<40} {select:<9} {low:.4f} to {high:.4f}{goal}"
 
@@ -68,9 +68,9 @@ def taught() -> Iterator[str]:
     chances = (matrix**2).sum(axis=0) / total
     drawn, products, errors = np.zeros(8), [], []
     for seed in range(SEEDS):
-        parts = ek.decompose(matrix, "cur", k=2, n_columns=count, n_rows=count, select="norm", rng=seed).parts
-        drawn[parts["columns"]] += parts["column_times"]
-        products.append(parts["C"] @ parts["C"].T)
+        parts = ek.decompose(matrix, "cur", k=2, n_columns=count, n_rows=count, select="norm", rng=seed).details
+        drawn[parts.columns] += parts.column_times
+        products.append(parts.C @ parts.C.T)
         errors.append(np.linalg.norm(matrix @ matrix.T - products[-1]) ** 2)
     spread = np.std(products, axis=0) / np.sqrt(SEEDS)
     expected = (total**2 - np.linalg.norm(matrix @ matrix.T) ** 2) / count

@@ -25,8 +25,8 @@ def both(method: str, table: np.ndarray, path: Path, **options: Any) -> tuple[ek
     np.save(path, table)
     inside, first = timed(table, method, **options)
     blocks, second = timed(path, method, stream=True, memory=MEMORY, **options)
-    reads = blocks.info.reads if blocks.info is not None else 0
-    return inside, blocks, f"in memory {first:.1f} s, in blocks {second:.1f} s and {reads} reads"
+    passes = blocks.info.passes if blocks.info is not None else 0
+    return inside, blocks, f"in memory {first:.1f} s, in blocks {second:.1f} s and {passes} reads"
 
 
 def nmf(folder: Path) -> None:
@@ -35,7 +35,7 @@ def nmf(folder: Path) -> None:
     for loss, rows in (("frobenius", 40_000), ("kullback-leibler", 2_000)):
         options: dict[str, Any] = {"k": 8, "beta_loss": loss, "tol": 1e-6, "max_iter": 300}
         inside, blocks, words = both("nmf", table[:rows], folder / "nmf.npy", **options)
-        off = blocks.parts["error"] / inside.parts["error"] - 1.0
+        off = blocks.details.error / inside.details.error - 1.0
         cosines = (np.asarray(inside.right).T @ np.asarray(blocks.right)).max(axis=1)
         shape = f"{rows:,} x 100, k=8"
         print(f"| NMF, {loss}, {shape} | error {off:+.1e} | least cosine {cosines.min():.6f} | {words} |", flush=True)
@@ -45,8 +45,10 @@ def cur(folder: Path) -> None:
     rng = np.random.default_rng(2)
     table = rng.standard_normal((40_000, 20)) @ rng.standard_normal((20, 200)) + rng.standard_normal((40_000, 200))
     inside, blocks, words = both("cur", table, folder / "cur.npy", k=10)
-    same = all(np.array_equal(inside.parts[name], blocks.parts[name]) for name in ("rows", "columns"))
-    off = abs(blocks.parts["error"] / inside.parts["error"] - 1.0)
+    same = all(
+        np.array_equal(getattr(inside.details, name), getattr(blocks.details, name)) for name in ("rows", "columns")
+    )
+    off = abs(blocks.details.error / inside.details.error - 1.0)
     print(f"| CUR, 40,000 x 200, k=10 | same rows and columns: {same} | error {off:.1e} | {words} |", flush=True)
 
 
@@ -64,7 +66,7 @@ def kernel_pca(folder: Path) -> None:
         inside &= bool((exact.values <= d.certificate.upper * (1 + 1e-9)).all())  # type: ignore[union-attr]
         print(
             f"| kernel PCA, 10,000 x 8, error {error:.0e} | values {off:.1e}, inside the bounds: {inside} | "
-            f"{len(d.parts['pivots'])} pivots, {d.info.reads} reads | exact {first:.1f} s, in blocks {second:.1f} s |",  # type: ignore[union-attr]
+            f"{len(d.details.pivots)} pivots, {d.info.passes} reads | exact {first:.1f} s, in blocks {second:.1f} s |",  # type: ignore[union-attr]
             flush=True,
         )
 

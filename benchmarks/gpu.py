@@ -79,14 +79,14 @@ def fit_dense(name: str, rows: int, columns: int, wanted: float) -> None:
     k = 50
     truth = exact_variances(data, k)
     seconds, d = timed(lambda: ek.decompose(data, "pca", k=k), repeats=21)
-    error = float(np.abs(np.asarray(d.variances.cpu(), dtype=np.float64) / truth - 1).max())
+    error = float(np.abs(np.asarray(d.explained_variance.cpu(), dtype=np.float64) / truth - 1).max())
     low, high = d.certificate.explained
     if d.info.solver == "gram":
         floor = max(4 * rows * columns / BANDWIDTH, rows * columns**2 / DOUBLES)
     else:
-        floor = d.info.reads * max(4 * rows * columns / BANDWIDTH, 4 * rows * columns * d.info.block / FLOATS)
+        floor = d.info.passes * max(4 * rows * columns / BANDWIDTH, 4 * rows * columns * d.info.block / FLOATS)
     report(
-        name, seconds, wanted, floor, solver=d.info.solver, reads=d.info.reads, block=d.info.block,
+        name, seconds, wanted, floor, solver=d.info.solver, passes=d.info.passes, block=d.info.block,
         error=f"{error:.1e}", certified=f"{high - low:.1e}", proved=d.certificate.proved,
     )  # fmt: skip
     torch_lowrank(data, truth)
@@ -157,9 +157,9 @@ def fit_sparse(wanted: float = 1.0, rows: int = 1_000_000, columns: int = 30_000
     reference = ek.decompose(data.astype(cupy.float64), "svd", k=50, tol=1e-10)
     error = float(np.abs(cupy.asnumpy(d.values).astype(np.float64) / cupy.asnumpy(reference.values) - 1).max())
     low, high = d.certificate.explained
-    floor = d.info.reads * stored.nnz * 8 / BANDWIDTH
+    floor = d.info.passes * stored.nnz * 8 / BANDWIDTH
     report(
-        "sparse 1M x 30k, 5e8 nnz, k=50", seconds, wanted, floor, reads=d.info.reads, block=d.info.block,
+        "sparse 1M x 30k, 5e8 nnz, k=50", seconds, wanted, floor, passes=d.info.passes, block=d.info.block,
         error=f"{error:.1e}", certified=f"{high - low:.1e}", proved=d.certificate.proved,
     )  # fmt: skip
     cupy_svds(data, cupy.asnumpy(reference.values))
@@ -184,22 +184,22 @@ def fit_host(gigabytes: float = 32.0, columns: int = 2048) -> None:
     there = torch.empty(2**28, device="cuda")
     bus, _ = timed(lambda: there.copy_(pinned, non_blocking=True))
     rate = 2**30 / bus
-    mover = transfer.Mover("cuda")
+    mover = transfer.DeviceTransfer("cuda")
     block = data[: 2**28 // 4 // columns]
 
     def move() -> None:
         mover.accept(mover.load(block))
 
     moved, _ = timed(move)
-    transfer.Mover.whole = lambda *_: None  # as if the card were full
+    transfer.DeviceTransfer.whole = lambda *_: None  # as if the card were full
     seconds, d = timed(lambda: ek.decompose(data, "pca", k=50, device="cuda"), repeats=5)
     sample = data[:: max(1, rows // 50_000)].astype(np.float64)
     rough = np.linalg.eigvalsh(np.cov(sample.T))[::-1][:50]
-    off = float(np.abs(np.asarray(d.variances, dtype=np.float64) / rough - 1).max())
+    off = float(np.abs(np.asarray(d.explained_variance, dtype=np.float64) / rough - 1).max())
     report(
         f"host memory {data.nbytes / 1e9:.0f} GB f32, {columns} columns, k=50", seconds, data.nbytes / rate / 0.8,
         data.nbytes / rate, bus=f"{rate / 1e9:.1f} GB/s", one_block=f"{block.nbytes / moved / 1e9:.1f} GB/s",
-        reached=f"{data.nbytes / seconds / 1e9:.1f} GB/s", reads=d.info.reads, solver=d.info.solver,
+        reached=f"{data.nbytes / seconds / 1e9:.1f} GB/s", passes=d.info.passes, solver=d.info.solver,
         against_a_sample=f"{off:.1e}",
     )  # fmt: skip
 
@@ -286,8 +286,8 @@ def kernel_tiles(size: int = 1_000_000, columns: int = 20, rank: int = 1000) -> 
     floor = work[0] / FLOATS
     report(
         f"kernel PCA rbf, n={size:,}, d={columns}, rank {rank}: products of tiles", spent, 2 * floor, floor,
-        rate=f"{work[0] / spent / 1e12:.1f} TFLOP/s", whole_fit=f"{seconds:.3f} s", rank=len(d.parts["pivots"]),
-        missing=f"{d.parts['approximation_error']:.4f}",
+        rate=f"{work[0] / spent / 1e12:.1f} TFLOP/s", whole_fit=f"{seconds:.3f} s", rank=len(d.details.pivots),
+        missing=f"{d.details.approximation_error:.4f}",
     )  # fmt: skip
 
 

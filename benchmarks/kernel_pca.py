@@ -102,7 +102,7 @@ def large() -> None:
     seconds, peak = time.perf_counter() - start, memory("VmHWM")
     assert model.plan_ is not None
     assert model.certificate_ is not None
-    missing, rank = model.approximation_error_, model.decomposition_.parts["dual"].shape[0]
+    missing, rank = model.approximation_error_, model.decomposition_.details.dual.shape[0]
     print(
         f"large {model.plan_.solver}: {seconds:.1f} s, {peak / 1e6:.0f} MB for the whole process, "
         f"{missing:.3%} missing at rank {rank}, explained {model.certificate_.explained}"
@@ -117,7 +117,7 @@ def project() -> None:
 
     X, new = points(4000), points(100_000, seed=1)
     model = KernelPCA(20, kernel="rbf").fit(X)
-    dual = np.asarray(model.decomposition_.parts["dual"])
+    dual = np.asarray(model.decomposition_.details.dual)
     squares = (X**2).sum(axis=1)
 
     def bare(start: int) -> np.ndarray:

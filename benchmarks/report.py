@@ -17,10 +17,10 @@ import numpy as np
 COMMAND = [sys.executable, "-m", "eckart", "report"]
 
 
-def table(rows: int, columns: int = 50, axes: int = 6) -> np.ndarray:
+def table(rows: int, columns: int = 50, components: int = 6) -> np.ndarray:
     """A few axes and noise."""
     rng = np.random.default_rng(0)
-    return rng.standard_normal((rows, axes)) @ rng.standard_normal((axes, columns)) + rng.standard_normal(
+    return rng.standard_normal((rows, components)) @ rng.standard_normal((components, columns)) + rng.standard_normal(
         (rows, columns)
     )
 
@@ -88,7 +88,7 @@ def fluid(page: Path) -> dict[str, float]:
     return {"drawn": first / 1000, "plane": float(np.median(planes)), "pointer": float(np.median(moves))}
 
 
-def told(name: str, limits: str, run: dict[str, float], page: dict[str, float]) -> None:
+def context(name: str, limits: str, run: dict[str, float], page: dict[str, float]) -> None:
     print(f"{name}: {run['seconds']:.2f} s ({run['processor']:.2f} s of processor), {run['memory'] / 1e9:.2f} GB, "
           f"page {run['page'] / 1e6:.2f} MB   [{limits}]")  # fmt: skip
     if page:
@@ -104,12 +104,12 @@ def main() -> None:
         small = write_csv(Path(folder) / "small.csv", 10_000)
         run = min((measured(small, "-k", "10") for _ in range(3)), key=lambda found: found["seconds"])
         results["10 000 x 50 CSV"] = {**run, **(page := fluid(small.with_suffix(".html")))}
-        told("10 000 x 50 CSV, 10 axes", "under 6 s cold, under 3 MB", run, page)
+        context("10 000 x 50 CSV, 10 axes", "under 6 s cold, under 3 MB", run, page)
         if "--quick" not in sys.argv:
             large = write_parquet(Path(folder) / "large.parquet", 1_000_000)
             run = measured(large)
             results["1 000 000 x 50 Parquet"] = {**run, **(page := fluid(large.with_suffix(".html")))}
-            told("1 000 000 x 50 Parquet", "under 60 s, under 3 GB, page under 8 MB, fluid", run, page)
+            context("1 000 000 x 50 Parquet", "under 60 s, under 3 GB, page under 8 MB, fluid", run, page)
     place = Path(__file__).parent / "results"
     place.mkdir(exist_ok=True)
     (place / "report.json").write_text(json.dumps(results, indent=2))

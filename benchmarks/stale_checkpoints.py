@@ -37,13 +37,13 @@ def stop_after(count: int) -> object:
     """A callback that stops a run after `count` blocks."""
     left = count
 
-    def watch(_progress: object) -> None:
+    def callback(_progress: object) -> None:
         nonlocal left
         left -= 1
         if left <= 0:
             raise Stop
 
-    return watch
+    return callback
 
 
 def change(path: Path, rng: np.random.Generator) -> None:
@@ -72,9 +72,9 @@ def outcome(pristine: Path, folder: Path, way: str, rng: np.random.Generator) ->
     """What became of one resumed run: 'refused', 'right' or 'WRONG'."""
     data, saved = copy(pristine, folder / pristine.name), folder / "checkpoint"
     blocks: list[object] = []
-    ek.decompose(data, **OPTIONS, watch=blocks.append)
+    ek.decompose(data, **OPTIONS, callback=blocks.append)
     with contextlib.suppress(Stop):
-        ek.decompose(data, **OPTIONS, checkpoint=saved, watch=stop_after(int(rng.integers(1, len(blocks)))))
+        ek.decompose(data, **OPTIONS, checkpoint=saved, callback=stop_after(int(rng.integers(1, len(blocks)))))
     target = data
     if way != "in place":
         target = copy(data, folder / f"new{data.suffix}")

@@ -107,7 +107,7 @@ def npy(scale: float) -> None:
     print(
         f"| PCA of {path.stat().st_size / 1e9:.1f} GB .npy, budget 1 GB | {ours['seconds']:.1f} s | reading "
         f"{reading['seconds']:.1f} s, bare Gram {gram['seconds']:.1f} s | {ours['seconds'] / floor:.2f} x the larger "
-        f"(to reach 1.3) | peak {ours['peak_gb']} GB (to reach 1.1) | reads {ours['reads']} | "
+        f"(to reach 1.3) | peak {ours['peak_gb']} GB (to reach 1.1) | passes {ours['passes']} | "
         f"error {error(ours, truth):.1e} (to reach 1e-6) |",
         flush=True,
     )
@@ -170,7 +170,7 @@ def sparse(scale: float) -> None:
     ours = run(SPARSE, path)
     print(
         f"| sparse {rows * 50:.1e} nnz in .h5ad, k=30, budget 1 GB | {ours['seconds']:.1f} s | "
-        f"peak {ours['peak_gb']} GB | reads {ours['reads']}, steps {ours['steps']} | proved {ours['proved']} "
+        f"peak {ours['peak_gb']} GB | passes {ours['passes']}, steps {ours['steps']} | proved {ours['proved']} "
         f"{ours['explained']} |",
         flush=True,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
 
 def usarrests() -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
@@ -42,15 +42,15 @@ def built(
         angle=1e-13,
         rounding=1e-15,
         tolerance=1e-3,
-        reads=1,
-        word=f"These {k} axes carry {100 * share:.2f} % of the variance; no {k} axes carry more.",
+        passes=1,
+        summary=f"These {k} axes carry {100 * share:.2f} % of the variance; no {k} axes carry more.",
     )
     why = "The columns are few, so their cross-products fit in memory."
     plan = Plan(method, "gram", rows, columns, k, 1, 4096, why, {"tol": 1e-3})
     info = SolveInfo("gram", 1, seed=0, threads=2, history=((1, share, share),))
     given: dict[str, Any] = {
         "left": u[:, :k] if left else None, "mean": mean, "scale": spread, "rank": columns,
-        "certificate": certificate, "plan": plan, "info": info,
+        "certificate": certificate, "plan": plan, "info": info, "details": SVDDetails(),
     } | more  # fmt: skip
     return Decomposition(method, s[:k], vt[:k].T, rows, columns, norm, float(rows), **given)
 

@@ -71,7 +71,7 @@ def test_relative_paths_become_absolute(tmp_path, monkeypatch):
 
 def test_a_source_on_another_machine(tmp_path):
     np.save(tmp_path / "a.npy", np.eye(4))
-    rows = ChosenColumns(open_rows(tmp_path / "a.npy"), (0, 2), open_rows(tmp_path / "a.npy").about)
+    rows = ChosenColumns(open_rows(tmp_path / "a.npy"), (0, 2), open_rows(tmp_path / "a.npy").metadata)
     wire = pickle.dumps(rows)
     os.utime(tmp_path / "a.npy", ns=(0, 0))
     there = pickle.loads(wire)

@@ -88,7 +88,7 @@ def test_choose_rank_and_bootstrap_take_an_estimator():
     assert [v.k for v in given.verdicts] == [v.k for v in wanted.verdicts]
     found = ek.bootstrap(ek.PCA(2, scale=True).fit(X), rows=X, count=20)
     same_draws = ek.bootstrap(X, k=2, scale=True, count=20)
-    assert np.array_equal(found.shares, same_draws.shares)
+    assert np.array_equal(found.explained_variance_ratio, same_draws.explained_variance_ratio)
     with pytest.raises(ParameterError, match="rows=data"):
         ek.bootstrap(pca)
 

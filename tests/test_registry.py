@@ -22,17 +22,23 @@ TOY = '''
 """Random projection: k directions drawn at random, orthonormalised."""
 import numpy as np
 from eckart.registry import Method, ReportSection
-from eckart.result import Decomposition
+from dataclasses import dataclass
+from eckart.result import Decomposition, Details
+
+
+@dataclass(frozen=True)
+class ToyDetails(Details):
+    draws: int
 
 
 def fit(data, *, k=2, rng=None, left=False, memory=None):
     table = np.asarray(getattr(data, "matrix", data), dtype=float)
-    about = getattr(data, "about", None)
+    about = getattr(data, "metadata", None)
     right, _ = np.linalg.qr(np.random.default_rng(rng).standard_normal((table.shape[1], k)))
     scores = table @ right
     values = np.linalg.norm(scores, axis=0)
     made = Decomposition("toy", values, right, *table.shape, norm=float(np.linalg.norm(table)), weight=len(table),
-                         left=scores / values if left else None, parts={"draws": 1})
+                         left=scores / values if left else None, details=ToyDetails(draws=1))
     return made if about is None else made.named(about.row_names, about.column_names)
 
 
@@ -46,7 +52,7 @@ def reconstruct(d, scores):
 
 METHOD = Method(
     name="toy", title="Random projection", fit="toy_method:fit", project="toy_method:project",
-    reconstruct="toy_method:reconstruct", default_k=2, label="direction ",
+    reconstruct="toy_method:reconstruct", details="toy_method:ToyDetails", default_k=2, label="direction ",
     section=ReportSection("The draw", figures={"draws": "Draws"}, treatment="The table was taken as it is."),
 )
 '''
@@ -86,7 +92,7 @@ def test_a_method_in_its_own_folder_works_at_every_door(installed: Path) -> None
 
     shown = json.loads(run(installed, "-m", "eckart", "report", "table.csv", "--method", "toy", "--json"))
     assert shown["method"] == "toy"
-    assert shown["axes"][0]["name"] == "direction 1"
+    assert shown["components"][0]["name"] == "direction 1"
     page = (installed / "report.html").read_text()
     assert "Random projection" in page
     assert "The draw" in page

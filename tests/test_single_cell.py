@@ -46,11 +46,11 @@ def file(tmp_path_factory):
 
 def test_layers_of_a_file_keep_their_names(file):
     d = ek.decompose(file, k=5, layer="counts", mask="highly_variable")
-    np.testing.assert_allclose(d.variances, exact(COUNTS[:, VARIABLE]), rtol=1e-10)
+    np.testing.assert_allclose(d.explained_variance, exact(COUNTS[:, VARIABLE]), rtol=1e-10)
     assert d.column_names == tuple(f"gene{j}" for j in np.flatnonzero(VARIABLE))
     assert d.row_names is not None
     assert d.row_names[:2] == ("cell0", "cell1")
-    np.testing.assert_allclose(ek.decompose(file, k=5).variances, exact(LOGS), rtol=1e-10)
+    np.testing.assert_allclose(ek.decompose(file, k=5).explained_variance, exact(LOGS), rtol=1e-10)
     with pytest.raises(ParameterError, match=r"no column 'variable' in var. It has .*'highly_variable'"):
         ek.decompose(file, k=2, mask="variable")
     with pytest.raises(ParameterError, match="holds no 'layers/raw'"):
@@ -97,8 +97,8 @@ def test_dask_chunks_that_are_sparse(adata):
 
 def test_objects_are_opened_at_once_with_their_names(adata):
     source = ek.open_data(adata, layer="counts")
-    assert source.about.column_names == tuple(adata.var_names)
-    assert source.about.labels["kind"][:2] == ("t", "b")
+    assert source.metadata.column_names == tuple(adata.var_names)
+    assert source.metadata.labels["kind"][:2] == ("t", "b")
     assert ek.decompose(adata, k=2, mask=VARIABLE).columns == VARIABLE.sum()
     for options, message in (({"layer": "raw"}, "no layer 'raw'"), ({"mask": "gone"}, "no column 'gone'"),
                              ({"key": "obsm/umap"}, "no 'obsm/umap'"), ({"mask": [True]}, "25 values")):  # fmt: skip

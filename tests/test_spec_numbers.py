@@ -42,7 +42,7 @@ def test_usarrests_scaled(solver):
     d = ek.decompose(data, "pca", scale=True, solver=solver)
     np.testing.assert_allclose(d.right[:, 0], [0.5358995, 0.5831836, 0.2781909, 0.5434321], atol=digits(7))
     np.testing.assert_allclose(d.right[:, 1], [-0.4181809, -0.1879856, 0.8728062, 0.1673186], atol=digits(7))
-    np.testing.assert_allclose(d.shares, [0.62006, 0.24744, 0.08914, 0.04336], atol=digits(5))
+    np.testing.assert_allclose(d.explained_variance_ratio, [0.62006, 0.24744, 0.08914, 0.04336], atol=digits(5))
     np.testing.assert_allclose(d.total_variance, 4.0, rtol=1e-13)
 
 
@@ -54,7 +54,7 @@ def test_usarrests_in_its_own_units(solver):
     np.testing.assert_allclose(data.var(axis=0, ddof=1), [18.97, 6945.17, 209.52, 87.73], atol=digits(2))
     assert names[int(np.argmax(np.abs(d.right[:, 0])))] == "Assault"
     assert abs(d.right[1, 0]) > 0.99
-    assert d.shares[0] > 0.96
+    assert d.explained_variance_ratio[0] > 0.96
     assert any("scale" in note for note in d.notes)
     assert not any("nothing was scaled" in note for note in ek.decompose(data, "pca", scale=True).notes)
 
@@ -83,7 +83,7 @@ def test_two_columns_not_centred(solver):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_hald(solver):
     d = ek.decompose(HALD, "pca", solver=solver)
-    np.testing.assert_allclose(d.variances, [517.7969, 67.4964, 12.4054, 0.2372], atol=digits(4))
+    np.testing.assert_allclose(d.explained_variance, [517.7969, 67.4964, 12.4054, 0.2372], atol=digits(4))
 
 
 @pytest.mark.skipif(not DECATHLON.exists(), reason="the decathlon table is not part of the package")
@@ -93,7 +93,7 @@ def test_decathlon():
     data = np.array([row[1:11] for row in rows], dtype=float)
     wanted = [3.2719, 1.7371, 1.4049, 1.0568, 0.6848, 0.5993, 0.4512, 0.3969, 0.2148, 0.1822]
     # Printed with four digits, cut off: 1.05685 is there as 1.0568.
-    np.testing.assert_allclose(ek.decompose(data, "pca", scale=True).variances, wanted, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(ek.decompose(data, "pca", scale=True).explained_variance, wanted, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -48,7 +48,7 @@ def test_nothing_half_written(tmp_path):
 
     for suffix in (".npy", ".parquet", ".zarr"):
         with pytest.raises(RuntimeError, match="stopped"):
-            ek.project_to(d, DATA, tmp_path / f"scores{suffix}", watch=stop)
+            ek.project_to(d, DATA, tmp_path / f"scores{suffix}", callback=stop)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -21,8 +21,8 @@ from tests.samples import usarrests
 
 
 def numbers(table: Table, *columns: str) -> np.ndarray:
-    places = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
-    return np.array([[row[i] for i in places] for row in table.rows], dtype=float)
+    indices = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
+    return np.array([[row[i] for i in indices] for row in table.rows], dtype=float)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame, lambda x: x.astype(np.float32)])
@@ -39,7 +39,7 @@ def test_other_rows(kind: Any, scale: bool, method: Any) -> None:
     scores = x @ d.right
     square = (x**2).sum(axis=1)
     inside = (scores**2).sum(axis=1)
-    t2 = (scores**2 / np.asarray(d.variances)).sum(axis=1)
+    t2 = (scores**2 / np.asarray(d.explained_variance)).sum(axis=1)
     expected = np.column_stack([scores, np.sqrt(square), inside / square, t2, square - inside])
     np.testing.assert_allclose(numbers(table), expected, rtol=1e-9, atol=1e-8)
     cosines = numbers(ek.supplementary.row_cos2(d, kind(other)))

@@ -49,7 +49,7 @@ def test_zeros(solver, shape, thin):
     data = sparse.csr_array(shape) if thin else np.zeros(shape)
     d = ek.decompose(data, "svd", k=3, solver=solver, left=True)
     assert np.all(d.values == 0.0)
-    assert np.all(d.shares == 0.0)
+    assert np.all(d.explained_variance_ratio == 0.0)
     assert_orthonormal(d.right)
     assert_orthonormal(d.left)
     assert d.certificate.explained == (0.0, 0.0)
@@ -81,7 +81,7 @@ def test_no_variance_is_said(solver, value):
     with pytest.warns(DataWarning, match="no variance"):
         d = ek.decompose(np.full((30, 4), value), "pca", k=2, solver=solver)
     assert np.all(d.values == 0.0)
-    assert np.all(d.shares == 0.0)
+    assert np.all(d.explained_variance_ratio == 0.0)
     assert np.all(np.isfinite(d.right))
     assert any("no variance" in note for note in d.notes)
 
@@ -165,7 +165,7 @@ def test_very_large_and_very_small(solver, method, factor, thin):
     make, table = (sparse.csr_array, THIN) if thin else (np.asarray, TABLE)
     scaled, plain = (ek.decompose(make(table * f), method, k=4, solver=solver, left=True) for f in (factor, 1.0))
     tolerance = 1e-9 if solver == "lanczos" else 1e-12
-    np.testing.assert_allclose(scaled.shares, plain.shares, rtol=tolerance)
+    np.testing.assert_allclose(scaled.explained_variance_ratio, plain.explained_variance_ratio, rtol=tolerance)
     np.testing.assert_allclose(scaled.values / factor, plain.values, rtol=tolerance)
     np.testing.assert_allclose(scaled.certificate.explained, plain.certificate.explained, rtol=tolerance)
     assert_orthonormal(scaled.left)
@@ -178,7 +178,7 @@ def test_subnormal_numbers(solver):
     data = TABLE * 1e-310
     d = ek.decompose(data, "svd", k=2, solver=solver)
     wanted = np.linalg.svd(data * 2.0**1000, compute_uv=False)
-    np.testing.assert_allclose(d.shares, wanted[:2] ** 2 / np.sum(wanted**2), rtol=1e-9)
+    np.testing.assert_allclose(d.explained_variance_ratio, wanted[:2] ** 2 / np.sum(wanted**2), rtol=1e-9)
     np.testing.assert_allclose(d.values * 2.0**1000, wanted[:2], rtol=1e-9)
 
 
@@ -200,7 +200,7 @@ def test_float32_near_its_end(solver):
         ek.decompose(data, "svd", k=2, solver=solver)
     d = ek.decompose(data / np.float32(64.0), "svd", k=2, solver=solver)
     wanted = np.linalg.svd(np.sign(TABLE), compute_uv=False)
-    np.testing.assert_allclose(d.shares, wanted[:2] ** 2 / np.sum(wanted**2), rtol=1e-5)
+    np.testing.assert_allclose(d.explained_variance_ratio, wanted[:2] ** 2 / np.sum(wanted**2), rtol=1e-5)
 
 
 @pytest.mark.parametrize("solver", ["auto", "direct", "gram"])
@@ -263,11 +263,11 @@ def test_shares_are_shares(solver, method, thin):
     total = np.linalg.norm(dense - dense.mean(axis=0) if method == "pca" else dense)
     for k in (1, 3, 8):
         d = ek.decompose(data, method, k=k, solver=solver)
-        assert np.all((d.shares >= 0.0) & (d.shares <= 1.0))
-        assert np.all(np.diff(d.shares) <= 0.0)
-        assert d.shares.sum() <= 1.0 + 1e-12
+        assert np.all((d.explained_variance_ratio >= 0.0) & (d.explained_variance_ratio <= 1.0))
+        assert np.all(np.diff(d.explained_variance_ratio) <= 0.0)
+        assert d.explained_variance_ratio.sum() <= 1.0 + 1e-12
         np.testing.assert_allclose(d.norm, total, rtol=1e-13)
-    np.testing.assert_allclose(d.shares.sum(), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(d.explained_variance_ratio.sum(), 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -283,7 +283,9 @@ def test_long_sums():
     data = (1e4 + rng.standard_normal((2_000_000, 2))).astype(np.float32)
     d = ek.decompose(data, "pca")
     np.testing.assert_allclose(d.mean, data.mean(axis=0, dtype=np.float64), rtol=1e-6)
-    np.testing.assert_allclose(d.variances, np.linalg.eigvalsh(np.cov(data.T.astype(np.float64)))[::-1], rtol=1e-5)
+    np.testing.assert_allclose(
+        d.explained_variance, np.linalg.eigvalsh(np.cov(data.T.astype(np.float64)))[::-1], rtol=1e-5
+    )
 
 
 # Degenerate shapes
@@ -301,7 +303,7 @@ def test_one_row(solver):
     with pytest.warns(DataWarning, match="no variance"):
         d = ek.decompose(np.array([[1.0, 2.0, 3.0]]), "pca", solver=solver)
     assert d.values.tolist() == [0.0]
-    assert np.all(np.isfinite(d.variances))
+    assert np.all(np.isfinite(d.explained_variance))
     d = ek.decompose(np.array([[3.0, 4.0]]), "svd", solver=solver)
     np.testing.assert_allclose(d.values, [5.0])
 
@@ -593,10 +595,10 @@ def test_wrong_tol(tol):
         ek.decompose(TABLE, "pca", k=2, tol=tol)
 
 
-@pytest.mark.parametrize("max_reads", [0, -1, 1.5, "9", True])
-def test_wrong_max_reads(max_reads):
-    with pytest.raises(ParameterError, match="max_reads="):
-        ek.decompose(TABLE, "pca", k=2, max_reads=max_reads)
+@pytest.mark.parametrize("max_passes", [0, -1, 1.5, "9", True])
+def test_wrong_max_reads(max_passes):
+    with pytest.raises(ParameterError, match="max_passes="):
+        ek.decompose(TABLE, "pca", k=2, max_passes=max_passes)
 
 
 @pytest.mark.parametrize("weights", [np.ones(59), -np.ones(60), np.full(60, np.nan), np.zeros(60), np.ones((60, 2))])

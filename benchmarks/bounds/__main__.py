@@ -17,7 +17,7 @@ def main(method: str, count: int, first: int) -> None:
         if found:
             wrong += 1
             kinds.update(name.rpartition(" by ")[0] for name in found)
-            print(f"seed {seed}: {given.about}: {'; '.join(found)}")
+            print(f"seed {seed}: {given.metadata}: {'; '.join(found)}")
     print(f"{method}: {wrong} of {count - refused} false ({refused} refused); {dict(kinds)}")
 
 

@@ -21,30 +21,30 @@ ALLOWED = 5e-14
 class Case:
     data: np.ndarray
     options: dict[str, Any]
-    about: str
+    metadata: str
 
 
 def case(seed: int, most: int = 400) -> Case:
     rng = np.random.default_rng([seed, 2])
-    data, about = table(rng, most, least=8)
+    data, metadata = table(rng, most, least=8)
     n = len(data)
     options: dict[str, Any] = {
         "k": int(rng.integers(1, min(6, n // 2))),
         "n_neighbors": int(rng.integers(1, min(12, n - 1))),
     }
     options["solver"] = str(rng.choice(["auto", "direct", "lanczos", "lanczos"]))
-    return Case(data, options, f"{about}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
+    return Case(data, options, f"{metadata}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
 
 
 def exact_distances(d: Any) -> np.ndarray:
     """Distances along the graph that the result names, by SciPy."""
-    parts = d.parts
-    n = len(parts["first"]) - 1
-    weights = np.maximum(parts["weight"], 1e-300)  # zeros are edges as well
-    graph = sparse.csr_array((weights, parts["index"], parts["first"]), shape=(n, n))
+    parts = d.details
+    n = len(parts.first) - 1
+    weights = np.maximum(parts.weight, 1e-300)  # zeros are edges as well
+    graph = sparse.csr_array((weights, parts.index, parts.first), shape=(n, n))
     found = shortest_path(graph, directed=False)
     found[found < 1e-290] = 0.0
-    return np.asarray(np.ldexp(found, -int(parts.get("exponent", 0))))
+    return np.asarray(np.ldexp(found, -parts.exponent))
 
 
 def false_statements(given: Case) -> list[str] | None:
@@ -84,13 +84,13 @@ def compared(d: Any) -> list[str]:
     if c.angle < 1 and k < n:
         sine = np.linalg.norm(left - vectors[:, :k] @ (vectors[:, :k].T @ left), 2)
         excess["angle"] = (sine - c.angle - 100 * unit / max(float(exact[k - 1] - exact[k]), 1e-300)) * largest
-    figures = d.parts
+    figures = d.details
     left_over = float(np.sqrt(max(np.sum(exact**2) - np.sum(exact[:k] ** 2), 0.0))) / n
-    stated = figures["reconstruction_error"] / scale**2
+    stated = figures.reconstruction_error / scale**2
     excess["reconstruction error"] = (abs(stated - left_over) * n) ** 2 / largest - 1e-13 * largest * n
     negative = float(-exact[exact < 0].sum() / max(np.abs(exact).sum(), 1e-300))
-    if n <= 640 or c.reads:
-        excess["negative share"] = (abs(figures["negative_share"] - negative) - 1e-12 * n) * largest
+    if n <= 640 or c.passes:
+        excess["negative share"] = (abs(figures.negative_share - negative) - 1e-12 * n) * largest
     flat = np.zeros((n, n))
     coordinates = left * values
     for j in range(k):
@@ -101,7 +101,5 @@ def compared(d: Any) -> list[str]:
         spread = float((x @ x) * (y @ y))
         if spread > 1e-20:
             shared = float(x @ y) ** 2 / spread
-            excess[f"residual variance {j + 1}"] = (
-                abs(figures["residual_variance"][j] - (1 - shared)) - 1e-9
-            ) * largest
+            excess[f"residual variance {j + 1}"] = (abs(figures.residual_variance[j] - (1 - shared)) - 1e-9) * largest
     return [f"{name} by {size / largest:.1e}" for name, size in excess.items() if not size <= unit]

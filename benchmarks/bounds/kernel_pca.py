@@ -20,13 +20,13 @@ ALLOWED = 5e-14
 class Case:
     data: np.ndarray
     options: dict[str, Any]
-    about: str
+    metadata: str
 
 
 def case(seed: int, most: int = 400) -> Case:
     """A table, a kernel and a solver."""
     rng = np.random.default_rng([seed, 1])
-    data, about = table(rng, most)
+    data, metadata = table(rng, most)
     kernel = str(rng.choice(["rbf", "rbf", "rbf", "laplacian", "poly", "sigmoid", "cosine", "linear", "precomputed"]))
     lengths = float(np.mean(np.sum((data - data.mean(axis=0)).astype(float) ** 2, axis=1))) or 1.0
     options: dict[str, Any] = {"kernel": kernel, "rng": int(rng.integers(100))}
@@ -52,7 +52,7 @@ def case(seed: int, most: int = 400) -> Case:
         options["approximation_error"] = float(10.0 ** rng.uniform(-12, -1.5))
         if options["kernel"] != "precomputed" and rng.random() < 0.3:
             options["stream"] = True
-    return Case(data, options, f"{about}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
+    return Case(data, options, f"{metadata}, " + ", ".join(f"{a}={b}" for a, b in options.items()))
 
 
 def exact_kernel(data: np.ndarray, kernel: str, gamma: float, degree: float, coef0: float) -> np.ndarray:
@@ -91,9 +91,9 @@ def false_statements(given: Case) -> list[str] | None:
             d = ek.decompose(given.data, "kernel_pca", left=True, **given.options)
     except InputError:
         return None
-    parts, c = d.parts, d.certificate
+    parts, c = d.details, d.certificate
     assert c is not None
-    kernel = exact_kernel(given.data, parts["kernel"], parts["gamma"], parts["degree"], parts["coef0"])
+    kernel = exact_kernel(given.data, parts.kernel, parts.gamma, parts.degree, parts.coef0)
     return compared(centred(kernel), kernel, d, c)
 
 
@@ -123,10 +123,10 @@ def compared(matrix: np.ndarray, kernel: np.ndarray, d: Any, c: Any) -> list[str
         sine = np.linalg.norm(left - vectors[:, :k] @ (vectors[:, :k].T @ left), 2)
         gap = max(float(exact[k - 1] - exact[k]), 1e-300)
         excess["angle"] = (sine - c.angle - 100 * unit / gap) * largest
-    if "approximation_error" in d.parts:
-        pivots = np.asarray(d.parts["pivots"])
+    if d.details.pivots is not None:
+        pivots = np.asarray(d.details.pivots)
         trace = float(np.trace(kernel))
-        excess["approximation error"] = missing(kernel, pivots) - (d.parts["approximation_error"] + ALLOWED) * trace
+        excess["approximation error"] = missing(kernel, pivots) - (d.details.approximation_error + ALLOWED) * trace
     return [f"{name} by {size / max(largest, 1e-300):.1e}" for name, size in excess.items() if not size <= unit]
 
 

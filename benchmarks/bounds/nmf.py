@@ -21,12 +21,12 @@ class Case:
     data: Any
     dense: np.ndarray
     options: dict[str, Any]
-    about: str
+    metadata: str
 
 
 def case(seed: int, most: int = 120) -> Case:
     rng = np.random.default_rng([seed, 4])
-    dense, about = table(rng, most)
+    dense, metadata = table(rng, most)
     dense = np.abs(dense)
     if rng.random() < 0.4:
         dense = np.where(rng.random(dense.shape) < 0.5, dense, 0).astype(dense.dtype)
@@ -42,7 +42,7 @@ def case(seed: int, most: int = 120) -> Case:
     thin = rng.random() < 0.3
     return Case(
         sparse.csr_array(dense) if thin else dense, dense, options,
-        f"{about}{', sparse' if thin else ''}, " + ", ".join(f"{a}={b}" for a, b in options.items()),
+        f"{metadata}{', sparse' if thin else ''}, " + ", ".join(f"{a}={b}" for a, b in options.items()),
     )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def false_statements(given: Case) -> list[str] | None:
         loss = float(np.sum(logs - exact + shown))
     stated = model.reconstruction_err_
     root, size = float(np.sqrt(2 * max(loss, 0.0))), float(np.sqrt(norm2)) or 1.0
-    off = model.decomposition_.parts["error_rounding"]
+    off = model.decomposition_.details.error_rounding
     excess = {"error": (abs(stated - root) - off) / size}
     if root > 1e-2 * size:
         excess["error is rounding"] = off / root - 1e-6

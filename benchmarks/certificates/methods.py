@@ -120,9 +120,9 @@ def kernel_pca(outcome: Outcome, table: np.ndarray) -> None:
     d = quietly(outcome, lambda: ek.decompose(points, "kernel_pca", left=True, **words))
     kernel = kernel_matrix(points, options.extra, gamma)
     outcome.excess |= _confirmed(d, centred(kernel_matrix(points, options.extra, gamma, lowered=True)))
-    stated = d.parts.get("approximation_error")
-    if stated is not None and "pivots" in d.parts:
-        outcome.excess["approximation error"] = missing_share(kernel, d.parts["pivots"]) - float(stated)
+    stated = getattr(d.details, "approximation_error", None)
+    if stated is not None and d.details.pivots is not None:
+        outcome.excess["approximation error"] = missing_share(kernel, d.details.pivots) - float(stated)
     if d.k:
         size = max(float(np.max(d.certificate.upper)), 1e-300)
         outcome.width = float(np.median(d.certificate.upper - d.certificate.lower)) / size
@@ -163,11 +163,11 @@ def cur(outcome: Outcome, table: np.ndarray) -> None:
     norm = _length(exact)
     if norm == 0.0:
         return
-    left, right = orthonormal(exact[:, d.parts["columns"]]), orthonormal(exact[d.parts["rows"]].T)
+    left, right = orthonormal(exact[:, d.details.columns]), orthonormal(exact[d.details.rows].T)
     best_core = _length(exact - left @ ((left.T @ exact) @ right) @ right.T) / norm
-    taken = d.parts["C"].toarray() if hasattr(d.parts["C"], "toarray") else np.asarray(d.parts["C"])
+    taken = d.details.C.toarray() if hasattr(d.details.C, "toarray") else np.asarray(d.details.C)
     returned = _length(exact - taken.astype(LONG) @ np.asarray(d.right).T.astype(LONG)) / norm
-    stated, slack = d.parts["error"] / norm, d.parts["error_rounding"] / norm
+    stated, slack = d.details.error / norm, d.details.error_rounding / norm
     # The error is that of C U R; U R rounded to the dtype of the data is off by this much more.
     rounded = (
         float(np.finfo(np.asarray(d.right).dtype).eps) * _length(taken.astype(LONG)) * _length(np.asarray(d.right))
@@ -177,10 +177,10 @@ def cur(outcome: Outcome, table: np.ndarray) -> None:
     error = min((best_core, returned), key=lambda size: abs(size - stated))
     truth = reference.double(table)
     values = np.ldexp(truth.values, truth.exponent)
-    k = int(d.parts["k"])
+    k = int(d.details.k)
     best = _length(values[k:]) / norm
-    low, high = (float(side) / norm for side in d.parts["best_error"])
-    ratio = d.parts["ratio"]
+    low, high = (float(side) / norm for side in d.details.best_error)
+    ratio = d.details.ratio
     outcome.excess |= {
         "stated error": abs(error - stated) - slack,
         "lower best error": low - best,
@@ -206,7 +206,7 @@ def nmf(outcome: Outcome, table: np.ndarray) -> None:
     if norm == 0.0 or d.certificate is None:
         return
     left, right = (np.asarray(factor).astype(LONG) for factor in (d.left * d.values, d.right))
-    error, stated = _length(exact - left @ right.T) / norm, float(d.parts["error"]) / norm
+    error, stated = _length(exact - left @ right.T) / norm, float(d.details.error) / norm
     allowed = FACTORS_IN_FLOAT32 if table.dtype == np.float32 else 0.0
     truth = reference.double(table)
     values, k = truth.values, min(options.k, len(truth.values))
@@ -256,9 +256,9 @@ def isomap(outcome: Outcome, table: np.ndarray) -> None:
     negative = float(np.sum(np.abs(values[values < 0])) / np.sum(np.abs(values)))
     variance = [_residual_variance(paths, coordinates[:, : i + 1]) for i in range(d.k)]
     outcome.excess |= {
-        "reconstruction error": abs(d.parts["reconstruction_error"] - own) / scale - unit**0.5,
-        "negative share": abs(d.parts["negative_share"] - negative) - unit,
-        "residual variance": float(np.max(np.abs(d.parts["residual_variance"] - np.array(variance)))) - 100 * unit,
+        "reconstruction error": abs(d.details.reconstruction_error - own) / scale - unit**0.5,
+        "negative share": abs(d.details.negative_share - negative) - unit,
+        "residual variance": float(np.max(np.abs(d.details.residual_variance - np.array(variance)))) - 100 * unit,
     }
 
 

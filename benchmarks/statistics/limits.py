@@ -17,9 +17,9 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     found, (inside, beside) = distances(d, k), new_limits(d, k)
     others = rng.standard_normal((1000, columns)) * deviations - np.asarray(d.mean)
     scores = others @ np.asarray(d.right)[:, :k]
-    t2 = (scores**2 / np.asarray(d.variances)[:k]).sum(axis=1)
+    t2 = (scores**2 / np.asarray(d.explained_variance)[:k]).sum(axis=1)
     q = (others**2).sum(axis=1) - (scores**2).sum(axis=1)
-    fitted = [(found.inside > found.inside_limit).mean(), (found.beside > found.beside_limit).mean()]
+    fitted = [(found.inside > found.inside_limit).mean(), (found.beside > found.outside_limit).mean()]
     return [*fitted, (t2 > inside).mean(), (q > beside).mean()]
 
 

@@ -24,9 +24,9 @@ def circles() -> None:
         r"kernel PCA (rbf, $\gamma$ = 3)": ek.KernelPCA(2, kernel="rbf", gamma=3).fit_transform(points),
     }
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
-    for panel, (title, places) in zip(axes, panels.items(), strict=True):
-        panel.scatter(*places.T, c=color, s=9)
-        panel.set(title=title, xlabel="axis 1", ylabel="axis 2")
+    for panel, (title, indices) in zip(axes, panels.items(), strict=True):
+        panel.scatter(*indices.T, c=color, s=9)
+        panel.set(title=title, xlabel="component 1", ylabel="component 2")
     figure.align_ylabels()
 
 
@@ -48,7 +48,7 @@ def sphere() -> None:
     ):
         panel = figure.add_subplot(1, 3, place)
         panel.scatter(*scores.T, c=color, s=7)
-        panel.set(title=title, xlabel="axis 1", ylabel="axis 2")
+        panel.set(title=title, xlabel="component 1", ylabel="component 2")
 
 
 def digits() -> None:

@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
-    from eckart.engine.blocks.reading import Watch
+    from eckart.cur.details import CURDetails
+    from eckart.engine.blocks.reading import ProgressCallback
     from eckart.io.read_options import ReadKeywords
-    from eckart.result import Which
+    from eckart.isomap.details import IsomapDetails
+    from eckart.kernel_pca.details import KernelPCADetails
+    from eckart.nmf.details import NMFDetails
+    from eckart.result import SVDDetails, Which
 
     Seed: TypeAlias = int | np.random.Generator | Literal["entropy"] | None
 
@@ -47,15 +51,15 @@ def decompose(
     left: bool = False,
     rng: Seed = None,
     memory: str | int | None = None,
-    max_reads: int = 200,
+    max_passes: int = 200,
     stream: bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
     executor: object = None,
     device: str | None = None,
     missing: Literal["error", "mean", "em"] = "error",
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[SVDDetails]: ...
 
 
 @overload
@@ -78,7 +82,7 @@ def decompose(
     stream: bool | None = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[CURDetails]: ...
 
 
 @overload
@@ -104,11 +108,11 @@ def decompose(
     memory: str | int | None = None,
     stream: bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
     executor: object = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[NMFDetails]: ...
 
 
 @overload
@@ -130,12 +134,12 @@ def decompose(
     left: bool = False,
     rng: Seed = None,
     memory: str | int | None = None,
-    max_reads: int = 100,
+    max_passes: int = 100,
     stream: bool | None = None,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
     device: str | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[KernelPCADetails]: ...
 
 
 @overload
@@ -153,7 +157,7 @@ def decompose(
     rng: Seed = None,
     memory: str | int | None = None,
     **reading: Unpack[ReadKeywords],
-) -> Decomposition: ...
+) -> Decomposition[IsomapDetails]: ...
 
 
 @overload
@@ -200,7 +204,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     checkpoint : path, optional
         A folder for the results of finished reads: the same call again goes on where it was broken off, to the same
         bits. It is removed at the end.
-    watch : callable, optional
+    callback : callable, optional
         Called after every block with a `Progress`: reads, blocks, rate, time left, certified share so far.
     executor : "dask" or a dask.distributed.Client, optional
         Let the workers of a cluster read and multiply the blocks. Dask's own arrays and frames do so by themselves
@@ -259,14 +263,14 @@ def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any
     from eckart.engine.matrix import taken_to
 
     try:
-        moved, about = taken_to(data, device)
+        moved, metadata = taken_to(data, device)
     except MemoryBudgetError:
         if method.device != "blocks":
             raise
         in_blocks: Decomposition = method.function("fit")(data, device=device, **options)
         return in_blocks
     found: Decomposition = method.function("fit")(moved, **options)
-    return found.on_host().named(about.row_names, about.column_names)
+    return found.on_host().named(metadata.row_names, metadata.column_names)
 
 
 def plan(data: Any, method: str = "pca", **options: Any) -> Plan:

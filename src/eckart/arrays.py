@@ -14,6 +14,8 @@ import numpy as np
 
 Array: TypeAlias = Any
 """A 1-D or 2-D array of some array-API library."""
+Matrix: TypeAlias = Any
+"""An `Array`, or a sparse matrix of SciPy or CuPy."""
 Namespace: TypeAlias = Any
 
 
@@ -85,18 +87,18 @@ def to_numpy(array: Array) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def from_numpy(array: np.ndarray, like: Array) -> Array:
-    """The host array in the library and on the device of `like`."""
-    if isinstance(like, np.ndarray):
+def from_numpy(array: np.ndarray, prototype: Array) -> Array:
+    """The host array in the library and on the device of `prototype`."""
+    if isinstance(prototype, np.ndarray):
         return array
     # A single column turned round counts as contiguous, and PyTorch refuses its stride.
     whole = array.copy() if min(array.strides, default=0) < 0 else np.ascontiguousarray(array)
-    return namespace(like).asarray(whole, device=device(like))
+    return namespace(prototype).asarray(whole, device=device(prototype))
 
 
-def float64(like: Array) -> Any:
-    """The float64 dtype of the library of `like`."""
-    return namespace(like).float64
+def float64(prototype: Array) -> Any:
+    """The float64 dtype of the library of `prototype`."""
+    return namespace(prototype).float64
 
 
 def astype(array: Array, dtype: Any) -> Array:
@@ -109,12 +111,12 @@ def dtype_name(array: Array) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def empty_rows(rows: int, columns: int, like: Array, dtype: str = "float64") -> Array:
-    """An uninitialised array beside `like`."""
-    xp = namespace(like)
+def empty_rows(rows: int, columns: int, prototype: Array, dtype: str = "float64") -> Array:
+    """An uninitialised array beside `prototype`."""
+    xp = namespace(prototype)
     if xp is np:
         return np.empty((rows, columns), dtype)
-    return xp.empty((rows, columns), dtype=getattr(xp, dtype), device=device(like))
+    return xp.empty((rows, columns), dtype=getattr(xp, dtype), device=device(prototype))
 
 
 def _is_cupy(data: object) -> bool:

@@ -48,7 +48,7 @@ def interval(lower: float, upper: float, digits: int = 2) -> str:
     return f"{low:.{digits}f} to {high:.{digits}f} %"
 
 
-def places(largest: float) -> int | None:
+def indices(largest: float) -> int | None:
     """Decimals that show four digits of the largest number of a column; None when only powers of ten do."""
     if largest == 0:
         return 1
@@ -61,7 +61,7 @@ def number(value: float) -> str:
     """One number in few characters: 0.58318 -> '0.5832'."""
     if not math.isfinite(value):
         return "not known"
-    decimals = places(abs(value))
+    decimals = indices(abs(value))
     return f"{value:.3e}" if decimals is None else f"{value:,.{decimals}f}"
 
 

@@ -82,7 +82,7 @@ def check_count(name: str, given: Any, largest: int | None) -> int:
     return int(given)
 
 
-def check_share(name: str, given: Any) -> float:
+def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
         raise ParameterError(f"{name}={given!r} is not a share: give a number above 0 and below 1, such as 0.95.")

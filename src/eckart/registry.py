@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from eckart.errors import ParameterError
 
 if TYPE_CHECKING:
-    from eckart.result import Decomposition
+    from eckart.result import Decomposition, Details
     from eckart.text import Table
 
 SHARED_OPTIONS = ("explain", "error", "scale", "which", "memory", "missing")
@@ -32,7 +32,7 @@ class ReportSection:
 
     title: str = "Method"
     figures: dict[str, str] = field(default_factory=dict)
-    """Key in `Decomposition.parts` -> label in the table of figures."""
+    """Field of the method's details -> label in the table of figures."""
     treatment: str = ""
     """What happened to the data first: a sentence, or "module:function" of the decomposition that returns one."""
     tables: str | None = None
@@ -58,6 +58,8 @@ class Method:
     """"module:function" that takes a decomposition and data and returns coordinates."""
     reconstruct: str
     """"module:function" that takes a decomposition and coordinates and returns rows."""
+    details: str = "eckart.result:Details"
+    """"module:Class" of `Decomposition.details`: a frozen dataclass; its fields are what a model file stores."""
     plan: str | None = None
     """"module:function" that predicts what `fit` would do; None if the method cannot tell in advance."""
     takes: frozenset[str] = frozenset({"memory"})
@@ -75,7 +77,7 @@ class Method:
     """Whether components are orthonormal directions in the space of the columns."""
     additive: bool = False
     """Whether the shares of components add up to the explained share."""
-    certifies_shares: bool = True
+    certifies_explained_variance: bool = True
     """Whether the certificate bounds the shares of the decomposition (not, say, of an approximation to it)."""
     device: Literal["none", "whole", "blocks", "own"] = "none"
     """Host data on a GPU: not supported; copied whole; in blocks if they do not fit; handled by `fit` itself."""
@@ -106,6 +108,13 @@ def resolve(where: str) -> Callable[..., Any]:
     """The function that "module:function" names."""
     module, _, name = where.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def details_class(method: Method) -> type[Details]:
+    """The class of `Decomposition.details` of a method, imported."""
+    module, _, name = method.details.partition(":")
+    found: type[Details] = getattr(importlib.import_module(module), name)
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eckart.analysis.labels import method_name
-from eckart.analysis.report.contents import Told, rank_table
+from eckart.analysis.report.contents import ReportContext, rank_table
 from eckart.analysis.report.given_rows import at_edge
 from eckart.analysis.report.page import write
 from eckart.analysis.with_rows import with_rows
@@ -87,11 +87,11 @@ def report(
             raise ParameterError("report(data) decomposes its first argument: leave data= out.")
         d, matrix, found = _decomposed(model, options)
     if found is not None:
-        labels = {**found.about.labels, **labels}
-        reading = tuple(reading) or found.about.decided
+        labels = {**found.metadata.labels, **labels}
+        reading = tuple(reading) or found.metadata.decided
     d = d.on_host()  # what is on a device comes to the host once, not for every table
-    told = Told(tuple(reading), at_edge(matrix), columns, rank_table(ranks))
-    return write(d, told, title or method_name(d), labels, path, overwrite=overwrite)
+    context = ReportContext(tuple(reading), at_edge(matrix), columns, rank_table(ranks))
+    return write(d, context, title or method_name(d), labels, path, overwrite=overwrite)
 
 
 def _decomposed(data: Any, options: dict[str, Any]) -> tuple[Decomposition, Any, Any]:
@@ -111,4 +111,4 @@ def _table(data: Any, opened: Any) -> tuple[Any, Any]:
         return found, None
     if isinstance(found, Source):
         return getattr(found, "matrix", None), found
-    return (found, None) if not hasattr(found, "about") else (None, found)
+    return (found, None) if not hasattr(found, "metadata") else (None, found)

@@ -6,19 +6,88 @@ A ~ left diag(values) right^T (+ mean), rows x columns, k axes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from eckart.places import is_elsewhere, to_host
+from eckart.devices import is_off_host, to_host
+from eckart.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
     from eckart.arrays import Array
 
 Which = Literal["largest", "smallest"]
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a method knows in addition to the fields of `Decomposition`; each method has a subclass with its own."""
+
+
+@dataclass(frozen=True)
+class UnknownDetails(Details):
+    """Details read from a file of a method that is not installed, by name."""
+
+    fields: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Imputation:
+    """How missing values were imputed before a decomposition, and the model that imputes those of new rows."""
+
+    how: str
+    k: int
+    shrink: float
+    steps: int
+    converged: bool
+    error: float | None
+    """Root mean square error of held-out entries; None if none were held out."""
+    error_of_means: float | None
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    """The imputed values, one for each of `rows` and `columns`."""
+    errors: np.ndarray
+    """Their standard errors."""
+    mean: np.ndarray
+    scale: np.ndarray
+    loadings: np.ndarray
+    noise: np.ndarray
+    explained_variance_ratio: np.ndarray | None = None
+    """Of each component, allowing for the noise that imputed values lack; None for imputation by means."""
+
+
+@dataclass(frozen=True)
+class SVDDetails(Details):
+    """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
+
+    column_norms: np.ndarray | None = None
+    row_norms: np.ndarray | None = None
+    """Each times the root of the weight of its row; None unless left vectors are kept."""
+    row_weights: np.ndarray | None = None
+    missing: Imputation | None = None
+
+
+K = TypeVar("K", bound=Details)
+"""Of functions that return a decomposition of the same method."""
+
+
+def details_of(d: Decomposition, kind: type[K]) -> K:
+    """The details of a decomposition, which must be of this kind."""
+    if isinstance(d.details, kind):
+        return d.details
+    raise InputError(f"{kind.__name__} were expected, and a decomposition by {d.method!r} has others.")
+
+
+if TYPE_CHECKING:  # a bare `Decomposition` has `Details`
+    D = TypeVarWithDefault("D", bound=Details, default=Details, covariant=True)
+else:
+    D = TypeVar("D")
 
 
 @dataclass(frozen=True)
@@ -31,7 +100,7 @@ class Plan:
     columns: int
     k: int | None
     """Number of axes asked for; None when a share or an error decides."""
-    reads: int
+    passes: int
     """Expected reads of the whole data (an upper estimate for iterative solvers)."""
     peak_bytes: int
     """Working memory beside the data themselves."""
@@ -42,7 +111,7 @@ class Plan:
         wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {self.reads} read{'s' if self.reads != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"about {self.passes} read{'s' if self.passes != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
             f"{self.why}"
         )
 
@@ -52,7 +121,7 @@ class SolveInfo:
     """What was done: counts, history and the circumstances that make it repeatable."""
 
     solver: str
-    reads: int
+    passes: int
     steps: int = 0
     block: int = 0
     basis: int = 0
@@ -90,8 +159,8 @@ class Certificate:
     """The accuracy of the explained share that was asked for."""
     proved: bool = True
     """Whether the asked accuracy was proved."""
-    reads: int = 0
-    word: str = ""
+    passes: int = 0
+    summary: str = ""
     """One sentence for people."""
 
     @property
@@ -101,7 +170,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Generic[D]):
     """The few axes of a matrix: A ~ left diag(values) right^T, after centring and scaling.
 
     Arrays live where the data lived (NumPy, PyTorch, ...). `right` has one column per axis.
@@ -129,8 +198,8 @@ class Decomposition:
     info: SolveInfo | None = None
     notes: tuple[str, ...] = ()
     """What a reader must know: columns set aside, units that differ, components not determined."""
-    parts: dict[str, Any] = field(default_factory=dict)
-    """What a method has beside these: arrays, numbers and words by name (CUR's columns and rows, NMF's losses, ...)."""
+    details: D = field(default_factory=Details)  # type: ignore[assignment]
+    """What the method knows in addition: `SVDDetails`, `CURDetails`, `NMFDetails`, ..."""
 
     @property
     def k(self) -> int:
@@ -138,14 +207,14 @@ class Decomposition:
         return int(self.values.shape[0])
 
     @property
-    def shares(self) -> Array:
+    def explained_variance_ratio(self) -> Array:
         """Share of the total sum of squares on each axis: values^2 / ||A||^2 (zero when A is zero)."""
         if self.norm == 0.0:
             return self.values * 0.0
         return (self.values / self.norm) ** 2
 
     @property
-    def variances(self) -> Array:
+    def explained_variance(self) -> Array:
         """Variance of the scores on each axis: values^2 / (weight - 1)."""
         return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
 
@@ -160,7 +229,7 @@ class Decomposition:
 
         save(self, path, overwrite=overwrite)
 
-    def on_host(self) -> Decomposition:
+    def on_host(self) -> Decomposition[D]:
         """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
 
         Examples
@@ -174,7 +243,7 @@ class Decomposition:
         moved = {name: _home(value) for name, value in found.items()}
         return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
 
-    def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition:
+    def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition[D]:
         """The same decomposition with row and column names."""
         row_names = None if rows is None else tuple(map(str, rows))
         column_names = None if columns is None else tuple(map(str, columns))
@@ -190,11 +259,15 @@ class Decomposition:
 
 
 def _home(value: Any) -> Any:
-    """Arrays on the host, those in a dict as well; everything else as it is."""
+    """Arrays on the host, those of details as well; everything else as it is."""
+    if isinstance(value, Details | Imputation) or hasattr(value, "__dataclass_fields__"):
+        found = {item.name: getattr(value, item.name) for item in fields(value)}
+        new = {name: _home(item) for name, item in found.items()}
+        return replace(value, **new) if any(new[name] is not found[name] for name in found) else value
     if isinstance(value, dict):
         moved = {key: _home(item) for key, item in value.items()}
         return moved if any(moved[key] is not value[key] for key in value) else value
-    return to_host(value) if is_elsewhere(value) else value
+    return to_host(value) if is_off_host(value) else value
 
 
 def _bytes(count: int) -> str:

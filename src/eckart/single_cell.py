@@ -9,7 +9,7 @@ import numpy as np
 from eckart.api import decompose, project
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
-from eckart.io.objects.cells import is_anndata, mask_places
+from eckart.io.objects.cells import is_anndata, mask_indices
 from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
 from eckart.options import memory_bytes
@@ -81,11 +81,11 @@ def pca(
     k = min(_MOST, most) if n_comps is None else n_comps
     d = decompose(source, "pca" if zero_center else "svd", k=k, scale=scale, memory=memory, rng=rng, **options)
     scores = to_numpy(project(d, source))
-    places = list(range(adata.n_vars)) if mask_var is None else mask_places(adata, mask_var)
+    indices = list(range(adata.n_vars)) if mask_var is None else mask_indices(adata, mask_var)
     loadings = np.zeros((adata.n_vars, d.k))
-    loadings[places] = to_numpy(d.right)
-    variance = to_numpy(d.variances) if zero_center else scores.var(axis=0, ddof=1)
-    ratio = to_numpy(d.shares)
+    loadings[indices] = to_numpy(d.right)
+    variance = to_numpy(d.explained_variance) if zero_center else scores.var(axis=0, ddof=1)
+    ratio = to_numpy(d.explained_variance_ratio)
     scores_key, loadings_key, key = ("X_pca", "PCs", "pca") if key_added is None else (key_added,) * 3
     adata.obsm[scores_key] = scores.astype(dtype)
     adata.varm[loadings_key] = loadings

@@ -11,7 +11,7 @@ import numpy as np
 
 from eckart.api import project, reconstruct
 from eckart.arrays import to_numpy
-from eckart.engine.blocks.reading import Reading, Watch, ahead
+from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import block_bytes, open_matrix
 from eckart.errors import InputError, MissingValuesError, NotFiniteError, ParameterError
@@ -33,7 +33,7 @@ def project_to(
     *,
     memory: str | int | None = None,
     overwrite: bool = False,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
     names: Sequence[str] | None = None,
     **options: Any,
 ) -> int:
@@ -52,12 +52,12 @@ def project_to(
     ...     bool(np.abs(np.load(target) - ek.project(d, table)).max() < 1e-9)
     True
     """
-    names = names or [f"axis {i + 1}" for i in range(decomposition.k)]
+    names = names or [f"component {i + 1}" for i in range(decomposition.k)]
 
     def step(block: Any) -> np.ndarray:
         return to_numpy(project(decomposition, block, **options))
 
-    return _write(data, path, step, len(names), names, decomposition, memory, overwrite, watch)
+    return _write(data, path, step, len(names), names, decomposition, memory, overwrite, callback)
 
 
 @takes_fitted  # type: ignore[arg-type]
@@ -68,7 +68,7 @@ def reconstruct_to(
     *,
     memory: str | int | None = None,
     overwrite: bool = False,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
     from_data: bool = False,
     **options: Any,
 ) -> int:
@@ -83,7 +83,7 @@ def reconstruct_to(
         given = project(d, block, **options) if from_data else block
         return to_numpy(reconstruct(d, given, **options))
 
-    return _write(scores, path, step, d.columns, names, d, memory, overwrite, watch)
+    return _write(scores, path, step, d.columns, names, d, memory, overwrite, callback)
 
 
 def _stepped(step: Callable[[Any], np.ndarray], block: Any, matrix: Any) -> np.ndarray:
@@ -91,12 +91,12 @@ def _stepped(step: Callable[[Any], np.ndarray], block: Any, matrix: Any) -> np.n
     try:
         return step(block)
     except (MissingValuesError, NotFiniteError):
-        refuse_not_finite(matrix, matrix.source.about.column_names)
+        refuse_not_finite(matrix, matrix.source.metadata.column_names)
 
 
 def _write(
     data: Any, path: Path, step: Callable[[Any], np.ndarray], width: int, names: Any, d: Decomposition,
-    memory: str | int | None, overwrite: bool, watch: Watch | None,
+    memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if overwrite and (taken := own_input(path, paths_of(data))):
         raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is read. Name another target.")
@@ -104,8 +104,8 @@ def _write(
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64
     size = max(1, block_bytes(memory_bytes(memory)) // (8 * width))  # rows that are made at a time
-    reading = Reading(watch=watch)
-    reading.reads = 1
+    reading = Reading(callback=callback)
+    reading.passes = 1
     with row_writer(path, (matrix.shape[0], width), dtype, names, overwrite=overwrite) as write:
         blocks = ahead(lambda span: source.read(*span), spans)
         for number, (span, block) in enumerate(blocks, start=1):
@@ -113,7 +113,7 @@ def _write(
                 written = _stepped(step, block[first : first + size], matrix)
                 if not np.isfinite(written).all():
                     raise InputError(
-                        f"{source.about.name}: rows {span[0]:,} to {span[1]:,} give results that are not finite. "
+                        f"{source.metadata.name}: rows {span[0]:,} to {span[1]:,} give results that are not finite. "
                         "Fill or remove missing and infinite entries first."
                     )
                 write(written)

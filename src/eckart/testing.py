@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.operator import Operator, Survey
+from eckart.engine.operator import MomentsAndProduct, Operator
 
 MODES = (1, 2, 3, 4, 5, 6)
 
@@ -75,7 +75,7 @@ class MinimalOperator:
     """A dense matrix with nothing but the protocol: a solver that asks for more fails on it."""
 
     _dense: np.ndarray
-    _reads: list[str] = field(default_factory=list)
+    _passes: list[str] = field(default_factory=list)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,12 +91,12 @@ class MinimalOperator:
         return "float64"
 
     @property
-    def like(self) -> np.ndarray:
+    def prototype(self) -> np.ndarray:
         return np.empty(0)
 
     @property
-    def reads(self) -> int:
-        return len(self._reads)
+    def passes(self) -> int:
+        return len(self._passes)
 
     def matmat(self, right: np.ndarray) -> np.ndarray:
         return np.asarray(self._read("matmat") @ right)
@@ -113,10 +113,10 @@ class MinimalOperator:
         image = matrix if right is None else matrix @ right
         return np.asarray(image.T @ image)
 
-    def survey(self, right: np.ndarray | None = None, *, gram: bool = False) -> Survey:
-        matrix = self._read("survey")
+    def moments_and_product(self, right: np.ndarray | None = None, *, gram: bool = False) -> MomentsAndProduct:
+        matrix = self._read("moments_and_product")
         product = matrix.T @ matrix if gram else None if right is None else matrix.T @ (matrix @ right)
-        return Survey(matrix.sum(axis=0), (matrix * matrix).sum(axis=0), float(matrix.shape[0]), product)
+        return MomentsAndProduct(matrix.sum(axis=0), (matrix * matrix).sum(axis=0), float(matrix.shape[0]), product)
 
     def rows(self, index: Any) -> np.ndarray:
         return np.asarray(self._dense[index])
@@ -125,7 +125,7 @@ class MinimalOperator:
         return np.asarray(self._dense[:, index])
 
     def _read(self, what: str) -> np.ndarray:
-        self._reads.append(what)
+        self._passes.append(what)
         return self._dense.astype(np.float64)
 
 
@@ -133,7 +133,7 @@ class MinimalOperator:
 class Count:
     """Reads made inside a `counted` block."""
 
-    reads: int = 0
+    passes: int = 0
 
 
 @contextmanager
@@ -145,18 +145,18 @@ def counted(operator: Operator) -> Iterator[Count]:
     >>> operator = MinimalOperator(np.eye(3))
     >>> with counted(operator) as count:
     ...     _ = operator.normal(np.ones((3, 1)))
-    >>> count.reads
+    >>> count.passes
     1
     """
     count = Count()
-    before = operator.reads
+    before = operator.passes
     try:
         yield count
     finally:
-        count.reads = operator.reads - before
+        count.passes = operator.passes - before
 
 
-def check_operator(operator: Operator, dense: np.ndarray, *, survey: bool = True) -> None:
+def check_operator(operator: Operator, dense: np.ndarray, *, moments_and_product: bool = True) -> None:
     """Compare every product of `operator` with the matrix that it stands for; AssertionError where they differ.
 
     An entry may differ by 8 roundings of the operator's precision times the lengths of the factors.
@@ -181,23 +181,23 @@ def check_operator(operator: Operator, dense: np.ndarray, *, survey: bool = True
     normal = dense.T @ (dense @ right)
     with counted(operator) as count:
         same("normal", operator.normal(right), normal, size**2 * short)
-    assert count.reads == 1, f"normal read the data {count.reads} times"
+    assert count.passes == 1, f"normal read the data {count.passes} times"
     with counted(operator) as count:
         same("gram", operator.gram(), dense.T @ dense, size**2)
-    assert count.reads == 1, f"gram read the data {count.reads} times"
+    assert count.passes == 1, f"gram read the data {count.passes} times"
     image = dense @ right
     same("gram with a factor", operator.gram(right), image.T @ image, size**2 * short**2)
-    if survey:
-        _check_survey(operator, dense, right, same)
+    if moments_and_product:
+        _check_moments_and_product(operator, dense, right, same)
 
 
-def _check_survey(operator: Operator, dense: np.ndarray, right: np.ndarray, same: Any) -> None:
+def _check_moments_and_product(operator: Operator, dense: np.ndarray, right: np.ndarray, same: Any) -> None:
     size, short = float(np.linalg.norm(dense)), float(np.linalg.norm(right))
     with counted(operator) as count:
-        found = operator.survey(right)
-    assert count.reads == 1, f"survey read the data {count.reads} times"
+        found = operator.moments_and_product(right)
+    assert count.passes == 1, f"survey read the data {count.passes} times"
     same("sums", found.sums, dense.sum(axis=0), size * dense.shape[0] ** 0.5)
     same("squares", found.squares, (dense * dense).sum(axis=0), size**2)
     same("product", found.product, dense.T @ (dense @ right), size**2 * short)
     assert found.weight == dense.shape[0], f"weight is {found.weight}, the matrix has {dense.shape[0]} rows"
-    same("product of survey(gram=True)", operator.survey(gram=True).product, dense.T @ dense, size**2)
+    same("product of survey(gram=True)", operator.moments_and_product(gram=True).product, dense.T @ dense, size**2)

@@ -9,7 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from eckart.formatting import places, shorten
+from eckart.formatting import indices, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ def is_formula(cell: Cell) -> bool:
 def _column(cells: list[Cell], kind: str) -> list[str]:
     """The cells of one column, its numbers all with the same decimals."""
     numbers = [abs(cell) for cell in cells if isinstance(cell, int | float) and math.isfinite(cell)]
-    decimals = places(max(numbers, default=0.0))
+    decimals = indices(max(numbers, default=0.0))
     return [_shown(cell, kind, decimals) for cell in cells]
 
 

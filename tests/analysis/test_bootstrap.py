@@ -19,13 +19,13 @@ from tests.samples import usarrests
 @given(st.integers(0, 2**16), st.integers(1, 5))
 def test_signs_and_places_do_not_matter(seed: int, k: int) -> None:
     random = np.random.default_rng(seed)
-    axes, _ = np.linalg.qr(random.normal(size=(8, k)))
+    components, _ = np.linalg.qr(random.normal(size=(8, k)))
     order, signs = random.permutation(k), random.choice([-1.0, 1.0], k)
-    near, _ = np.linalg.qr(axes + 0.01 * random.normal(size=axes.shape))
-    near = near * np.sign((near * axes).sum(axis=0))
-    places, turned, cosines = pair(axes, (near * signs)[:, order])
-    np.testing.assert_array_equal(order[places], np.arange(k))
-    np.testing.assert_allclose((near * signs)[:, order][:, places] * turned, near)
+    near, _ = np.linalg.qr(components + 0.01 * random.normal(size=components.shape))
+    near = near * np.sign((near * components).sum(axis=0))
+    indices, turned, cosines = pair(components, (near * signs)[:, order])
+    np.testing.assert_array_equal(order[indices], np.arange(k))
+    np.testing.assert_allclose((near * signs)[:, order][:, indices] * turned, near)
     assert (cosines > 0.99).all()
 
 
@@ -36,7 +36,7 @@ def test_a_repetition_is_the_decomposition_of_repeated_rows() -> None:
     for i in range(3):
         times = random.multinomial(50, np.full(50, 1 / 50))
         d = ek.decompose(np.repeat(data, times, axis=0), k=2, scale=True)
-        np.testing.assert_allclose(found.shares[i], d.shares, rtol=1e-9)
+        np.testing.assert_allclose(found.explained_variance_ratio[i], d.explained_variance_ratio, rtol=1e-9)
         np.testing.assert_allclose(np.abs((found.right[i] * np.asarray(d.right)).sum(axis=0)), 1, atol=1e-9)
 
 
@@ -58,7 +58,7 @@ def test_axes_that_change_places_are_paired() -> None:
     random = np.random.default_rng(0)
     data = random.normal(size=(100, 4)) * [2.0, 1.97, 0.3, 0.2]
     found = ek.bootstrap(data, k=2, count=100)
-    table = found.axes()
+    table = found.components()
     assert 0.2 < float(table.rows[0][5]) < 0.9  # often not in its place
     assert found.cosines.min() > 0.5  # and paired all the same
 
@@ -75,7 +75,7 @@ def test_other_kinds_of_data(kind: Any) -> None:
     data, *_ = usarrests()
     expected = ek.bootstrap(data, k=2, count=10)
     found = ek.bootstrap(kind(data), k=2, count=10)
-    np.testing.assert_allclose(found.shares, expected.shares, rtol=1e-9)
+    np.testing.assert_allclose(found.explained_variance_ratio, expected.explained_variance_ratio, rtol=1e-9)
 
 
 def test_weights_and_few_rows() -> None:
@@ -85,14 +85,14 @@ def test_weights_and_few_rows() -> None:
     assert found.decomposition.rows == 10
     tiny = ek.bootstrap(data[:3], k=2, count=30)
     assert np.isfinite(tiny.right).all()
-    assert (tiny.shares.sum(axis=1) <= 1 + 1e-9).all()
+    assert (tiny.explained_variance_ratio.sum(axis=1) <= 1 + 1e-9).all()
 
 
 def test_tables_say_what_they_are() -> None:
     data, rows, columns = usarrests()
     found = ek.bootstrap(data, k=2, scale=True, count=50)
     table = found.loadings()
-    assert table.columns == ("column", "axis", "loading", "lower", "upper", "sign")
+    assert table.columns == ("column", "component", "loading", "lower", "upper", "sign")
     assert len(table.rows) == 8
     assert "95 % of 50 draws" in table.caption
     assert {row[5] for row in table.rows} <= {"sure", ""}

@@ -480,8 +480,8 @@ def test_extension_types_are_left_out_by_name(tmp_path: Path) -> None:
     ids = pa.array([b"0" * 16, b"1" * 16], pa.uuid() if hasattr(pa, "uuid") else pa.binary(16))
     parquet.write_table(pa.table({"u": ids, "x": [1.0, 2.0]}), tmp_path / "t.parquet")
     source = open_source(tmp_path / "t.parquet")
-    assert source.about.column_names == ("x",)
-    assert any("'u (" in note for note in source.about.notes)
+    assert source.metadata.column_names == ("x",)
+    assert any("'u (" in note for note in source.metadata.notes)
 
 
 def test_odd_pandas_metadata(tmp_path: Path) -> None:

@@ -51,12 +51,12 @@ def after(count, action):
     """A watcher that acts once, after so many blocks."""
     seen = []
 
-    def watch(progress):
+    def callback(progress):
         seen.append(progress)
         if len(seen) == count:
             action()
 
-    return watch
+    return callback
 
 
 class TestFullDisk:
@@ -125,7 +125,7 @@ class TestFoldersThatVanish:
     def test_checkpoint(self, table, tmp_path):
         folder = tmp_path / "c"
         with pytest.raises(CheckpointError, match=r"c/\S+.* cannot be used: No such file or directory"):
-            ek.decompose(table, k=3, checkpoint=folder, watch=after(5, lambda: shutil.rmtree(folder)))
+            ek.decompose(table, k=3, checkpoint=folder, callback=after(5, lambda: shutil.rmtree(folder)))
 
     @pytest.mark.parametrize("suffix", [".npy", ".parquet"])
     def test_output(self, table, tmp_path, suffix):
@@ -133,7 +133,7 @@ class TestFoldersThatVanish:
         place = tmp_path / "out"
         place.mkdir()
         with pytest.raises(FileError, match=rf"scores{suffix}.* cannot be written: No such file or directory"):
-            ek.project_to(d, table, place / f"scores{suffix}", watch=after(5, lambda: shutil.rmtree(place)))
+            ek.project_to(d, table, place / f"scores{suffix}", callback=after(5, lambda: shutil.rmtree(place)))
         assert not place.exists()
 
 
@@ -143,7 +143,7 @@ class TestFilesThatChange:
             os.truncate(table, 500_000)
 
         with pytest.raises(FileError, match=r"table.npy shrank while it was being read \(rows [\d,]+ to [\d,]+"):
-            ek.decompose(table, k=3, stream=True, watch=after(5, cut))
+            ek.decompose(table, k=3, stream=True, callback=after(5, cut))
 
     def test_written_again(self, table):
         def rewrite():
@@ -153,11 +153,11 @@ class TestFilesThatChange:
             os.utime(table, ns=(1, 1))
 
         with pytest.raises(FileError, match=r"table.npy changed while it was being read"):
-            ek.decompose(table, k=3, stream=True, watch=after(5, rewrite))
+            ek.decompose(table, k=3, stream=True, callback=after(5, rewrite))
 
     def test_removed(self, table):
         with pytest.raises(FileError, match=r"table.npy cannot be read any more"):
-            ek.decompose(table, k=3, stream=True, watch=after(5, table.unlink))
+            ek.decompose(table, k=3, stream=True, callback=after(5, table.unlink))
 
     def test_between_two_runs(self, table, tmp_path):
         class Stop(Exception):
@@ -167,7 +167,7 @@ class TestFilesThatChange:
             raise Stop
 
         with pytest.raises(Stop):
-            ek.decompose(table, k=3, checkpoint=tmp_path / "c", watch=after(5, stop))
+            ek.decompose(table, k=3, checkpoint=tmp_path / "c", callback=after(5, stop))
         np.save(table, np.load(table) + 1)
         with pytest.raises(CheckpointError, match="not those that the checkpoint"):
             ek.decompose(table, k=3, checkpoint=tmp_path / "c")

@@ -59,7 +59,7 @@ class TestReport:
     def test_summary_and_page(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale")
         assert done.exit_code == 0
-        assert "PC1       2.480   62.01 %      62.01 %" in done.stdout
+        assert "PC1            2.480   62.01 %      62.01 %" in done.stdout
         assert "so all 4 are kept" in done.stdout
         assert "The page is report.html." in done.stderr
         page = (folder / "report.html").read_text("utf-8")
@@ -77,7 +77,7 @@ class TestReport:
         assert document["eckart"] == eckart.__version__
         assert (document["format"], document["command"], document["k"]) == (1, "report", 2)
         assert document["report"] == "report.html"
-        assert document["axes"][0]["share"] == pytest.approx(0.62006039, abs=1e-8)
+        assert document["components"][0]["explained_variance_ratio"] == pytest.approx(0.62006039, abs=1e-8)
         low, high = document["certificate"]["explained"]
         squares = np.linalg.svd(scaled(datasets.load("usarrests").values), compute_uv=False) ** 2
         assert low - 1e-15 <= squares[:2].sum() / squares.sum() <= high + 1e-15
@@ -213,7 +213,7 @@ class TestNumbers:
     @pytest.mark.parametrize("share", ["0.9", "90%", "0,9", "90 %", ".9", "9e-1", "90,0%"])
     def test_share(self, share: str) -> None:
         plan = json.loads(run("plan", ARRESTS, "--explain", share, "--json").stdout)["plan"]
-        assert plan["settings"]["share"] == pytest.approx(0.9)
+        assert plan["settings"]["explain"] == pytest.approx(0.9)
 
     @pytest.mark.parametrize(
         ("share", "word"),
@@ -308,12 +308,12 @@ class TestModels:
     def test_json(self) -> None:
         fitted = json.loads(run("fit", ARRESTS, "-k", "1", "-o", "m.eckart", "--json").stdout)
         assert (fitted["command"], fitted["model"], fitted["k"]) == ("fit", "m.eckart", 1)
-        told = json.loads(run("transform", "m.eckart", ARRESTS, "--json").stdout)
-        assert told["shape"] == [50, 1]
-        assert told["row_names"][0] == "Alabama"
-        assert len(told["scores"]) == 50
-        told = json.loads(run("transform", "m.eckart", ARRESTS, "-o", "s.csv", "--json").stdout)
-        assert told["output"] == "s.csv"
+        context = json.loads(run("transform", "m.eckart", ARRESTS, "--json").stdout)
+        assert context["shape"] == [50, 1]
+        assert context["row_names"][0] == "Alabama"
+        assert len(context["scores"]) == 50
+        context = json.loads(run("transform", "m.eckart", ARRESTS, "-o", "s.csv", "--json").stdout)
+        assert context["output"] == "s.csv"
         assert len(json.loads(run("reconstruct", "m.eckart", "s.csv", "--json").stdout)["rows"]) == 50
 
     def test_a_model_from_python_is_the_same(self) -> None:

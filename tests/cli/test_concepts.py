@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,14 +49,14 @@ def document(*args: str) -> dict:
 class TestQuery:
     def test_entries(self) -> None:
         done = run("query", "films.eckart", "Star Harbour=4")
-        assert "axis 1        2.309  Star Harbour, The Ninth Orbit, Robot Winter" in done.stdout
+        assert re.search(r"component 1 +2\.309 +Star Harbour, The Ninth Orbit, Robot Winter", done.stdout)
         assert "The concepts do not see 66.7% of it." in done.stdout
 
     def test_json(self) -> None:
         made = document("query", "films.eckart", "Star Harbour=4")
         assert made["command"] == "query"
         assert made["query"]["coordinates"] == pytest.approx([4 / 3**0.5, 0], abs=1e-14)
-        assert made["concepts"][1] == {"name": "axis 2", "made_of": ["A Letter from Rome", "Two Summers"]}
+        assert made["concepts"][1] == {"name": "component 2", "made_of": ["A Letter from Rome", "Two Summers"]}
 
     def test_a_row_of_a_table(self) -> None:
         made = document("query", "films.eckart", "--row", "Dmitri", "--data", RATINGS)
@@ -95,7 +96,7 @@ class TestRecommend:
         made = document("recommend", "films.eckart", "Star Harbour=3", "--why", "Robot Winter")
         assert made["score"] == pytest.approx(1.0)
         assert made["entries"][0]["name"] == "Star Harbour"
-        assert made["concepts"][0]["name"] == "axis 1"
+        assert made["concepts"][0]["name"] == "component 1"
 
     def test_everyone(self) -> None:
         done = run("recommend", "films.eckart", "--all", "--data", RATINGS, "-n", "1")
@@ -130,7 +131,7 @@ class TestSimilar:
         made = document("similar", "rows.eckart", "--row", "Elena", "-n", "1", "--proof")
         assert made["hits"][0]["name"] == "Goran"
         assert made["hits"][0]["lower"] <= 1 - 1e-12 <= made["hits"][0]["upper"]
-        assert (made["proved"], made["settled"]) == (0, False)
+        assert (made["proved"], made["set_proved"]) == (0, False)
 
     def test_a_new_row_among_those_of_a_table(self) -> None:
         made = document("similar", "films.eckart", "Two Summers=1", "--data", RATINGS, "-n", "3")

@@ -210,10 +210,10 @@ class TestProcess:
             running.send_signal(signal.SIGINT)
             running.wait(timeout=30)
             assert running.stderr is not None
-            told = running.stderr.read()
+            context = running.stderr.read()
         assert running.returncode == 130
-        assert b"Interrupted" in told
-        assert b"Traceback" not in told
+        assert b"Interrupted" in context
+        assert b"Traceback" not in context
         assert not list(folder.iterdir())
 
     @pytest.mark.parametrize("args", [("report", ARRESTS), ("fit", ARRESTS, "-o", "m.eckart")])

@@ -111,9 +111,9 @@ class TestAwkwardFile:
     def test_columns_left_out_as_asked(self) -> None:
         done = run("report", write("a.csv", AWKWARD), "--drop", "height,weight", "--json")
         (data,) = (section for section in json.loads(done.stdout)["sections"] if section["key"] == "data")
-        fates = {row[0]: row[1] for row in data["tables"]["columns"]["rows"]}
-        assert fates["height"] == fates["weight"] == "left out, as asked"
-        assert fates["id"] == "only numbers the rows: set aside"
+        column_roles = {row[0]: row[1] for row in data["tables"]["columns"]["rows"]}
+        assert column_roles["height"] == column_roles["weight"] == "left out, as asked"
+        assert column_roles["id"] == "only numbers the rows: set aside"
 
     def test_models_take_files_with_and_without_identifiers(self) -> None:
         rows = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(1, 9))
@@ -126,10 +126,10 @@ class TestAwkwardFile:
 
 def test_sources_keep_identifiers_and_say_so() -> None:
     """Only the command line sets them aside; in a program the columns are the caller's."""
-    about = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).about
-    assert about.column_names == ("id", "a", "b")
-    assert about.fates == {"id": "analysed", "a": "analysed", "b": "analysed"}
-    assert any("only numbers the rows" in note for note in about.notes)
+    metadata = open_source(write("a.csv", "id,a,b\n1,2,3\n2,5,4\n3,1,7\n")).metadata
+    assert metadata.column_names == ("id", "a", "b")
+    assert metadata.column_roles == {"id": "analysed", "a": "analysed", "b": "analysed"}
+    assert any("only numbers the rows" in note for note in metadata.notes)
 
 
 class TestTerminal:
@@ -142,8 +142,8 @@ class TestTerminal:
     def test_bars_rules_rows_and_next_steps(self) -> None:
         text = run("report", ARRESTS, "--scale").stdout
         bars = {name: row.count("#") for name, row in re.findall(r"^ +(PC\d)(.*)$", text, re.MULTILINE)}
-        assert bars["PC1"] == 12
-        assert bars["PC2"] == round(12 * 24.744 / 62.006)
+        assert bars["PC1"] == 8
+        assert bars["PC2"] == round(8 * 24.744 / 62.006)
         assert "How many axes\n" in text
         assert "Kaiser" in text
         assert "eckart fit" in text
@@ -179,7 +179,7 @@ class TestForms:
             "summary",
             "notes",
             "data",
-            "axes",
+            "components",
             "ranks",
             "meaning",
             "rows",
@@ -219,7 +219,7 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
         {"a": rng.normal(size=9), "b": rng.normal(size=9), "t": ["x", "y", "z"] * 3, "f": [True, False, True] * 3}
     )
     parquet.write_table(table, folder / "t.parquet")
-    assert open_source("t.parquet").about.fates == {
+    assert open_source("t.parquet").metadata.column_roles == {
         "a": "analysed", "b": "analysed", "t": "text: set aside as a label (3 different)",
         "f": "true and false: analysed as 1 and 0",
     }  # fmt: skip

@@ -93,7 +93,7 @@ def test_short_forms_are_report_with_a_method(method):
     long = run("report", ARRESTS, "--method", name, "-k", "2", "--json", "-o", "b.html")
     assert short.exit_code == long.exit_code == 0, short.output
     one, two = json.loads(short.stdout), json.loads(long.stdout)
-    assert one["axes"] == two["axes"] if "axes" in one else one.keys() == two.keys()
+    assert one["components"] == two["components"] if "components" in one else one.keys() == two.keys()
     text = run(name, "--help").stdout
     for other, options in TAKEN.items():
         for option in set(options) - set(TAKEN[method]):

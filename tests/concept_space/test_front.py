@@ -17,15 +17,16 @@ from threadpoolctl import threadpool_limits
 
 import eckart as ek
 from eckart import datasets
-from eckart.concept_space import at_hand
 from eckart.concept_space import best as best_module
+from eckart.concept_space import stored_rows
 from eckart.concept_space.best import best
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import ranked
-from eckart.engine.blocks.source import About
+from eckart.engine.blocks.source import Metadata
 from eckart.engine.matrix import open_blocks
 from eckart.errors import DataWarning, InputError, MissingValuesError, NotFiniteError, ParameterError
 from eckart.io.rows import MemoryRows
+from eckart.result import Details
 
 RATINGS = datasets.load("ratings")
 MIXED = datasets.load("ratings_mixed")
@@ -101,7 +102,7 @@ class TestFilms:
         assert space.recommend(q, 5, exclude_known=False).scores == pytest.approx(sorted(back, reverse=True), abs=1e-13)
         cosines = [float(value.evalf(30)) for value in exact["cosines"]]
         found = space.similar_rows(q, 7)
-        assert found.scores == pytest.approx([cosines[place] for place in found.places], abs=1e-13)
+        assert found.scores == pytest.approx([cosines[place] for place in found.indices], abs=1e-13)
 
     def test_mixed_ratings(self) -> None:
         found = films(2, "ratings_mixed").query([0, 0, 0, 0, 1])
@@ -149,7 +150,7 @@ class TestBest:
         order = np.argsort(-whole, axis=1, kind="stable")[:, :n]
         expected = np.take_along_axis(whole, order, 1)
         there = np.isfinite(expected)
-        assert np.array_equal(found.places, np.where(there, order, -1))
+        assert np.array_equal(found.indices, np.where(there, order, -1))
         assert np.array_equal(found.scores, np.where(there, expected, np.nan), equal_nan=True)
 
     def test_same_bits_for_any_number_of_threads(self) -> None:
@@ -158,7 +159,7 @@ class TestBest:
         two = best(queries, candidates, 10)
         with threadpool_limits(1, user_api="blas"):
             one = best(queries, candidates, 10)
-        assert np.array_equal(one.places, two.places)
+        assert np.array_equal(one.indices, two.indices)
         assert np.array_equal(one.scores, two.scores)
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -167,7 +168,7 @@ class TestBest:
         ratings = sparse.random_array((2000, 20_000), density=1e-3, rng=rng, format="csr", dtype=np.dtype(dtype))
         d = ek.decompose(ratings[:, :50], "svd", k=5)
         right = rng.standard_normal((20_000, 5)).astype(dtype)
-        d = replace(d, right=right, columns=20_000, column_names=None, parts={})
+        d = replace(d, right=right, columns=20_000, column_names=None, details=Details())
         space = ek.concepts(d, rows=ratings)
         space.recommend_many(n=10)
         tracemalloc.start()
@@ -181,7 +182,7 @@ class TestBest:
         hidden = data.draw(st.lists(st.integers(0, len(scores) - 1), unique=True))
         found = ranked("", np.array(scores, float), n, Names("row", len(scores)), hidden=np.array(hidden, int))
         left = [i for i in range(len(scores)) if i not in hidden and not math.isnan(scores[i])]
-        assert found.places.tolist() == sorted(left, key=lambda i: (-scores[i], i))[:n]
+        assert found.indices.tolist() == sorted(left, key=lambda i: (-scores[i], i))[:n]
 
 
 class TestRecommend:
@@ -193,11 +194,11 @@ class TestRecommend:
         space = ek.concepts(d, rows=whole)
         expected = seen(d, whole)[5]
         found = space.recommend(5, 12, exclude_known=False)
-        assert found.scores == pytest.approx(expected[found.places], rel=1e-9, abs=1e-9)
-        assert sorted(found.places.tolist()) == list(range(12))
+        assert found.scores == pytest.approx(expected[found.indices], rel=1e-9, abs=1e-9)
+        assert sorted(found.indices.tolist()) == list(range(12))
         assert np.all(np.diff(found.scores) <= 0)
         new = space.recommend(5, 12)
-        assert sorted(new.places.tolist()) == np.flatnonzero(whole[5] == 0).tolist()
+        assert sorted(new.indices.tolist()) == np.flatnonzero(whole[5] == 0).tolist()
 
     @pytest.mark.parametrize(("method", "options"), SETTINGS)
     @pytest.mark.parametrize("kind", ["dense", "sparse", "explicit zeros"])
@@ -282,12 +283,12 @@ class TestAlike:
         self.check(found, likeness[2], 2)
 
     def check(self, found: ek.concept_space.Ranking, likeness: np.ndarray, own: int) -> None:
-        true = likeness[found.places]
+        true = likeness[found.indices]
         assert np.all(found.lower <= true)
         assert np.all(true <= found.upper)
         order = np.argsort(-likeness, kind="stable")
         order = order[order != own]
-        assert np.array_equal(order[: found.proved], found.places[: found.proved])
+        assert np.array_equal(order[: found.proved], found.indices[: found.proved])
 
     def test_a_proof_succeeds_where_little_is_dropped(self) -> None:
         rng = np.random.default_rng(0)
@@ -295,12 +296,12 @@ class TestAlike:
         space = ek.concepts(ek.decompose(whole, "svd", k=3, left=True))
         found = space.similar_rows(0, 10, proof=True)
         assert found.proved == 10
-        assert found.settled
+        assert found.set_proved
         assert "order is certain" in repr(found)
 
     def test_ties_are_settled_as_a_set(self) -> None:
         found = films().similar_rows("Ada", 3, proof=True)
-        assert (found.proved, found.settled) == (0, True)
+        assert (found.proved, found.set_proved) == (0, True)
         assert "these are the ones" in repr(found)
 
     def test_against_lapack(self) -> None:
@@ -310,8 +311,8 @@ class TestAlike:
         lengths = np.linalg.norm(scores, axis=1)
         cosines = scores @ scores[4] / lengths / lengths[4]
         found = ek.concepts(ek.decompose(whole, "svd", k=3), rows=whole).similar_rows(4, 29)
-        assert found.scores == pytest.approx(cosines[found.places], abs=1e-12)
-        assert 4 not in found.places
+        assert found.scores == pytest.approx(cosines[found.indices], abs=1e-12)
+        assert 4 not in found.indices
 
     def test_the_length_of_a_row_does_not_matter_to_the_cosine(self) -> None:
         space = films(2, "ratings_mixed")
@@ -356,7 +357,7 @@ class TestAlike:
         whole = np.vstack([RATINGS.values, np.zeros(5)])
         found = ek.concepts(ek.decompose(whole, "svd", k=2), rows=whole).similar_rows(0, 8)
         assert np.isfinite(found.scores).all()
-        assert dict(zip(found.places.tolist(), found.scores, strict=True))[7] == 0.0
+        assert dict(zip(found.indices.tolist(), found.scores, strict=True))[7] == 0.0
 
 
 class TestExplain:
@@ -406,13 +407,13 @@ class TestOtherMethods:
         made = ek.reconstruct(d, coordinates)
         near = 1e-3 if method == "nmf" else 1e-9  # NMF projects until it is near enough
         found = space.recommend(6, 12, exclude_known=False)
-        assert found.scores == pytest.approx(made[6][found.places], rel=near, abs=near * made.max())
+        assert found.scores == pytest.approx(made[6][found.indices], rel=near, abs=near * made.max())
         lengths = np.linalg.norm(made, axis=1)
         rows = space.similar_rows(6, 29)
-        assert rows.scores == pytest.approx((made @ made[6] / lengths / lengths[6])[rows.places], abs=near)
+        assert rows.scores == pytest.approx((made @ made[6] / lengths / lengths[6])[rows.indices], abs=near)
         sides = np.linalg.norm(made, axis=0)
         columns = space.similar_columns(4, 11)
-        assert columns.scores == pytest.approx((made.T @ made[:, 4] / sides / sides[4])[columns.places], abs=near)
+        assert columns.scores == pytest.approx((made.T @ made[:, 4] / sides / sides[4])[columns.indices], abs=near)
         with pytest.raises(InputError, match="right angles"):
             space.similar_rows(6, proof=True)
 
@@ -446,7 +447,7 @@ class TestOtherMethods:
         lengths = np.linalg.norm(coordinates, axis=1)
         rows = space.similar_rows(6, 29)
         cosines = coordinates @ coordinates[6] / lengths / lengths[6]
-        assert rows.scores == pytest.approx(cosines[rows.places], abs=1e-6)
+        assert rows.scores == pytest.approx(cosines[rows.indices], abs=1e-6)
         assert space.query(whole[6]).coordinates == pytest.approx(coordinates[6], abs=1e-9)
         assert np.abs(space.top_rows(0, 1).scores[0]) == pytest.approx(np.abs(coordinates[:, 0]).max())
         for ask in (space.recommend_many, lambda: space.similar_columns(0), lambda: space.explain(0, 0)):
@@ -518,7 +519,7 @@ class TestWords:
     def test_a_text_finds_rows_without_its_words(self) -> None:
         space = self.space()
         found = space.similar_rows(space.query("The eye, the EYE!"), 2)
-        assert set(found.places.tolist()) == {0, 1}
+        assert set(found.indices.tolist()) == {0, 1}
 
     def test_words_are_counted(self) -> None:
         space = self.space()
@@ -551,7 +552,7 @@ class TestWords:
         query = space.query("the oxygen")
         assert query.coordinates == pytest.approx((vectorizer.transform(["the oxygen"]) @ space.d.right)[0])
         assert "'the'" in query.notes[0]
-        assert set(space.similar_rows(query, 2).places.tolist()) == {2, 3}
+        assert set(space.similar_rows(query, 2).indices.tolist()) == {2, 3}
 
     @pytest.mark.skipif(not MED.is_dir(), reason="the MEDLARS collection is not here")
     def test_medlars(self) -> None:
@@ -680,13 +681,13 @@ class TestInput:
         d = ek.decompose(whole, "svd", k=3)
         data = whole if kind == "dense" else sparse.csr_array(whole)
         memory = ek.concepts(d, rows=data)
-        monkeypatch.setattr(at_hand, "open_matrix", lambda data: open_blocks(MemoryRows(data, About("data"))))
+        monkeypatch.setattr(stored_rows, "open_matrix", lambda data: open_blocks(MemoryRows(data, Metadata("data"))))
         blocks = ek.concepts(d, rows=data)
         assert blocks.rows is not None
         assert not blocks.rows.parts[0].opened.matrix.resident
         assert blocks.recommend(150, 5).names == memory.recommend(150, 5).names
         assert blocks.similar_rows(150, 5, proof=True).to_dict() == memory.similar_rows(150, 5, proof=True).to_dict()
-        assert np.array_equal(blocks.recommend_many(n=4).places, memory.recommend_many(n=4).places)
+        assert np.array_equal(blocks.recommend_many(n=4).indices, memory.recommend_many(n=4).indices)
 
     @pytest.mark.parametrize("factor", [1e-200, 1e200])
     @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -702,7 +703,7 @@ class TestInput:
         assert math.fsum(part.adds for part in other.explain(4, 2).entries) / factor == pytest.approx(score)
         assert other.fold_in(kind(factor * whole[:4])).unseen == pytest.approx(usual.fold_in(kind(whole[:4])).unseen)
         assert other.recommend(4, 5).names == usual.recommend(4, 5).names
-        assert other.recommend_many(n=3).places.tolist() == usual.recommend_many(n=3).places.tolist()
+        assert other.recommend_many(n=3).indices.tolist() == usual.recommend_many(n=3).indices.tolist()
         assert other.query(factor * whole[4]).unseen == pytest.approx(usual.query(whole[4]).unseen)
 
     def test_a_saved_model_gives_the_same(self, tmp_path: Path) -> None:
@@ -748,9 +749,9 @@ class TestOtherLibraries:
         if (
             len(b) and np.diff(b.scores).max(initial=-1.0) < -1e-9
         ):  # the order of equal scores is that of their rounding
-            np.testing.assert_array_equal(a.places, b.places)
+            np.testing.assert_array_equal(a.indices, b.indices)
         np.testing.assert_allclose(a.scores, b.scores, rtol=1e-8, atol=1e-10)
-        assert (a.notes, a.proved, a.settled) == (b.notes, b.proved, b.settled)
+        assert (a.notes, a.proved, a.set_proved) == (b.notes, b.proved, b.set_proved)
 
     @pytest.mark.parametrize("row", [3, "numbers", {"x1": 3.0, "x5": 2.0}, ["x1", "x2"], np.zeros(25)])
     def test_questions_of_a_row(self, both, row) -> None:
@@ -783,7 +784,7 @@ class TestOtherLibraries:
     def test_many_at_once_in_tiles(self, both, exclude, monkeypatch) -> None:
         monkeypatch.setattr(best_module, "_DEVICE_SCORES", 400)
         a, b = (space.recommend_many(n=6, exclude_known=exclude) for space in both)
-        np.testing.assert_array_equal(a.places, b.places)
+        np.testing.assert_array_equal(a.indices, b.indices)
         np.testing.assert_allclose(a.scores, b.scores, atol=1e-9)
         np.testing.assert_array_equal(a.cold, b.cold)
 

@@ -3,7 +3,6 @@
 import numpy as np
 import scipy.sparse as sp
 
-from eckart.cur.core import Core
 from eckart.testing import with_spectrum
 
 SELECTIONS = ("pivot", "norm", "leverage", "volume")
@@ -15,7 +14,7 @@ def dense(matrix):
 
 
 def product(d):
-    return dense(d.parts["C"]) @ Core(**d.parts["core"]).matrix @ dense(d.parts["R"])
+    return dense(d.details.C) @ d.details.core.matrix @ dense(d.details.R)
 
 
 def falling(rows=90, columns=60, power=1.0, seed=0):

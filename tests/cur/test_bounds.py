@@ -14,11 +14,11 @@ bounds = pytest.importorskip("benchmarks.bounds.cur", reason="run from the root 
 def test_no_statement_is_false(first: int) -> None:
     for seed in range(first, first + 20):
         given = bounds.case(seed, most=80)
-        assert not bounds.false_statements(given), given.about
+        assert not bounds.false_statements(given), given.metadata
 
 
 def test_theory_is_stated_for_the_sampling_used() -> None:
     data = np.random.default_rng(0).standard_normal((40, 12))
     for select, proved in (("norm", "additive"), ("volume", "volume"), ("pivot", "pivot"), ("leverage", None)):
-        stated = ek.decompose(data, "cur", k=3, select=select).parts["bounds"]
-        assert [name for name, bound in stated.items() if bound["proved"]] == ([proved] if proved else [])
+        stated = ek.decompose(data, "cur", k=3, select=select).details.bounds
+        assert [name for name, bound in stated.items() if bound.proved] == ([proved] if proved else [])

@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 
 import eckart as ek
-from eckart.cur.core import Core
 from eckart.errors import DataWarning
 from eckart.testing import with_spectrum
 from tests.cur.samples import CORES, SELECTIONS, counts, dense, falling, product
@@ -18,15 +17,15 @@ from tests.cur.samples import CORES, SELECTIONS, counts, dense, falling, product
 def test_the_error_is_that_of_the_product_multiplied_out(select, core, shape, make):
     A = make(*shape)
     d = ek.decompose(A, "cur", k=6, select=select, core=core, rng=3, left=True)
-    parts = d.parts
+    parts = d.details
     made = product(d)
-    assert np.linalg.norm(dense(A) - made) == pytest.approx(parts["error"], rel=1e-10)
-    assert parts["relative_error"] == pytest.approx(parts["error"] / np.linalg.norm(dense(A)), rel=1e-12)
-    columns = dense(A)[:, parts["columns"]] * parts["column_scales"]
-    rows = dense(A)[parts["rows"]] * parts["row_scales"][:, None]
-    np.testing.assert_allclose(dense(parts["C"]), columns, rtol=1e-14)
-    np.testing.assert_allclose(dense(parts["R"]), rows, rtol=1e-14)
-    assert sp.issparse(parts["C"]) == sp.issparse(parts["R"]) == sp.issparse(A)
+    assert np.linalg.norm(dense(A) - made) == pytest.approx(parts.error, rel=1e-10)
+    assert parts.relative_error == pytest.approx(parts.error / np.linalg.norm(dense(A)), rel=1e-12)
+    columns = dense(A)[:, parts.columns] * parts.column_scales
+    rows = dense(A)[parts.rows] * parts.row_scales[:, None]
+    np.testing.assert_allclose(dense(parts.C), columns, rtol=1e-14)
+    np.testing.assert_allclose(dense(parts.R), rows, rtol=1e-14)
+    assert sp.issparse(parts.C) == sp.issparse(parts.R) == sp.issparse(A)
     scale = np.abs(made).max()
     np.testing.assert_allclose((d.left * d.values) @ d.right.T, made, atol=1e-9 * scale)
     np.testing.assert_allclose(ek.reconstruct(d, ek.project(d, A)), made, atol=1e-9 * scale)
@@ -37,33 +36,33 @@ def test_the_error_is_that_of_the_product_multiplied_out(select, core, shape, ma
 def test_the_best_core_is_the_pseudo_inverses_around_A(select, make):
     A = make()
     d = ek.decompose(A, "cur", k=5, select=select)
-    C, R = dense(d.parts["C"]), dense(d.parts["R"])
+    C, R = dense(d.details.C), dense(d.details.R)
     wanted = np.linalg.pinv(C) @ dense(A) @ np.linalg.pinv(R)
-    found = Core(**d.parts["core"]).matrix
+    found = d.details.core.matrix
     np.testing.assert_allclose(found, wanted, atol=1e-10 * np.abs(wanted).max())
     rng = np.random.default_rng(0)
     for _ in range(20):
         other = found + 1e-3 * np.abs(found).max() * rng.standard_normal(found.shape)
-        assert np.linalg.norm(dense(A) - C @ other @ R) > d.parts["error"]
+        assert np.linalg.norm(dense(A) - C @ other @ R) > d.details.error
 
 
 @pytest.mark.parametrize("select", SELECTIONS)
 def test_the_intersection_core_is_the_pseudo_inverse_of_where_they_meet(select):
     A = falling()
     d = ek.decompose(A, "cur", k=5, select=select, core="intersection")
-    parts = d.parts
-    W = dense(parts["R"])[:, parts["columns"]] * parts["column_scales"]
+    parts = d.details
+    W = dense(parts.R)[:, parts.columns] * parts.column_scales
     wanted = np.linalg.pinv(W, rcond=1e-14)
-    np.testing.assert_allclose(Core(**parts["core"]).matrix, wanted, atol=1e-9 * np.abs(wanted).max())
+    np.testing.assert_allclose(parts.core.matrix, wanted, atol=1e-9 * np.abs(wanted).max())
     if select != "norm":
-        assert len(parts["rows"]) > len(parts["columns"])
+        assert len(parts.rows) > len(parts.columns)
 
 
 def test_zeros_of_the_intersection_stay_zeros():
     A = np.diag([2.0, 0.0, 3.0])
     d = ek.decompose(A, "cur", n_columns=2, n_rows=2, core="intersection")
-    U = Core(**d.parts["core"]).matrix
-    order = np.argsort(d.parts["columns"]), np.argsort(d.parts["rows"])
+    U = d.details.core.matrix
+    order = np.argsort(d.details.columns), np.argsort(d.details.rows)
     np.testing.assert_allclose(U[np.ix_(*order)], np.diag([1 / 2, 1 / 3]), atol=1e-15)
 
 
@@ -72,8 +71,8 @@ def test_the_cutoff_decides_what_counts_as_zero():
     full = ek.decompose(A, "cur", k=3, core="intersection")
     with pytest.warns(DataWarning, match="independent"):
         cut = ek.decompose(A, "cur", k=3, core="intersection", cutoff=1e-4)
-    assert full.parts["error"] < 1e-15
-    assert cut.parts["error"] == pytest.approx(1e-6, rel=1e-9)
+    assert full.details.error < 1e-15
+    assert cut.details.error == pytest.approx(1e-6, rel=1e-9)
 
 
 @pytest.mark.parametrize(("exponent", "sparse"), [(4, False), (8, False), (11, False), (8, True)])
@@ -84,24 +83,24 @@ def test_small_errors_keep_their_digits(exponent, sparse):
     if sparse:
         A = sp.block_diag([A, np.zeros((200, 300))], format="csr")
     d = ek.decompose(A, "cur", k=exponent)
-    C, R = dense(d.parts["C"]), dense(d.parts["R"])
+    C, R = dense(d.details.C), dense(d.details.R)
     left, right = np.linalg.qr(C)[0], np.linalg.qr(R.T)[0]
     inside = left.T @ dense(A) @ right
     direct = np.linalg.norm(dense(A) - left @ inside @ right.T)
-    assert d.parts["error"] == pytest.approx(direct, abs=2 * d.parts["error_rounding"], rel=1e-6)
-    assert d.parts["error_rounding"] < 1e-12  # a proved bound, some ten times what rounding does
-    low, high = d.parts["best_error"]
+    assert d.details.error == pytest.approx(direct, abs=2 * d.details.error_rounding, rel=1e-6)
+    assert d.details.error_rounding < 1e-12  # a proved bound, some ten times what rounding does
+    low, high = d.details.best_error
     assert low <= np.linalg.norm(values[exponent:]) * (1 + 1e-9)
     assert high >= np.linalg.norm(values[exponent:]) * (1 - 1e-3)
 
 
 def test_an_error_that_is_too_dear_to_form_says_how_far_it_may_be_off(monkeypatch):
     A = sp.block_diag([with_spectrum(10.0 ** -np.arange(0.0, 16.0), 200, 40), np.zeros((200, 300))], format="csr")
-    exact = ek.decompose(A, "cur", k=9).parts
+    exact = ek.decompose(A, "cur", k=9).details
     monkeypatch.setattr("eckart.cur.rank_k._DENSE_WORK", 0.0)
-    found = ek.decompose(A, "cur", k=9).parts
-    assert exact["error_rounding"] < 1e-12 < found["error_rounding"]
-    assert abs(found["error"] - exact["error"]) <= found["error_rounding"]
+    found = ek.decompose(A, "cur", k=9).details
+    assert exact.error_rounding < 1e-12 < found.error_rounding
+    assert abs(found.error - exact.error) <= found.error_rounding
 
 
 def test_nearly_dependent_columns_do_not_spoil_the_way_back():
@@ -109,6 +108,6 @@ def test_nearly_dependent_columns_do_not_spoil_the_way_back():
     base = rng.standard_normal((80, 3))
     A = np.column_stack([base, base + 1e-9 * rng.standard_normal((80, 3)), rng.standard_normal((80, 4))])
     d = ek.decompose(A, "cur", n_columns=8, n_rows=10, select="norm", rng=0)
-    assert np.linalg.norm(A - dense(d.parts["C"]) @ Core(**d.parts["core"]) @ dense(d.parts["R"])) == pytest.approx(
-        d.parts["error"], rel=1e-5
+    assert np.linalg.norm(A - dense(d.details.C) @ d.details.core @ dense(d.details.R)) == pytest.approx(
+        d.details.error, rel=1e-5
     )

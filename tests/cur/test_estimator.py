@@ -75,7 +75,7 @@ def test_names_of_columns_and_rows_are_kept():
     selected = cur.as_selector().set_output(transform="pandas").transform(frame)
     assert selected.columns.tolist() == [f"c{j}" for j in sorted(cur.columns_)]
     d = ek.decompose(frame.reset_index(), "cur", k=2)
-    assert d.parts["chosen_row_names"] == tuple(f"r{i}" for i in d.parts["rows"])
+    assert d.details.chosen_row_names == tuple(f"r{i}" for i in d.details.rows)
 
 
 def test_the_selector_keeps_columns_as_they_are_and_sparse_data_sparse():

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eckart as ek
-from eckart.cur.core import Core
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.errors import (
     AccuracyWarning,
     DataWarning,
@@ -29,23 +28,23 @@ from tests.cur.samples import CORES, SELECTIONS, counts, dense, falling, product
 )
 def test_best_error_and_ratio_hold_lapacks(A, select):
     d = ek.decompose(A, "cur", k=7, select=select)
-    exact, (low, high), error = tail(A, 7), d.parts["best_error"], d.parts["error"]
+    exact, (low, high), error = tail(A, 7), d.details.best_error, d.details.error
     assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
-    assert d.parts["ratio"][0] <= error / exact * (1 + 1e-12)
-    assert d.parts["ratio"][1] >= error / exact * (1 - 1e-12)
+    assert d.details.ratio[0] <= error / exact * (1 + 1e-12)
+    assert d.details.ratio[1] >= error / exact * (1 - 1e-12)
     captured, most = d.certificate.explained
-    assert captured == pytest.approx(1 - d.parts["relative_error"] ** 2, abs=1e-12)
-    rank = min(len(d.parts["columns"]), len(d.parts["rows"]))
+    assert captured == pytest.approx(1 - d.details.relative_error**2, abs=1e-12)
+    rank = min(len(d.details.columns), len(d.details.rows))
     assert most >= 1 - (tail(A, rank) / np.linalg.norm(dense(A))) ** 2 - 1e-12
     if rank <= 7:
-        assert d.parts["ratio"][1] >= 1
+        assert d.details.ratio[1] >= 1
 
 
 def test_pivots_beat_what_is_asked_of_them():
     matrices = {1.7: falling(400, 300), 3.0: rbf(), 1.1: zipf()}
     for most, A in matrices.items():
         d = ek.decompose(A, "cur", k=20)
-        assert d.parts["error"] <= most * tail(A, 20)
+        assert d.details.error <= most * tail(A, 20)
 
 
 def rbf():
@@ -63,23 +62,23 @@ def test_taught_bounds_carry_eps_and_delta():
     A, k = falling(), 2
     columns, rows = 64 * k * 16, 4 * k * 4  # eps = 1/2: c = 64 k / eps^4, r = 4 k / eps^2
     d = ek.decompose(A, "cur", k=k, select="norm", n_columns=columns, n_rows=rows)
-    additive, relative = d.parts["bounds"]["additive"], d.parts["bounds"]["relative"]
-    assert additive["expected_eps"] == pytest.approx(0.5)
-    assert additive["applies"]
-    assert not relative["applies"]
-    assert additive["bound"] == pytest.approx(d.parts["best_error"][1] + additive["eps"] * d.norm)
-    assert relative["bound"] == pytest.approx((2 + relative["eps"]) * d.parts["best_error"][1])
-    assert (additive["delta"], round(relative["delta"], 12)) == (0.05, 0.02)
-    assert d.parts["error"] <= additive["bound"]
-    assert ek.decompose(A, "cur", k=k, select="leverage").parts["bounds"]["relative"]["applies"]
-    assert not ek.decompose(A, "cur", k=k, select="norm", core="intersection").parts["bounds"]["additive"]["applies"]
+    additive, relative = d.details.bounds["additive"], d.details.bounds["relative"]
+    assert additive.expected_eps == pytest.approx(0.5)
+    assert additive.applies
+    assert not relative.applies
+    assert additive.bound == pytest.approx(d.details.best_error[1] + additive.eps * d.norm)
+    assert relative.bound == pytest.approx((2 + relative.eps) * d.details.best_error[1])
+    assert (additive.delta, round(relative.delta, 12)) == (0.05, 0.02)
+    assert d.details.error <= additive.bound
+    assert ek.decompose(A, "cur", k=k, select="leverage").details.bounds["relative"].applies
+    assert not ek.decompose(A, "cur", k=k, select="norm", core="intersection").details.bounds["additive"].applies
 
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 8), power=st.floats(0.1, 3.0))
 def test_the_bound_of_the_pivots_is_never_broken(seed, k, power):
     d = ek.decompose(falling(50, 30, power, seed), "cur", k=k)
-    assert d.parts["error"] <= d.parts["bounds"]["pivot"]["bound"] * (1 + 1e-9)
+    assert d.details.error <= d.details.bounds["pivot"].bound * (1 + 1e-9)
 
 
 # How many
@@ -90,34 +89,34 @@ def test_the_bound_of_the_pivots_is_never_broken(seed, k, power):
 def test_a_tolerance_is_met_by_the_smallest_k(target, select):
     A = falling(50, 30, 1.2, seed=3)
     d = ek.decompose(A, "cur", error=target, select=select)
-    k = d.parts["k"]
-    assert d.parts["relative_error"] <= target
+    k = d.details.k
+    assert d.details.relative_error <= target
     for less in range(1, k):
-        assert ek.decompose(A, "cur", k=less, select=select).parts["relative_error"] > target
+        assert ek.decompose(A, "cur", k=less, select=select).details.relative_error > target
 
 
 def test_a_tolerance_that_draws_do_not_reach_is_said():
     A = falling(50, 30, 1.2, seed=3)
     with pytest.warns(AccuracyWarning, match="was not reached: 120 drawn columns"):
         d = ek.decompose(A, "cur", error=0.02, select="norm")
-    assert d.parts["relative_error"] > 0.02
-    assert ek.decompose(A, "cur", error=0.02).parts["relative_error"] <= 0.02
+    assert d.details.relative_error > 0.02
+    assert ek.decompose(A, "cur", error=0.02).details.relative_error <= 0.02
 
 
 def test_a_share_is_an_error():
     A = falling()
     d = ek.decompose(A, "cur", explain=0.9)
-    assert 1 - d.parts["relative_error"] ** 2 >= 0.9
-    assert d.parts["k"] == ek.decompose(A, "cur", error=0.1**0.5).parts["k"]
+    assert 1 - d.details.relative_error**2 >= 0.9
+    assert d.details.k == ek.decompose(A, "cur", error=0.1**0.5).details.k
 
 
 def test_a_tolerance_on_data_too_large_for_all_axes():
     A = falling(3000, 150, 0.8)
     d = ek.decompose(A, "cur", error=0.5)
-    k = d.parts["k"]
+    k = d.details.k
     assert d.plan.solver != "direct"
-    assert d.parts["relative_error"] <= 0.5
-    assert ek.decompose(A, "cur", k=k - 1).parts["relative_error"] > 0.5
+    assert d.details.relative_error <= 0.5
+    assert ek.decompose(A, "cur", k=k - 1).details.relative_error > 0.5
 
 
 def test_counts_beside_a_tolerance_are_refused():
@@ -126,9 +125,9 @@ def test_counts_beside_a_tolerance_are_refused():
 
 
 def test_counts_alone_decide_the_rank():
-    parts = ek.decompose(falling(), "cur", n_columns=5, n_rows=7).parts
-    assert (parts["k"], len(parts["columns"]), len(parts["rows"])) == (5, 5, 7)
-    assert ek.decompose(falling(), "cur").parts["k"] == 2
+    parts = ek.decompose(falling(), "cur", n_columns=5, n_rows=7).details
+    assert (parts.k, len(parts.columns), len(parts.rows)) == (5, 5, 7)
+    assert ek.decompose(falling(), "cur").details.k == 2
 
 
 # Hard cases
@@ -139,9 +138,9 @@ def test_of_fewer_independent_columns_only_those_are_kept_and_it_is_said(select)
     A = np.outer(np.arange(1.0, 9.0), np.ones(6)) + np.outer(np.ones(8), np.arange(6.0))
     with pytest.warns(DataWarning, match="4 columns were asked for; independent ones, and kept: 2"):
         d = ek.decompose(A, "cur", k=4, select=select)
-    assert np.linalg.matrix_rank(d.parts["C"]) == len(d.parts["columns"]) == 2
+    assert np.linalg.matrix_rank(d.details.C) == len(d.details.columns) == 2
     assert np.isfinite(d.right).all()
-    assert d.parts["error"] < 1e-13 * np.linalg.norm(A)
+    assert d.details.error < 1e-13 * np.linalg.norm(A)
     assert d.notes
 
 
@@ -150,9 +149,9 @@ def test_columns_and_rows_of_zeros_are_never_chosen():
     A[:, ::3] = 0.0
     A[::4] = 0.0
     for select in SELECTIONS:
-        parts = ek.decompose(A, "cur", k=5, select=select).parts
-        assert not np.any(parts["columns"] % 3 == 0)
-        assert not np.any(parts["rows"] % 4 == 0)
+        parts = ek.decompose(A, "cur", k=5, select=select).details
+        assert not np.any(parts.columns % 3 == 0)
+        assert not np.any(parts.rows % 4 == 0)
 
 
 def test_large_sparse_float32_data_have_their_gram_matrix_in_float64(monkeypatch):
@@ -161,21 +160,21 @@ def test_large_sparse_float32_data_have_their_gram_matrix_in_float64(monkeypatch
     A = counts(300, 50).astype(np.float32)
     d = ek.decompose(A, "svd", k=4, solver="gram")
     np.testing.assert_allclose(d.values, np.linalg.svd(dense(A), compute_uv=False)[:4], rtol=1e-6)
-    assert ek.decompose(A, "cur", k=4).parts["best_error"][1] == pytest.approx(tail(A, 4), rel=1e-5)
+    assert ek.decompose(A, "cur", k=4).details.best_error[1] == pytest.approx(tail(A, 4), rel=1e-5)
 
 
 def test_dependent_draws_of_the_taught_algorithm_are_kept_and_noted():
     A = np.outer(np.arange(1.0, 9.0), np.ones(6))
     d = ek.decompose(A, "cur", k=1, n_columns=8, n_rows=8, select="norm")
     assert any("independent among them: 1" in note for note in d.notes)
-    assert d.parts["error"] < 1e-13 * np.linalg.norm(A)
+    assert d.details.error < 1e-13 * np.linalg.norm(A)
 
 
 @pytest.mark.parametrize("select", SELECTIONS)
 @pytest.mark.parametrize("core", CORES)
 def test_a_zero_matrix_has_a_finite_answer(select, core):
     d = ek.decompose(np.zeros((5, 4)), "cur", k=2, select=select, core=core)
-    assert d.parts["error"] == 0.0
+    assert d.details.error == 0.0
     assert np.isfinite(d.right).all()
     assert "zero" in d.notes[0]
     np.testing.assert_array_equal(ek.reconstruct(d, ek.project(d, np.zeros((5, 4)))), np.zeros((5, 4)))
@@ -187,12 +186,12 @@ def test_size_is_no_matter(size, sparse):
     base = dense(counts(30, 20))
     A = base * size
     d, plain = (ek.decompose(sp.csr_array(X) if sparse else X, "cur", k=4) for X in (A, base))
-    np.testing.assert_array_equal(d.parts["columns"], plain.parts["columns"])
-    assert d.parts["relative_error"] == pytest.approx(plain.parts["relative_error"], rel=1e-12)
-    assert d.parts["error"] == pytest.approx(plain.parts["error"] * size, rel=1e-12)
+    np.testing.assert_array_equal(d.details.columns, plain.details.columns)
+    assert d.details.relative_error == pytest.approx(plain.details.relative_error, rel=1e-12)
+    assert d.details.error == pytest.approx(plain.details.error * size, rel=1e-12)
     np.testing.assert_allclose(d.right, plain.right, atol=1e-12)
-    np.testing.assert_allclose(dense(d.parts["C"]), A[:, d.parts["columns"]], rtol=1e-15)
-    back = dense(d.parts["C"]) @ Core(**d.parts["core"]) @ dense(d.parts["R"])
+    np.testing.assert_allclose(dense(d.details.C), A[:, d.details.columns], rtol=1e-15)
+    back = dense(d.details.C) @ d.details.core @ dense(d.details.R)
     np.testing.assert_allclose(back / size, product(plain), atol=1e-12)
 
 
@@ -209,8 +208,8 @@ def test_the_smallest_shapes(shape):
     A = np.arange(1.0, 1.0 + shape[0] * shape[1]).reshape(shape)
     for select in SELECTIONS:
         d = ek.decompose(A, "cur", k=1, select=select)
-        assert len(d.parts["columns"]) >= 1
-        assert np.linalg.norm(A - product(d)) == pytest.approx(d.parts["error"], abs=1e-13)
+        assert len(d.details.columns) >= 1
+        assert np.linalg.norm(A - product(d)) == pytest.approx(d.details.error, abs=1e-13)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -227,8 +226,8 @@ def test_other_dtypes(dtype):
     whole = (np.abs(falling() * 1000) % 5).astype(int).astype(dtype)
     d = ek.decompose(whole, "cur", k=3)
     wanted = np.float32 if dtype is np.float32 else np.float64
-    assert d.right.dtype == d.parts["C"].dtype == d.parts["R"].dtype == ek.project(d, whole).dtype == wanted
-    assert d.parts["error"] == pytest.approx(np.linalg.norm(whole - product(d)), rel=1e-5)
+    assert d.right.dtype == d.details.C.dtype == d.details.R.dtype == ek.project(d, whole).dtype == wanted
+    assert d.details.error == pytest.approx(np.linalg.norm(whole - product(d)), rel=1e-5)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -236,9 +235,9 @@ def test_float32_errors_are_measured_in_float64(sparse):
     A = with_spectrum(10.0 ** -np.arange(0.0, 8.0, 0.5), 300, 60).astype(np.float32)
     A = np.pad(A, ((0, 200), (0, 100))) if sparse else A
     d = ek.decompose(sp.csr_array(A) if sparse else A, "cur", k=6)
-    C, R = dense(d.parts["C"]).astype(float), dense(d.parts["R"]).astype(float)
+    C, R = dense(d.details.C).astype(float), dense(d.details.R).astype(float)
     made = C @ np.linalg.pinv(C) @ A @ np.linalg.pinv(R) @ R
-    assert d.parts["error"] == pytest.approx(np.linalg.norm(A - made), rel=1e-7)
+    assert d.details.error == pytest.approx(np.linalg.norm(A - made), rel=1e-7)
 
 
 def test_arrays_of_another_library_stay_there():
@@ -246,8 +245,8 @@ def test_arrays_of_another_library_stay_there():
     A = falling()
     d, plain = ek.decompose(torch.from_numpy(A), "cur", k=4), ek.decompose(A, "cur", k=4)
     assert isinstance(d.right, torch.Tensor)
-    assert isinstance(d.parts["C"], torch.Tensor)
-    np.testing.assert_array_equal(d.parts["columns"], plain.parts["columns"])
+    assert isinstance(d.details.C, torch.Tensor)
+    np.testing.assert_array_equal(d.details.columns, plain.details.columns)
     np.testing.assert_allclose(ek.project(d, torch.from_numpy(A)).numpy(), ek.project(plain, A))
 
 
@@ -261,24 +260,24 @@ def test_scaling_by_a_power_of_two_changes_nothing_else(seed, k, exponent, spars
     kind = sp.csr_array if sparse else np.asarray
     for select in ("pivot", "norm"):
         first, second = (ek.decompose(kind(X), "cur", k=k, select=select) for X in (A, A * 2.0**exponent))
-        np.testing.assert_array_equal(first.parts["columns"], second.parts["columns"])
-        np.testing.assert_array_equal(first.parts["rows"], second.parts["rows"])
-        assert second.parts["error"] == pytest.approx(first.parts["error"] * 2.0**exponent, rel=1e-12)
+        np.testing.assert_array_equal(first.details.columns, second.details.columns)
+        np.testing.assert_array_equal(first.details.rows, second.details.rows)
+        assert second.details.error == pytest.approx(first.details.error * 2.0**exponent, rel=1e-12)
 
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**20), k=st.integers(1, 6))
 def test_permuted_and_transposed_data_choose_the_same(seed, k):
     A = falling(25, 18, 0.8, seed)
-    plain = ek.decompose(A, "cur", k=k).parts
+    plain = ek.decompose(A, "cur", k=k).details
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(25), rng.permutation(18)
-    moved = ek.decompose(A[rows][:, columns], "cur", k=k).parts
-    assert sorted(rows[moved["rows"]]) == sorted(plain["rows"])
-    assert sorted(columns[moved["columns"]]) == sorted(plain["columns"])
-    turned = ek.decompose(A.T, "cur", k=k).parts
-    assert sorted(turned["rows"]) == sorted(plain["columns"])
-    assert turned["error"] == pytest.approx(plain["error"], rel=1e-9)
+    moved = ek.decompose(A[rows][:, columns], "cur", k=k).details
+    assert sorted(rows[moved.rows]) == sorted(plain.rows)
+    assert sorted(columns[moved.columns]) == sorted(plain.columns)
+    turned = ek.decompose(A.T, "cur", k=k).details
+    assert sorted(turned.rows) == sorted(plain.columns)
+    assert turned.error == pytest.approx(plain.error, rel=1e-9)
 
 
 @settings(max_examples=25)
@@ -286,15 +285,15 @@ def test_permuted_and_transposed_data_choose_the_same(seed, k):
 def test_sparse_and_dense_give_the_same(seed, k, select):
     A = counts(40, 25, seed)
     first, second = (ek.decompose(X, "cur", k=k, select=select, rng=seed) for X in (A, A.toarray()))
-    assert first.parts["columns"].tolist() == second.parts["columns"].tolist()
-    assert first.parts["error"] == pytest.approx(second.parts["error"], rel=1e-9)
+    assert first.details.columns.tolist() == second.details.columns.tolist()
+    assert first.details.error == pytest.approx(second.details.error, rel=1e-9)
     np.testing.assert_allclose(first.right, second.right, atol=1e-9 * np.abs(second.right).max())
 
 
 def test_the_same_seed_gives_the_same_and_another_one_others():
     A = falling()
     for select in ("norm", "leverage", "volume"):
-        runs = [ek.decompose(A, "cur", k=5, select=select, rng=s).parts["columns"].tolist() for s in (1, 1, 2)]
+        runs = [ek.decompose(A, "cur", k=5, select=select, rng=s).details.columns.tolist() for s in (1, 1, 2)]
         assert runs[0] == runs[1] != runs[2]
 
 
@@ -303,9 +302,9 @@ def test_the_same_seed_gives_the_same_and_another_one_others():
 
 @pytest.mark.parametrize("A", [counts(6000, 400), counts(400, 6000), falling(3000, 200)])
 def test_one_more_read_beside_those_of_the_singular_vectors(A):
-    axes = find_axes(A, "svd", k=5, left=True)
+    components = find_components(A, "svd", k=5, left=True)
     d = ek.decompose(A, "cur", k=5)
-    assert d.info.reads == d.certificate.reads == axes.info.reads + 1
+    assert d.info.passes == d.certificate.passes == components.info.passes + 1
 
 
 @pytest.mark.parametrize("select", SELECTIONS)
@@ -316,11 +315,11 @@ def test_rows_read_in_blocks_give_the_same(tmp_path, select, sparse):
     sp.save_npz(path, A) if sparse else np.save(path, A)
     whole = ek.decompose(A, "cur", k=4, select=select)
     blocks = ek.decompose(path, "cur", k=4, select=select, stream=True, memory="1MB" if sparse else "2MB")
-    np.testing.assert_array_equal(blocks.parts["columns"], whole.parts["columns"])
-    np.testing.assert_array_equal(blocks.parts["rows"], whole.parts["rows"])
-    assert blocks.parts["error"] == pytest.approx(whole.parts["error"], rel=1e-9)
-    np.testing.assert_allclose(dense(blocks.parts["C"]), dense(whole.parts["C"]), rtol=1e-14)
-    np.testing.assert_allclose(dense(blocks.parts["R"]), dense(whole.parts["R"]), rtol=1e-14)
+    np.testing.assert_array_equal(blocks.details.columns, whole.details.columns)
+    np.testing.assert_array_equal(blocks.details.rows, whole.details.rows)
+    assert blocks.details.error == pytest.approx(whole.details.error, rel=1e-9)
+    np.testing.assert_allclose(dense(blocks.details.C), dense(whole.details.C), rtol=1e-14)
+    np.testing.assert_allclose(dense(blocks.details.R), dense(whole.details.R), rtol=1e-14)
     np.testing.assert_allclose(ek.project(blocks, path), ek.project(whole, A), rtol=1e-14)
 
 
@@ -338,9 +337,9 @@ def test_a_model_file_holds_it_whole(tmp_path):
     again = ek.load(tmp_path / "cur.eckart")
     np.testing.assert_array_equal(ek.project(again, A), ek.project(d, A))
     np.testing.assert_array_equal(ek.reconstruct(again, ek.project(d, A)), ek.reconstruct(d, ek.project(d, A)))
-    assert (again.parts["C"] != d.parts["C"]).nnz == 0
-    assert again.parts["bounds"] == d.parts["bounds"]
-    np.testing.assert_array_equal(Core(**again.parts["core"]).matrix, Core(**d.parts["core"]).matrix)
+    assert (again.details.C != d.details.C).nnz == 0
+    assert again.details.bounds == d.details.bounds
+    np.testing.assert_array_equal(again.details.core.matrix, d.details.core.matrix)
 
 
 @pytest.mark.parametrize("library", ["torch", "array_api_strict"])
@@ -353,15 +352,15 @@ def test_other_libraries_choose_the_same_and_keep_it(library, select, core, shap
     options = {"k": 4, "select": select, "core": core, "left": True}
     d, plain = ek.decompose(xp.asarray(A), "cur", **options), ek.decompose(A, "cur", **options)
     for name in ("columns", "rows"):
-        np.testing.assert_array_equal(d.parts[name], plain.parts[name])
-    arrays = {"right": d.right, "left": d.left, "C": d.parts["C"], "R": d.parts["R"], **d.parts["core"]}
+        np.testing.assert_array_equal(getattr(d.details, name), getattr(plain.details, name))
+    arrays = {"right": d.right, "left": d.left, "C": d.details.C, "R": d.details.R, **vars(d.details.core)}
     assert all(type(array) is type(xp.asarray(A)) for array in arrays.values())
-    np.testing.assert_allclose(np.asarray(d.parts["C"]), plain.parts["C"], rtol=1e-13)
-    np.testing.assert_allclose(np.asarray(d.parts["R"]), plain.parts["R"], rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(d.details.C), plain.details.C, rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(d.details.R), plain.details.R, rtol=1e-13)
     np.testing.assert_allclose(np.asarray(d.right), plain.right, atol=1e-8 * np.abs(plain.right).max())
-    assert d.parts["error"] == pytest.approx(plain.parts["error"], rel=1e-9)
-    made = Core(**d.parts["core"]).after(d.parts["C"]) @ d.parts["R"]
-    np.testing.assert_allclose(np.linalg.norm(np.asarray(made) - A), d.parts["error"], rtol=1e-8)
+    assert d.details.error == pytest.approx(plain.details.error, rel=1e-9)
+    made = d.details.core.after(d.details.C) @ d.details.R
+    np.testing.assert_allclose(np.linalg.norm(np.asarray(made) - A), d.details.error, rtol=1e-8)
 
 
 def test_core_of_float32_tensors_multiplies_them():
@@ -381,5 +380,5 @@ def test_a_loaded_cur_takes_tensors_and_a_cur_of_tensors_takes_only_them(tmp_pat
         ek.project(d, A)
     d.save(tmp_path / "model")
     back = ek.load(tmp_path / "model")
-    assert isinstance(back.parts["C"], np.ndarray)
+    assert isinstance(back.details.C, np.ndarray)
     np.testing.assert_allclose(ek.project(back, torch.asarray(A)).numpy(), ek.project(back, A))

@@ -20,15 +20,15 @@ def test_norm_draws_as_taught_over_1000_seeds():
     drawn, rows_drawn = np.zeros(8), np.zeros(6)
     products, errors = [], []
     for seed in range(1000):
-        parts = ek.decompose(A, "cur", k=2, n_columns=c, n_rows=c, select="norm", rng=seed).parts
-        columns, times = parts["columns"], parts["column_times"]
+        parts = ek.decompose(A, "cur", k=2, n_columns=c, n_rows=c, select="norm", rng=seed).details
+        columns, times = parts.columns, parts.column_times
         assert len(np.unique(columns)) == len(columns)
-        assert times.sum() == parts["row_times"].sum() == c
+        assert times.sum() == parts.row_times.sum() == c
         wanted = A[:, columns] / np.sqrt(c * q[columns]) * np.sqrt(times)
-        np.testing.assert_allclose(parts["C"], wanted, rtol=1e-12)
+        np.testing.assert_allclose(parts.C, wanted, rtol=1e-12)
         drawn[columns] += times
-        rows_drawn[parts["rows"]] += parts["row_times"]
-        products.append(parts["C"] @ parts["C"].T)
+        rows_drawn[parts.rows] += parts.row_times
+        products.append(parts.C @ parts.C.T)
         errors.append(np.linalg.norm(A @ A.T - products[-1]) ** 2)
     assert stats.chisquare(drawn, 1000 * c * q).pvalue > 1e-3
     assert stats.chisquare(rows_drawn, 1000 * c * p).pvalue > 1e-3
@@ -43,8 +43,11 @@ def test_norm_draws_as_taught_over_1000_seeds():
 def test_norm_with_the_intersection_is_the_worked_solution(seed):
     A = np.array([[1, 1, 0, 2], [2, 0, 1, 2], [0, 3, 1, 0], [1, 1, 1, 5], [2, 2, 0, 1]])
     cur = ek.CUR(n_columns=3, n_rows=3, select="norm", core="intersection", random_state=seed).fit(A)
-    parts = cur.decomposition_.parts
-    drawn = {name: (np.repeat(parts[name], parts[f"{name[:-1]}_times"]) + 1).tolist() for name in ("columns", "rows")}
+    parts = cur.decomposition_.details
+    drawn = {
+        name: (np.repeat(getattr(parts, name), getattr(parts, f"{name[:-1]}_times")) + 1).tolist()
+        for name in ("columns", "rows")
+    }
     found = ek.worked.cur(A.tolist(), 3, **drawn)
     for name, mine in (("C", cur.C_), ("U", cur.core_.matrix), ("R", cur.R_)):
         exact = np.array(found[name].evalf(30).tolist(), dtype=float)
@@ -55,9 +58,7 @@ def test_norm_with_the_intersection_is_the_worked_solution(seed):
 def test_leverage_draws_by_the_weight_in_the_singular_vectors():
     A = falling(30, 6, seed=2)
     leverage = (np.linalg.svd(A)[2][:2] ** 2).sum(axis=0)
-    firsts = [
-        ek.decompose(A, "cur", k=2, n_columns=2, select="leverage", rng=s).parts["columns"][0] for s in range(300)
-    ]
+    firsts = [ek.decompose(A, "cur", k=2, n_columns=2, select="leverage", rng=s).details.columns[0] for s in range(300)]
     assert stats.chisquare(np.bincount(firsts, minlength=6), 300 * leverage / 2).pvalue > 1e-3
 
 
@@ -69,15 +70,15 @@ def test_volume_draws_by_squared_determinants():
     seen = dict.fromkeys(pairs, 0)
     rng = np.random.default_rng(0)
     for _ in range(5000):
-        seen[tuple(sorted(by_volume(V, 2, rng).places.tolist()))] += 1
+        seen[tuple(sorted(by_volume(V, 2, rng).indices.tolist()))] += 1
     assert stats.chisquare(list(seen.values()), 5000 * chances).pvalue > 1e-3
 
 
 def test_volume_keeps_its_promise_in_the_mean():
     A, k = falling(40, 30, 0.3), 3
-    squares = [ek.decompose(A, "cur", k=k, select="volume", rng=seed).parts["error"] ** 2 for seed in range(150)]
+    squares = [ek.decompose(A, "cur", k=k, select="volume", rng=seed).details.error ** 2 for seed in range(150)]
     d = ek.decompose(A, "cur", k=k, select="volume")
-    promise = d.parts["bounds"]["volume"]["bound"] ** 2
+    promise = d.details.bounds["volume"].bound ** 2
     assert promise == pytest.approx(2 * (k + 1) * tail(A, k) ** 2, rel=1e-6)
     assert np.mean(squares) + 4 * np.std(squares) / np.sqrt(150) < promise
 
@@ -91,7 +92,7 @@ def test_pivots_are_those_of_lapack(make):
     if make == "ties":
         V = np.linalg.qr(np.repeat(V[:3000], 4, axis=0))[0]
     pivots = scipy.linalg.qr(V.T, mode="r", pivoting=True)[1][:25]
-    found = by_pivot(V, 25).places
+    found = by_pivot(V, 25).indices
     np.testing.assert_allclose(V[found] ** 2 @ np.ones(25), V[pivots] ** 2 @ np.ones(25), rtol=1e-9)
     if make != "ties":
         np.testing.assert_array_equal(found, pivots)
@@ -100,15 +101,15 @@ def test_pivots_are_those_of_lapack(make):
 def test_pivots_of_a_matrix_are_those_of_its_singular_vectors():
     A = falling(80, 50, seed=5)
     U, _, Vt = np.linalg.svd(A)
-    parts = ek.decompose(A, "cur", k=6).parts
-    np.testing.assert_array_equal(parts["columns"], scipy.linalg.qr(Vt[:6], pivoting=True)[2][:6])
-    np.testing.assert_array_equal(parts["rows"], scipy.linalg.qr(U[:, :6].T, pivoting=True)[2][:6])
+    parts = ek.decompose(A, "cur", k=6).details
+    np.testing.assert_array_equal(parts.columns, scipy.linalg.qr(Vt[:6], pivoting=True)[2][:6])
+    np.testing.assert_array_equal(parts.rows, scipy.linalg.qr(U[:, :6].T, pivoting=True)[2][:6])
 
 
 def test_of_equal_columns_the_first_is_taken():
     A = np.repeat(falling(40, 8, seed=1), 3, axis=1)
     for scale in (1.0, 3.0, 1e-5):
-        assert np.all(ek.decompose(A * scale, "cur", k=5).parts["columns"] % 3 == 0)
+        assert np.all(ek.decompose(A * scale, "cur", k=5).details.columns % 3 == 0)
 
 
 @pytest.mark.parametrize("select", SELECTIONS)
@@ -116,7 +117,7 @@ def test_more_columns_than_k_are_different_and_help(select):
     A = falling()
     few = ek.decompose(A, "cur", k=4, n_columns=4, n_rows=4, select=select)
     many = ek.decompose(A, "cur", k=4, n_columns=15, n_rows=14, select=select)
-    assert len(np.unique(many.parts["columns"])) == len(many.parts["columns"])
-    assert many.parts["error"] < few.parts["error"]
+    assert len(np.unique(many.details.columns)) == len(many.details.columns)
+    assert many.details.error < few.details.error
     if select != "norm":
-        assert (len(many.parts["columns"]), len(many.parts["rows"])) == (15, 14)
+        assert (len(many.details.columns), len(many.details.rows)) == (15, 14)

@@ -169,8 +169,8 @@ def test_a_false_angle_of_long_vectors_is_found():
     truth, d = reference.extended(table), ek.decompose(table, "svd", k=3)
     assert sine_excess(d.right, 0.0, truth, smallest=False) < 1e-14
     beyond = truth.right[:, 5].astype(float)
-    turned = np.column_stack([d.right[:, :2], d.right[:, 2] + 1e-10 * beyond])
-    assert sine_excess(turned, 0.0, truth, smallest=False) == pytest.approx(1e-10, rel=1e-3)
+    transposed = np.column_stack([d.right[:, :2], d.right[:, 2] + 1e-10 * beyond])
+    assert sine_excess(transposed, 0.0, truth, smallest=False) == pytest.approx(1e-10, rel=1e-3)
 
 
 def test_equal_values_must_share_a_group():

@@ -74,19 +74,19 @@ class Truth:
         exact = matrix.astype(np.longdouble)
         if center:
             exact = exact - exact.mean(axis=0)
-        _, self.rough, right = np.linalg.svd(exact.astype(np.float64), full_matrices=False)
+        _, self.approximate, right = np.linalg.svd(exact.astype(np.float64), full_matrices=False)
         self.right = right.T
-        count = min(count, len(self.rough))
+        count = min(count, len(self.approximate))
         vectors = self.right[:, :count].astype(np.longdouble)
         # Rayleigh quotients: their error is the square of that of the vectors, but for what ties mix.
-        image = exact @ vectors
-        gram = image.T @ image
+        product = exact @ vectors
+        gram = product.T @ product
         squares = np.diagonal(gram)
         lengths = np.sum(vectors * vectors, axis=0)
         near = np.abs(squares[:, None] - squares) <= 1e-6 * squares[0]
         mixed = np.abs(np.where(near & ~np.eye(count, dtype=bool), gram, 0.0)).sum(axis=1)
         self.values = np.sqrt(squares / lengths)
-        self.doubt = mixed / np.maximum(np.maximum(self.values, np.sqrt(mixed)), 1e-300) + 1e-18 * self.values[0]
+        self.uncertain = mixed / np.maximum(np.maximum(self.values, np.sqrt(mixed)), 1e-300) + 1e-18 * self.values[0]
         self.total = np.sum(exact * exact)
         self.shares = np.minimum(np.cumsum(squares / lengths) / self.total, 1.0)
 
@@ -94,20 +94,20 @@ class Truth:
         """Of the largest angle between span(right) and the true leading subspace, and how well it is known."""
         wanted = self.right[:, :k]
         rest = right - wanted @ (wanted.T @ right)
-        gap = self.rough[k - 1] - (self.rough[k] if k < len(self.rough) else 0.0)
-        return np.linalg.norm(rest, 2), 16 * EPS * self.rough[0] / max(gap, 1e-300) + 16 * EPS
+        gap = self.approximate[k - 1] - (self.approximate[k] if k < len(self.approximate) else 0.0)
+        return np.linalg.norm(rest, 2), 16 * EPS * self.approximate[0] / max(gap, 1e-300) + 16 * EPS
 
 
 def false_statements(decomposition, truth):
     """What the certificate says and is not so, with the size of the untruth."""
     d, c, k = decomposition, decomposition.certificate, decomposition.k
-    best, values, doubt = truth.shares[k - 1], truth.values[:k], truth.doubt[:k]
+    best, values, uncertain = truth.shares[k - 1], truth.values[:k], truth.uncertain[:k]
     sine, own = truth.sine(np.asarray(d.right, dtype=np.float64), k)
     excess = {
         "lower share": c.explained[0] - best - 1e-18,
         "upper share": best - c.explained[1] - 1e-18,
-        "lower value": np.max(c.lower - values - doubt),
-        "upper value": np.max(values - c.upper - doubt),
+        "lower value": np.max(c.lower - values - uncertain),
+        "upper value": np.max(values - c.upper - uncertain),
         "angle": sine - c.angle - own,
     }
     return [f"{name} by {float(size):.1e}" for name, size in excess.items() if not size <= 0.0]
@@ -233,18 +233,18 @@ def test_an_error_takes_the_fewest_axes(solver, error):
 @pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
 def test_a_flat_spectrum_gets_a_wide_but_true_interval():
     matrix = np.random.default_rng(0).standard_normal((600, 500))
-    d = ek.decompose(matrix, "svd", k=10, solver="lanczos", max_reads=12)
+    d = ek.decompose(matrix, "svd", k=10, solver="lanczos", max_passes=12)
     c = d.certificate
     assert not c.proved
     assert c.explained[1] - c.explained[0] > 1e-6
-    assert f"{c.explained[1]:.2%}" in c.word
+    assert f"{c.explained[1]:.2%}" in c.summary
     assert_true(d, Truth(matrix, False, 10))
 
 
 def test_reads_that_do_not_suffice_are_said_aloud():
     matrix = np.random.default_rng(1).standard_normal((700, 600))
-    with pytest.warns(AccuracyWarning, match="max_reads"):
-        d = ek.decompose(matrix, "svd", k=20, solver="lanczos", max_reads=3)
+    with pytest.warns(AccuracyWarning, match="max_passes"):
+        d = ek.decompose(matrix, "svd", k=20, solver="lanczos", max_passes=3)
     assert not d.certificate.proved
     assert_true(d, Truth(matrix, False, 20))
 

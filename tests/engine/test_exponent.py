@@ -67,8 +67,8 @@ def test_columns_of_all_sizes_are_scaled(dtype: str, shape: tuple[int, int], wei
         scale = np.where(np.arange(shape[1]) == 3, d.scale, np.ldexp(d.scale.astype(float), -powers))
         np.testing.assert_allclose(scale, np.asarray(right.scale), rtol=1e-6)
         scores = ek.project(d, stored)
-        image = d.left * d.values / (1.0 if weights is None else np.sqrt(weights)[:, None])
-        np.testing.assert_allclose(scores, image, atol=1e-4 if dtype == "f4" else 1e-10)
+        product = d.left * d.values / (1.0 if weights is None else np.sqrt(weights)[:, None])
+        np.testing.assert_allclose(scores, product, atol=1e-4 if dtype == "f4" else 1e-10)
 
 
 @pytest.mark.parametrize("size", [1e-250, 1.0, 1e140])

@@ -85,9 +85,9 @@ def test_order_of_rows_and_columns(method, data, seed):
 def test_transposition(data):
     size = float(np.abs(data).max(initial=0.0)) * data.size**0.5
     for solver in ("direct", "gram"):
-        d, turned = (ek.decompose(x, "svd", solver=solver, left=True) for x in (data, data.T))
-        np.testing.assert_allclose(d.values, turned.values, atol=1e-13 * size)
-        rebuilt = (turned.right * turned.values) @ turned.left.T
+        d, transposed = (ek.decompose(x, "svd", solver=solver, left=True) for x in (data, data.T))
+        np.testing.assert_allclose(d.values, transposed.values, atol=1e-13 * size)
+        rebuilt = (transposed.right * transposed.values) @ transposed.left.T
         np.testing.assert_allclose(rebuilt, data, atol=1e-12 * size)
 
 
@@ -294,7 +294,7 @@ def test_the_number_of_workers(solver, method, thin):
         one, two = (row_blocks.replace(opened, workers=count) for count in (1, 2))
         np.testing.assert_array_equal(one.normal(factor), two.normal(factor))
         np.testing.assert_array_equal(one.gram(), two.gram())
-        np.testing.assert_array_equal(one.survey(factor).sums, two.survey(factor).sums)
+        np.testing.assert_array_equal(one.moments_and_product(factor).sums, two.moments_and_product(factor).sums)
         first = ek.decompose(data, method, k=4, solver=solver)
     assert_same(first, ek.decompose(data, method, k=4, solver=solver), PROMISE[solver])
 
@@ -398,16 +398,16 @@ def test_to_a_file_and_back(tmp_path, solver, dtype):
 @pytest.mark.filterwarnings("ignore::eckart.errors.AccuracyWarning")
 @pytest.mark.parametrize("solver", ["lanczos", "auto"])
 @pytest.mark.parametrize("method", ["svd", "pca"])
-@pytest.mark.parametrize("turned", [False, True])
-def test_sparse_data_are_never_densified(solver, method, turned):
+@pytest.mark.parametrize("transposed", [False, True])
+def test_sparse_data_are_never_densified(solver, method, transposed):
     """20000 x 5000 would be 800 MB; the stored entries are 2.4 MB."""
     rng = np.random.default_rng(0)
     thin = sparse.random_array((20_000, 5_000), density=2e-3, rng=rng, format="csr")
-    thin = sparse.csr_array(thin.T) if turned else thin
-    ek.decompose(thin[:200], method, k=3, tol=1e-2, solver="lanczos", max_reads=15)  # compiles loops
+    thin = sparse.csr_array(thin.T) if transposed else thin
+    ek.decompose(thin[:200], method, k=3, tol=1e-2, solver="lanczos", max_passes=15)  # compiles loops
     tracemalloc.start()
     try:
-        d = ek.decompose(thin, method, k=3, tol=1e-2, solver=solver, max_reads=15)
+        d = ek.decompose(thin, method, k=3, tol=1e-2, solver=solver, max_passes=15)
         scores = ek.project(d, thin)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -41,30 +41,30 @@ def test_norms_of_rows_and_columns(
             sample_weight=weights if weighted else None,
         )  # fmt: skip
         tolerance = {"rtol": 1e-9 if dtype == "float64" else 3e-5}
-        np.testing.assert_allclose(d.parts["row_norms"], np.linalg.norm(expected, axis=1), **tolerance)
-        np.testing.assert_allclose(d.parts["column_norms"], np.linalg.norm(expected, axis=0), **tolerance)
-        assert ("row_weights" in d.parts) == weighted
+        np.testing.assert_allclose(d.details.row_norms, np.linalg.norm(expected, axis=1), **tolerance)
+        np.testing.assert_allclose(d.details.column_norms, np.linalg.norm(expected, axis=0), **tolerance)
+        assert (d.details.row_weights is not None) == weighted
 
 
 def test_norms_take_no_read_and_are_made_only_when_asked_for() -> None:
     data = np.random.default_rng(0).normal(size=(900, 40))
     d = ek.decompose(data, k=2, solver="gram", left=True)
     assert d.info is not None
-    assert d.info.reads == 2
-    assert "row_norms" not in ek.decompose(data, k=2, solver="gram").parts
+    assert d.info.passes == 2
+    assert ek.decompose(data, k=2, solver="gram").details.row_norms is None
 
 
 def test_norms_of_very_small_numbers() -> None:
     data = np.random.default_rng(0).normal(size=(900, 40))
     small, plain = (ek.decompose(data * size, "svd", k=2, solver="gram", left=True) for size in (2.0**-700, 1.0))
-    np.testing.assert_allclose(small.parts["row_norms"] * 2.0**700, plain.parts["row_norms"], rtol=1e-12)
+    np.testing.assert_allclose(small.details.row_norms * 2.0**700, plain.details.row_norms, rtol=1e-12)
 
 
 def test_rows_without_weight_lose_their_names() -> None:
     frame = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2, 4, 9], "b": [0.0, 1, 5, 7]}, index=list("wxyz"))
     d = ek.decompose(frame, k=1, sample_weight=[1, 0, 2, 1], left=True)
     assert d.row_names == ("w", "y", "z")
-    np.testing.assert_array_equal(d.parts["row_weights"].round(12), [1, 2, 1])
+    np.testing.assert_array_equal(d.details.row_weights.round(12), [1, 2, 1])
 
 
 @pytest.mark.parametrize("thin", [False, True])
@@ -83,7 +83,7 @@ def test_norms_of_rows_that_are_read_in_blocks(thin: bool, method: Any, weighted
     )  # fmt: skip
     expected = standardized(data.astype(float), weights, center=method == "pca", scale=True)
     tolerance = {"rtol": 1e-9 if dtype == "float64" else 3e-5}
-    np.testing.assert_allclose(d.parts["row_norms"], np.linalg.norm(expected, axis=1), **tolerance)
+    np.testing.assert_allclose(d.details.row_norms, np.linalg.norm(expected, axis=1), **tolerance)
     scores = expected @ np.asarray(d.right, dtype=float)
     found = np.asarray(d.left, dtype=float) * np.asarray(d.values)
     np.testing.assert_allclose(found, scores, atol=1e-8 if dtype == "float64" else 1e-4)

@@ -40,11 +40,11 @@ def test_views_of_dense_rows(shape):
     check_operator(matrix.transposed(), data.T)
     check_operator(matrix.shifted(shift).transposed(), (data - shift).T)
     weighted = np.sqrt(weights)[:, None] * data
-    check_operator(matrix.weighted(weights), weighted, survey=False)
+    check_operator(matrix.weighted(weights), weighted, moments_and_product=False)
     check_operator(matrix.weighted(weights).transposed(), weighted.T)
-    survey = matrix.weighted(weights).survey()
-    np.testing.assert_allclose(survey.sums, weights @ data, atol=1e-12)
-    np.testing.assert_allclose(survey.weight, weights.sum())
+    moments_and_product = matrix.weighted(weights).moments_and_product()
+    np.testing.assert_allclose(moments_and_product.sums, weights @ data, atol=1e-12)
+    np.testing.assert_allclose(moments_and_product.weight, weights.sum())
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -54,7 +54,7 @@ def test_views_of_sparse_rows(shape):
     weights, factors = np.linspace(0.5, 2.0, shape[0]), np.linspace(1.0, 3.0, shape[1])
     check_operator(matrix.transposed(), data.T)
     check_operator(matrix.scaled_columns(factors), data * factors)
-    check_operator(matrix.weighted(weights), np.sqrt(weights)[:, None] * data, survey=False)
+    check_operator(matrix.weighted(weights), np.sqrt(weights)[:, None] * data, moments_and_product=False)
 
 
 @pytest.mark.parametrize("base", ["dense", "sparse", "minimal"])
@@ -69,16 +69,16 @@ def test_wrappers(base, shape):
     check_operator(operator, data)
     mean, scale = data.mean(axis=0), 1.0 + np.arange(shape[1])
     centered = Centered(operator, np.ones(shape[0]), mean, data.sum(axis=0), float(shape[0]))
-    check_operator(centered, data - mean, survey=False)
-    check_operator(Scaled(operator, scale), data / scale, survey=False)
-    check_operator(Scaled(centered, scale), (data - mean) / scale, survey=False)
-    turned = Transposed(operator)
-    assert turned.shape == shape[::-1]
+    check_operator(centered, data - mean, moments_and_product=False)
+    check_operator(Scaled(operator, scale), data / scale, moments_and_product=False)
+    check_operator(Scaled(centered, scale), (data - mean) / scale, moments_and_product=False)
+    transposed = Transposed(operator)
+    assert transposed.shape == shape[::-1]
     left, right = np.ones((shape[0], 2)), np.ones((shape[1], 2))
-    np.testing.assert_allclose(turned.matmat(left), data.T @ left, atol=1e-12)
-    np.testing.assert_allclose(turned.rmatmat(right), data @ right, atol=1e-12)
-    np.testing.assert_allclose(turned.normal(left), data @ (data.T @ left), atol=1e-11)
-    np.testing.assert_allclose(turned.gram(), data @ data.T, atol=1e-11)
+    np.testing.assert_allclose(transposed.matmat(left), data.T @ left, atol=1e-12)
+    np.testing.assert_allclose(transposed.rmatmat(right), data @ right, atol=1e-12)
+    np.testing.assert_allclose(transposed.normal(left), data @ (data.T @ left), atol=1e-11)
+    np.testing.assert_allclose(transposed.gram(), data @ data.T, atol=1e-11)
 
 
 def test_a_false_operator_is_found_out():
@@ -108,28 +108,28 @@ def test_reads_are_counted_and_few(thin, center):
     data = table((900, 40), thin=thin)
     data = sparse.csr_array(data) if thin else data
     method = "pca" if center else "svd"
-    assert ek.decompose(data, method, k=3, solver="gram").info.reads == 1
-    assert ek.decompose(data, method, k=3, solver="gram", left=True).info.reads == 2
+    assert ek.decompose(data, method, k=3, solver="gram").info.passes == 1
+    assert ek.decompose(data, method, k=3, solver="gram", left=True).info.passes == 2
     info = ek.decompose(data, method, k=3, solver="lanczos").info
-    assert info.reads == info.steps
+    assert info.passes == info.steps
     opened = ek.open_matrix(data).matrix
     with counted(opened) as count:
-        opened.survey(np.ones((40, 2)))
-    assert count.reads == 1
+        opened.moments_and_product(np.ones((40, 2)))
+    assert count.passes == 1
 
 
 def test_scaling_takes_no_more_than_one_read_more():
     data = table((900, 40))
-    assert ek.decompose(data, "pca", k=3, scale=True, solver="gram").info.reads == 1
+    assert ek.decompose(data, "pca", k=3, scale=True, solver="gram").info.passes == 1
     info = ek.decompose(data, "pca", k=3, scale=True, solver="lanczos").info
-    assert info.reads <= info.steps + 1
+    assert info.passes <= info.steps + 1
 
 
 def test_the_plan_foretells_the_reads_of_an_exact_solver():
     data = table((900, 40))
     for solver in ("direct", "gram"):
         plan, info = ek.plan(data, "pca", k=3, solver=solver), ek.decompose(data, "pca", k=3, solver=solver).info
-        assert plan.reads == info.reads
+        assert plan.passes == info.passes
 
 
 def test_known_spectra_are_what_they_say():

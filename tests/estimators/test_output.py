@@ -13,7 +13,7 @@ from scipy import sparse
 import eckart as ek
 from eckart.arrays import is_sparse
 from eckart.engine.backends.cuda import transfer
-from eckart.engine.backends.cuda.transfer import Mover
+from eckart.engine.backends.cuda.transfer import DeviceTransfer
 from eckart.errors import InputError, MemoryBudgetError, ParameterError
 
 torch = pytest.importorskip("torch")
@@ -31,8 +31,8 @@ def card(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         found.taken.append(data)
         return data if is_sparse(data) else torch.as_tensor(np.array(data))
 
-    found.whole, found.refuse = whole, lambda shape: Mover.refuse(found, shape)  # type: ignore[arg-type]
-    monkeypatch.setattr(transfer, "mover_for", lambda _: found)
+    found.whole, found.refuse = whole, lambda shape: DeviceTransfer.refuse(found, shape)  # type: ignore[arg-type]
+    monkeypatch.setattr(transfer, "transfer_for", lambda _: found)
     return found
 
 
@@ -46,7 +46,7 @@ def test_other_methods_answer_on_the_host(card: SimpleNamespace, method: str) ->
     data = table()
     there, here = ek.decompose(data, method, k=3, device="cuda"), ek.decompose(data, method, k=3)
     assert len(card.taken) == 1
-    assert isinstance(there.right if method != "kernel_pca" else there.parts["dual"], np.ndarray)
+    assert isinstance(there.right if method != "kernel_pca" else there.details.dual, np.ndarray)
     np.testing.assert_allclose(there.values, here.values, rtol=1e-6)
 
 
@@ -95,7 +95,7 @@ def blocks(card: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> list[tuple
         return torch.as_tensor(block)
 
     card.block_bytes, card.depth, card.threads = 2**12, 4, 2
-    card.free_bytes, card.like = 2**16, torch.empty((0, 0), dtype=torch.float64)
+    card.free_bytes, card.prototype = 2**16, torch.empty((0, 0), dtype=torch.float64)
     card.load, card.accept = load, lambda block: block
     return found
 
@@ -115,7 +115,7 @@ def test_left_vectors_and_lengths_of_blocks(
     assert len(blocks) > 4
     np.testing.assert_allclose(there.left, here.left, atol=1e-8)
     for name in ("row_norms", "column_norms"):
-        np.testing.assert_allclose(there.parts[name], here.parts[name], rtol=1e-9)
+        np.testing.assert_allclose(getattr(there.details, name), getattr(here.details, name), rtol=1e-9)
 
 
 @pytest.mark.parametrize("select", ["pivot", "norm"])
@@ -127,8 +127,8 @@ def test_the_axes_of_cur_are_found_in_blocks(
     there, here = (ek.decompose(data, "cur", select=select, **asked, **more) for more in ({"device": "cuda"}, {}))
     assert not card.taken
     assert len(blocks) > 4
-    assert there.parts["columns"].tolist() == here.parts["columns"].tolist()
-    np.testing.assert_allclose(there.parts["error"], here.parts["error"], rtol=1e-6)
+    assert there.details.columns.tolist() == here.details.columns.tolist()
+    np.testing.assert_allclose(there.details.error, here.details.error, rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["nmf", "kernel_pca"])

@@ -161,7 +161,7 @@ def test_other_array_libraries(asarray, dtype, make):
 def test_what_is_said_of_a_fit(make):
     model = make(2).fit(IRIS)
     low, high = model.certificate_.explained
-    assert low <= float(model.decomposition_.shares.sum()) <= high + 1e-12
+    assert low <= float(model.decomposition_.explained_variance_ratio.sum()) <= high + 1e-12
     assert model.plan_.solver in ("direct", "gram", "lanczos")
     assert model.plan_.why
 

@@ -31,7 +31,11 @@ def test_named_kernels(library, dtype, kernel, solver):
     X = smooth(900).astype(dtype)
     options = {"k": 4, "kernel": kernel, "solver": solver, "left": True, "approximation_error": 1e-5}
     here, there = ek.decompose(X, "kernel_pca", **options), ek.decompose(on_gpu(X, library), "kernel_pca", **options)
-    kept = [there.parts[name] for name in ("support", "dual", "support_scores") if name in there.parts]
+    kept = [
+        getattr(there.details, name)
+        for name in ("support", "dual", "support_scores")
+        if getattr(there.details, name) is not None
+    ]
     assert {home(array) for array in (there.values, there.left, there.right, *kept)} == {library}
     exact = 1e-4 if dtype == "f4" else 1e-7
     np.testing.assert_allclose(to_numpy(there.values), here.values, rtol=exact)
@@ -79,7 +83,7 @@ def test_many_points_are_approximated_as_well_as_was_asked(library):
     X = smooth(150_000).astype("f4")
     options = {"k": 4, "gamma": 2.0, "solver": "cholesky", "approximation_error": 0.01}
     here, there = ek.decompose(X, "kernel_pca", **options), ek.decompose(on_gpu(X, library), "kernel_pca", **options)
-    assert there.parts["approximation_error"] <= 0.01
+    assert there.details.approximation_error <= 0.01
     np.testing.assert_allclose(to_numpy(there.values), here.values, rtol=0.02)
     rows = on_gpu(X[:50], library)
     np.testing.assert_allclose(to_numpy(ek.project(there, rows)), ek.project(here, X[:50]), atol=0.02)

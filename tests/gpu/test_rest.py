@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import eckart as ek
-from eckart.places import place_of, to_host
+from eckart.devices import place_of, to_host
 from tests.gpu.test_svd import dense, host, on_gpu, pytestmark, sparse
 
 __all__ = ["pytestmark"]
@@ -56,12 +56,12 @@ def test_cur(library, kind, select):
     there = on_gpu(data, library)
     d, plain = (ek.decompose(X, "cur", k=6, select=select) for X in (there, data))
     for name in ("columns", "rows"):
-        np.testing.assert_array_equal(d.parts[name], plain.parts[name])
-    for array in (d.right, d.parts["C"], d.parts["R"], d.parts["core"]["left"], ek.project(d, there)):
+        np.testing.assert_array_equal(getattr(d.details, name), getattr(plain.details, name))
+    for array in (d.right, d.details.C, d.details.R, d.details.core.left, ek.project(d, there)):
         assert place_of(array) == place_of(there)
-    np.testing.assert_allclose(full(d.parts["C"]), full(plain.parts["C"]))
-    np.testing.assert_allclose(full(d.parts["R"]), full(plain.parts["R"]))
-    assert d.parts["error"] == pytest.approx(plain.parts["error"], rel=1e-9)
+    np.testing.assert_allclose(full(d.details.C), full(plain.details.C))
+    np.testing.assert_allclose(full(d.details.R), full(plain.details.R))
+    assert d.details.error == pytest.approx(plain.details.error, rel=1e-9)
     np.testing.assert_allclose(host(ek.project(d, there)), ek.project(plain, data), rtol=1e-12)
 
 

@@ -57,9 +57,9 @@ def test_same_answer_from_every_library(make: Any) -> None:
     source = taken(make())
     np.testing.assert_array_equal(source.matrix, [[1, 1, 1], [np.nan, 2, 0], [3, np.nan, 1]])
     assert source.dtype == np.float64
-    assert source.about.row_names == ("r1", "r2", "r3")
-    assert source.about.column_names == ("x", "n", "yes")
-    notes = " ".join(source.about.notes)
+    assert source.metadata.row_names == ("r1", "r2", "r3")
+    assert source.metadata.column_names == ("x", "n", "yes")
+    notes = " ".join(source.metadata.notes)
     assert "2 of 9 values are missing" in notes
     assert "1 and 0 in 'yes'" in notes
 
@@ -88,11 +88,11 @@ def test_pandas_memory_is_shared() -> None:
 def test_pandas_names() -> None:
     frame = pd.DataFrame([[1.0, 2, 3], [4, 5, 6]], columns=["a", "a", 3], index=["u", "v"])
     source = taken(frame)
-    assert source.about.column_names == ("a", "a.2", "3")
-    assert source.about.row_names == ("u", "v")
+    assert source.metadata.column_names == ("a", "a.2", "3")
+    assert source.metadata.row_names == ("u", "v")
     assert source.matrix.tolist() == [[1, 2, 3], [4, 5, 6]]
     levels = pd.DataFrame([[1.0, 2.0]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
-    assert taken(levels).about.column_names == ("a 1", "a 2")
+    assert taken(levels).metadata.column_names == ("a 1", "a 2")
 
 
 def test_pandas_sparse() -> None:
@@ -101,7 +101,7 @@ def test_pandas_sparse() -> None:
     source = taken(frame)
     assert isinstance(source.matrix, sparse.csr_array)
     np.testing.assert_array_equal(source.matrix.toarray(), matrix.toarray())
-    assert source.about.column_names == ("a", "b", "c", "d")
+    assert source.metadata.column_names == ("a", "b", "c", "d")
     with pytest.raises(InputError, match="another value than 0"):
         frame_source(pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 1.0], fill_value=1.0)}))
 
@@ -112,8 +112,8 @@ def test_categories_are_set_aside() -> None:
         pl.DataFrame({"kind": pl.Series(["u", None, "u"], dtype=pl.Categorical), "x": [1.0, 2, 3]}),
     ):
         source = taken(frame)
-        assert source.about.labels == {"kind": ("u", "", "u")}
-        assert source.about.row_names is None
+        assert source.metadata.labels == {"kind": ("u", "", "u")}
+        assert source.metadata.row_names is None
 
 
 def test_objects() -> None:
@@ -152,13 +152,13 @@ def test_empty_frames() -> None:
 
 def test_other_columns_are_left_out_by_name() -> None:
     source = taken(pl.DataFrame({"l": [[1], [2]], "x": [1.0, 2.0]}))
-    assert source.about.column_names == ("x",)
-    assert any("l (List" in note for note in source.about.notes)
+    assert source.metadata.column_names == ("x",)
+    assert any("l (List" in note for note in source.metadata.notes)
 
 
 def test_whole_column_missing_and_large_integers() -> None:
     source = taken(pl.DataFrame({"gone": [None, None], "x": [2**53 + 1, 1]}))
     assert np.isnan(source.matrix[:, 0]).all()
-    notes = " ".join(source.about.notes)
+    notes = " ".join(source.metadata.notes)
     assert "Without any value: the column 'gone'" in notes
     assert "2**53" in notes

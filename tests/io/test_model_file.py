@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import eckart as ek
 from eckart import files as newfile
 from eckart.errors import ModelFileError
 from eckart.io import model_file as modelfile
@@ -206,7 +207,7 @@ def body(document: dict[str, Any]) -> dict[str, Any]:
         (lambda d: body(d).update(notes={"tuple": [1]}), "notes holds"),
         (lambda d: body(d).update(row_names={"tuple": ["a"]}), "row_names"),
         (lambda d: body(d).update(power=1), "no field"),
-        (lambda d: body(d).pop("right"), "not a model"),
+        (lambda d: body(d).pop("right"), "lacks right"),
         (lambda d: body(d)["certificate"]["Certificate"].update(lower={"array": "right"}), "certificate.lower"),
     ],
 )  # fmt: skip
@@ -329,10 +330,16 @@ def test_float32_stays_float32(tmp_path: Path) -> None:
     assert load(tmp_path / "m").right.flags.writeable
 
 
+def _with_matrix(matrix: Any) -> ek.Decomposition:
+    """A CUR whose C is this matrix."""
+    d = ek.decompose(np.diag([1.0, 2.0, 3.0]), "cur", k=2)
+    return replace(d, details=replace(d.details, C=matrix))
+
+
 @pytest.fixture
 def sparse_model(tmp_path: Path) -> Path:
     path = tmp_path / "sparse.eckart"
-    save(replace(arrests(), parts={"C": sp.csr_array(np.diag([1.0, 2.0, 0.0])), "k": 2}), path)
+    save(_with_matrix(sp.csr_array(np.diag([1.0, 2.0, 0.0]))), path)
     return path
 
 
@@ -341,8 +348,8 @@ def sparse_model(tmp_path: Path) -> Path:
 def test_sparse_parts_survive(tmp_path: Path, rows: int, columns: int, density: float, single: bool) -> None:
     kept = sp.random_array((rows, columns), density=density, rng=0, format="csr", dtype=np.float32 if single else float)
     for given_ in (kept, kept.tocsc(), kept.tocoo()):
-        save(replace(arrests(), parts={"inner": {"C": given_}}), tmp_path / "m", overwrite=True)
-        found = load(tmp_path / "m").parts["inner"]["C"]
+        save(_with_matrix(given_), tmp_path / "m", overwrite=True)
+        found = load(tmp_path / "m").details.C
         assert (found.shape, found.dtype, found.format) == (kept.shape, kept.dtype, "csr")
         assert np.array_equal(found.toarray(), kept.toarray())
 
@@ -368,7 +375,7 @@ def _into(name: str, array: np.ndarray) -> Any:
     ],
 )
 def test_sparse_parts_that_point_outside_are_refused(sparse_model: Path, members: Any) -> None:
-    assert load(sparse_model).parts["C"].nnz == 2
+    assert load(sparse_model).details.C.nnz == 2
     with pytest.raises(ModelFileError, match="sparse array"):
         load(forge(sparse_model, members=members))
 
@@ -419,8 +426,8 @@ def test_a_sparse_tensor_is_saved_as_a_csr_array(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     stored = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
     tensor = torch.asarray(stored.toarray()).to_sparse_csr()
-    save(replace(arrests(), parts={"C": tensor}), tmp_path / "m")
-    found = load(tmp_path / "m").parts["C"]
+    save(_with_matrix(tensor), tmp_path / "m")
+    found = load(tmp_path / "m").details.C
     assert sp.issparse(found)
     np.testing.assert_array_equal(found.toarray(), stored.toarray())
 

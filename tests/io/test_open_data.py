@@ -140,21 +140,21 @@ def test_array_columns_beside_others():
     frame = pl.DataFrame({"x": [1.0, 2.0, 4.0], "e": pl.Series([[1, 2], None, [3, 5]], dtype=pl.Array(pl.Int64, 2))})
     for given in (frame, frame.to_arrow().to_reader(), frame.lazy()):
         source = ek.open_data(given)
-        assert source.about.column_names == ("x", "e[0]", "e[1]")
+        assert source.metadata.column_names == ("x", "e[0]", "e[1]")
         np.testing.assert_array_equal(source.matrix, [[1, 1, 2], [2, np.nan, np.nan], [4, 3, 5]])
 
 
 def test_texts_name_and_label_rows():
     table = {"n": ["u", "v", "w"], "kind": ["p", "q", "p"], "x": [1.0, 2.0, 4.0], "y": [0, 1, 0]}
     for given in (table, pa.table(table).to_reader(), pl.LazyFrame(table), pd.DataFrame(table)):
-        about = ek.open_data(given).about
-        assert (about.row_names, about.labels["kind"], about.column_names) == (
+        metadata = ek.open_data(given).metadata
+        assert (metadata.row_names, metadata.labels["kind"], metadata.column_names) == (
             ("u", "v", "w"),
             ("p", "q", "p"),
             ("x", "y"),
         )
-    assert ek.open_data(table, row_names=None).about.row_names is None
-    by_index = ek.open_data(pd.DataFrame(table).set_index(["kind", "n"])).about.row_names
+    assert ek.open_data(table, row_names=None).metadata.row_names is None
+    by_index = ek.open_data(pd.DataFrame(table).set_index(["kind", "n"])).metadata.row_names
     assert by_index == ("p u", "q v", "p w")
 
 
@@ -175,7 +175,7 @@ def test_lists_patterns_and_folders(tmp_path: Path, kind):
     for given in [paths, list(map(str, paths)), str(tmp_path / "part*")] + ([tmp_path] if kind == "parquet" else []):
         d = ek.decompose(given, k=2)
         np.testing.assert_allclose(d.values, WANTED, rtol=1e-12)
-        assert ek.open_data(given).about.labels["kind"] == ("k0",) * 20 + ("k1",) * 20 + ("k2",) * 20
+        assert ek.open_data(given).metadata.labels["kind"] == ("k0",) * 20 + ("k1",) * 20 + ("k2",) * 20
     pd.DataFrame({"z": [1.0]}).to_csv(tmp_path / "other.csv")
     with pytest.raises(FileError, match="other columns"):
         ek.decompose([paths[0], tmp_path / "other.csv"], k=1)
@@ -185,7 +185,7 @@ def test_hive_folders(tmp_path: Path):
     ds.write_dataset(TABLE.append_column("year", pa.array([2020, 2021, 2022] * 20)), tmp_path / "t", format="parquet",
                      partitioning=ds.partitioning(pa.schema([("year", pa.int64())]), flavor="hive"))  # fmt: skip
     source = ek.open_data(tmp_path / "t")
-    assert collections.Counter(source.about.labels["year"]) == {"2020": 20, "2021": 20, "2022": 20}
+    assert collections.Counter(source.metadata.labels["year"]) == {"2020": 20, "2021": 20, "2022": 20}
     np.testing.assert_allclose(ek.decompose(tmp_path / "t", k=2).values, WANTED, rtol=1e-12)
     np.testing.assert_allclose(ek.decompose(ds.dataset(tmp_path / "t"), k=2).values, WANTED, rtol=1e-12)
 
@@ -236,7 +236,7 @@ def test_a_stream_beyond_memory_is_kept_on_disk_and_gives_the_same_bits(tmp_path
     d = ek.decompose(source, k=3, memory="4MB")
     wanted = ek.decompose(tmp_path / "x.parquet", k=3, memory="4MB", stream=True)
     np.testing.assert_allclose(d.values, wanted.values, rtol=1e-14)
-    assert "temporary file" in " ".join(source.about.decided)
+    assert "temporary file" in " ".join(source.metadata.decided)
     del source, d
     assert not list(tmp_path.glob("eckart-*/rows.npy"))
     broken = pa.RecordBatchReader.from_batches(table.schema, _breaking(table))
@@ -259,7 +259,7 @@ def test_cursors(tmp_path: Path):
     np.testing.assert_allclose(ek.decompose(connection.execute("select * from s"), k=2).values, WANTED, rtol=1e-12)
     source = ek.open_data(connection.execute("select * from whole"))
     np.testing.assert_array_equal(source.matrix, [[np.nan, 1], [2.5, 3.25], [7, 2]])
-    assert source.about.row_names == ("u", "v", "w")
+    assert source.metadata.row_names == ("u", "v", "w")
     with pytest.raises(InputError, match="no rows"):
         ek.open_data(connection.execute("select * from s where a > 1e9"))
     with pytest.raises(InputError, match="no result"):

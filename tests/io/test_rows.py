@@ -180,9 +180,9 @@ def test_a_cell_that_does_not_fit_is_refused_with_its_line(tmp_path, monkeypatch
 
 def test_names_and_what_is_left_out(tmp_path):
     rows = open_rows(write_parquet(tmp_path))
-    assert rows.about.column_names == tuple(NAMES)
-    assert "town" in rows.about.notes[-1]
-    assert open_rows(write_h5ad(tmp_path)).about.column_names == tuple(NAMES)
+    assert rows.metadata.column_names == tuple(NAMES)
+    assert "town" in rows.metadata.notes[-1]
+    assert open_rows(write_h5ad(tmp_path)).metadata.column_names == tuple(NAMES)
 
 
 def test_parts_of_different_columns_are_refused(tmp_path):
@@ -244,7 +244,7 @@ def test_entries_in_any_order_are_sorted(tmp_path, write):
     rows = open_rows(write(tmp_path))
     np.testing.assert_allclose(rows.read(0, 500).toarray(), SPARSE.toarray(), rtol=1e-12)
     np.testing.assert_allclose(rows.read(100, 170).toarray(), SPARSE.toarray()[100:170], rtol=1e-12)
-    assert "sorted" in rows.about.decided[-1]
+    assert "sorted" in rows.metadata.decided[-1]
     d = ek.decompose(tmp_path / write(tmp_path).name, "svd", k=2, stream=True)
     np.testing.assert_allclose(d.values, ek.decompose(SPARSE, "svd", k=2).values, rtol=1e-9)
 

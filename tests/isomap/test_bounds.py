@@ -11,4 +11,4 @@ bounds = pytest.importorskip("benchmarks.bounds.isomap", reason="run from the ro
 def test_no_statement_is_false(first: int) -> None:
     for seed in range(first, first + 10):
         given = bounds.case(seed, most=120)
-        assert not bounds.false_statements(given), given.about
+        assert not bounds.false_statements(given), given.metadata

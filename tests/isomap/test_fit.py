@@ -225,7 +225,9 @@ def test_figures_are_what_they_say(roll):
     assert isomap.negative_share_ == pytest.approx(-spectrum[spectrum < 0].sum() / np.abs(spectrum).sum(), rel=1e-6)
     assert isomap.decomposition_.norm**2 == pytest.approx(spectrum.sum(), rel=1e-9)
     straight, along = pdist(isomap.embedding_), squareform(isomap.dist_matrix_, checks=False)
-    assert isomap.decomposition_.shares.sum() == pytest.approx((straight**2).sum() / (along**2).sum(), rel=1e-9)
+    assert isomap.decomposition_.explained_variance_ratio.sum() == pytest.approx(
+        (straight**2).sum() / (along**2).sum(), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("rows", [400, 600])

@@ -19,7 +19,7 @@ bounds = pytest.importorskip("benchmarks.bounds.kernel_pca", reason="run from th
 def test_no_statement_is_false(first: int) -> None:
     for seed in range(first, first + 10):
         given = bounds.case(seed, most=120)
-        assert not bounds.false_statements(given), given.about
+        assert not bounds.false_statements(given), given.metadata
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -30,13 +30,13 @@ def test_float32_factors_state_their_rounding(seed: int) -> None:
     options = {"k": 5, "solver": "cholesky", "gamma": 5.0, "approximation_error": 1e-3}
     d = ek.decompose(data, "kernel_pca", left=True, rng=seed, **options)
     assert d.certificate is not None
-    assert d.parts["approximation_error"] > 0.0
+    assert d.details.approximation_error > 0.0
     assert 0.0 < d.certificate.failure_probability < 1e-6
     kernel = bounds.exact_kernel(data, "rbf", 5.0, 3, 1)
     assert not bounds.compared(bounds.centred(kernel), kernel, d, d.certificate)
     # The bounds are of use: no wider than what is missing and a few units of float32.
     width = d.certificate.upper**2 - d.certificate.lower**2
-    assert np.all(width <= 1.01 * d.parts["approximation_error"] * 60 + 1e-4)
+    assert np.all(width <= 1.01 * d.details.approximation_error * 60 + 1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid"])

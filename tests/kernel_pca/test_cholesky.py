@@ -55,8 +55,8 @@ def test_bounds_hold_for_the_exact_kernel():
     low, high = d.certificate.explained
     assert low <= spectrum[:5].sum() / spectrum.sum() <= high
     assert high - low < 0.05
-    assert 0 < d.parts["approximation_error"] <= 0.02
-    assert "missing" in d.certificate.word
+    assert 0 < d.details.approximation_error <= 0.02
+    assert "missing" in d.certificate.summary
 
 
 @pytest.mark.parametrize("error", [0.02, 1e-5])
@@ -115,7 +115,7 @@ def test_data_beyond_memory_and_work_are_approximated():
             "left": True,
             "rng": None,
             "memory": None,
-            "max_reads": 200,
+            "max_passes": 200,
             **options,
         }
         return choose((rows, 20), Kernel("rbf"), check_kernel((rows, 20), **given))
@@ -174,7 +174,7 @@ def test_a_card_allows_more():
 
     settings = check_kernel(
         (100_000, 20), k=20, explain=None, kernel="rbf", solver="auto", tol=None, approximation_error=0.01,
-        max_rank=None, left=True, rng=None, memory=None, max_reads=200,
+        max_rank=None, left=True, rng=None, memory=None, max_passes=200,
     )  # fmt: skip
     card = replace(settings, card=60_000_000_000)
     assert choose((100_000, 20), Kernel("rbf"), card).solver == "lanczos"
@@ -227,7 +227,9 @@ def test_tensors_give_the_same_components(kernel, solver):
     np.testing.assert_allclose(there.values.numpy(), here.values, rtol=1e-8)
     np.testing.assert_allclose(there.left.numpy(), here.left, atol=1e-7)
     for name in ("dual", "support_scores", "means", "base", "offset"):
-        np.testing.assert_allclose(there.parts[name].numpy(), here.parts[name], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            getattr(there.details, name).numpy(), getattr(here.details, name), rtol=1e-5, atol=1e-6
+        )
 
 
 def test_a_row_far_out_among_tensors_of_float32():

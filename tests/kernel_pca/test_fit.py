@@ -121,7 +121,7 @@ def test_scores_are_scaled_by_unit_components():
     X = data(80)
     d = ek.decompose(X, "kernel_pca", k=4, gamma=0.1)
     K = pairwise_kernels(X, metric="rbf", gamma=0.1)
-    np.testing.assert_allclose(d.parts["dual"].T @ K @ d.parts["dual"], np.eye(4), atol=1e-10)
+    np.testing.assert_allclose(d.details.dual.T @ K @ d.details.dual, np.eye(4), atol=1e-10)
 
 
 def test_two_rings_are_parted_by_the_first_component():
@@ -187,7 +187,7 @@ def test_large_precomputed_kernels_go_through_lanczos():
     d = ek.decompose(factor @ factor.T, "kernel_pca", k=3, kernel="precomputed")
     assert d.plan.solver == "lanczos"
     np.testing.assert_allclose(np.asarray(d.values) ** 2, wanted, rtol=1e-8)
-    assert d.parts["negative_share"] < 1e-3
+    assert d.details.negative_share < 1e-3
 
 
 def test_negative_eigenvalues_are_an_error_with_their_share():
@@ -355,15 +355,19 @@ def test_tensors_give_the_same_and_stay_tensors(kernel, solver, dtype):
     tensor = torch.from_numpy(X.copy())
     options = {"k": 3, "kernel": kernel, "solver": solver, "left": True, "approximation_error": 1e-5}
     here, there = ek.decompose(X, "kernel_pca", **options), ek.decompose(tensor, "kernel_pca", **options)
-    arrays = [there.values, there.left, there.right, there.parts["correlations"]]
-    arrays += [there.parts[name] for name in ("support", "dual", "support_scores", "offset") if name in there.parts]
+    arrays = [there.values, there.left, there.right, there.details.correlations]
+    arrays += [
+        getattr(there.details, name)
+        for name in ("support", "dual", "support_scores", "offset")
+        if getattr(there.details, name) is not None
+    ]
     assert all(isinstance(array, torch.Tensor) for array in arrays)
     exact = {"float32": 1e-5, "float64": 1e-9}[dtype]
     np.testing.assert_allclose(there.values.numpy(), here.values, rtol=exact)
     np.testing.assert_allclose(there.left.numpy(), here.left, atol=exact)
     # Rounding is measured with random columns, so the bounds of float32 data differ a little.
     np.testing.assert_allclose(there.certificate.explained, here.certificate.explained, atol=5e-6)
-    np.testing.assert_allclose(there.parts["correlations"].numpy(), here.parts["correlations"], atol=1e-5)
+    np.testing.assert_allclose(there.details.correlations.numpy(), here.details.correlations, atol=1e-5)
     scores = ek.project(there, tensor[:20])
     assert scores.dtype == tensor.dtype
     np.testing.assert_allclose(scores.numpy(), ek.project(here, X[:20]), atol=10 * exact)

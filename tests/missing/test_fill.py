@@ -101,7 +101,7 @@ def test_the_decomposition_is_that_of_the_filled_table_and_says_so():
         assert np.allclose(d.values, values[:3], rtol=1e-6)
         count = int(np.isnan(table).sum())
         assert any(f"{count:,} of {table.size:,} values" in note and "filled" in note for note in d.notes)
-        assert len(d.parts["missing"]["values"]) == count
+        assert len(d.details.missing.values) == count
         assert np.allclose(ek.project(d, table), d.left * d.values, atol=1e-3)
 
 
@@ -149,8 +149,8 @@ def test_hostile_tables():
 def test_extreme_units(factor):
     _, table = low_rank()
     plain, extreme = (ek.decompose(t, "pca", k=2, missing="em") for t in (table, table * factor))
-    assert np.allclose(extreme.shares, plain.shares, rtol=1e-6)
-    assert np.allclose(extreme.parts["missing"]["values"] / factor, plain.parts["missing"]["values"], rtol=1e-6)
+    assert np.allclose(extreme.explained_variance_ratio, plain.explained_variance_ratio, rtol=1e-6)
+    assert np.allclose(extreme.details.missing.values / factor, plain.details.missing.values, rtol=1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e200, 1e-200])
@@ -186,7 +186,7 @@ def test_estimator():
     pca = ek.PCA(n_components=2, scale=True, missing="em").fit(table)
     assert pca.__sklearn_tags__().input_tags.allow_nan
     assert not ek.PCA().__sklearn_tags__().input_tags.allow_nan
-    assert len(pca.filled_["values"]) == int(np.isnan(table).sum())
+    assert len(pca.filled_.values) == int(np.isnan(table).sum())
     truth = ek.PCA(n_components=2, scale=True).fit(whole)
     assert np.linalg.norm(pca.components_ @ truth.components_.T, 2) > 0.99
     assert np.isfinite(pca.transform(table[:5])).all()

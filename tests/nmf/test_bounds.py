@@ -11,4 +11,4 @@ bounds = pytest.importorskip("benchmarks.bounds.nmf", reason="run from the root 
 def test_no_statement_is_false(first: int) -> None:
     for seed in range(first, first + 20):
         given = bounds.case(seed, most=60)
-        assert not bounds.false_statements(given), given.about
+        assert not bounds.false_statements(given), given.metadata

@@ -19,10 +19,10 @@ def counts(rows=30, columns=25, k=4, seed=0):
 
 def problems(X, penalties=None, tol=1e-8):
     penalties = penalties or Penalties()
-    like = np.empty((0, 0))
+    prototype = np.empty((0, 0))
     return {
-        "dense": Divergence(X, penalties, 4, like=like, row_tolerance=tol),
-        "sparse": Divergence(sp.csr_array(X), penalties, 4, like=like, row_tolerance=tol),
+        "dense": Divergence(X, penalties, 4, prototype=prototype, row_tolerance=tol),
+        "sparse": Divergence(sp.csr_array(X), penalties, 4, prototype=prototype, row_tolerance=tol),
         "compiled": NewtonEntries(sp.csr_array(X), penalties, observed=False, row_tolerance=tol),
     }
 

@@ -318,7 +318,7 @@ def test_the_decomposition_is_a_value_like_any_other(tmp_path):
     assert np.allclose(np.linalg.norm(d.right, axis=0), 1.0)
     assert np.allclose(ek.project(d, X), d.left * d.values, atol=1e-4 * d.values.max())
     rest = X - ek.reconstruct(d, d.left * d.values)
-    assert np.linalg.norm(rest) == pytest.approx(d.parts["error"], rel=1e-9)
+    assert np.linalg.norm(rest) == pytest.approx(d.details.error, rel=1e-9)
     d.save(tmp_path / "model.eckart")
     loaded = ek.load(tmp_path / "model.eckart")
     assert np.array_equal(ek.project(loaded, X), ek.project(d, X))

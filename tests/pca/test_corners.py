@@ -65,6 +65,6 @@ def test_scale_with_divisor_n(weights):
     np.testing.assert_allclose(ek.reconstruct(d, ek.project(d, X)), X, rtol=1e-10)
     pca = ek.PCA(2, scale=True, ddof=0).fit(X, sample_weight=weights)
     np.testing.assert_allclose(pca.singular_values_, wanted[:2], rtol=1e-12)
-    np.testing.assert_allclose(d.shares.sum(), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(d.explained_variance_ratio.sum(), 1.0, rtol=1e-12)
     with pytest.raises(ParameterError, match="ddof"):
         ek.decompose(X, scale=True, ddof=2)

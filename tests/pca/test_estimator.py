@@ -20,17 +20,17 @@ def table(kind: str, dtype: str = "float64") -> np.ndarray:
     return (rng.normal(size=(rows, columns)) * np.geomspace(5, 0.5, columns) + rng.normal(size=columns)).astype(dtype)
 
 
-def assert_same_pca(ours, other, *, exact: float, axes: int | None = None):
-    axes = ours.n_components_ if axes is None else axes
+def assert_same_pca(ours, other, *, exact: float, components: int | None = None):
+    components = ours.n_components_ if components is None else components
     for name in ("n_components_", "n_features_in_"):
         assert getattr(ours, name) == getattr(other, name)
     top = float(other.explained_variance_[0])
     assert_allclose(ours.explained_variance_, other.explained_variance_, rtol=exact, atol=exact * top)
     assert_allclose(ours.explained_variance_ratio_, other.explained_variance_ratio_, rtol=exact, atol=exact)
-    assert_allclose(ours.singular_values_[:axes], other.singular_values_[:axes], rtol=exact)
+    assert_allclose(ours.singular_values_[:components], other.singular_values_[:components], rtol=exact)
     assert_allclose(ours.mean_, other.mean_, rtol=exact, atol=exact)
     assert_allclose(ours.noise_variance_, other.noise_variance_, rtol=100 * exact, atol=exact * top)
-    assert_allclose(ours.components_[:axes], other.components_[:axes], atol=1000 * exact)
+    assert_allclose(ours.components_[:components], other.components_[:components], atol=1000 * exact)
 
 
 @pytest.mark.parametrize("wanted", [None, 3, np.int64(2), 0.8])
@@ -42,12 +42,12 @@ def test_pca(kind, solver, dtype, wanted):
     ours = ek.PCA(wanted, svd_solver=solver).fit(X)
     other = theirs.PCA(wanted, svd_solver="full").fit(X)
     # All axes of a wide centred table include one without variance, which may be any.
-    axes = min(ours.n_components_, X.shape[0] - 1)
-    assert_same_pca(ours, other, exact=1e-10 if dtype == "float64" else 2e-5, axes=axes)
+    components = min(ours.n_components_, X.shape[0] - 1)
+    assert_same_pca(ours, other, exact=1e-10 if dtype == "float64" else 2e-5, components=components)
     assert ours.n_samples_ == other.n_samples_
     assert ours.components_.dtype == ours.mean_.dtype == ours.transform(X).dtype == np.dtype(dtype)
     assert_allclose(
-        ours.transform(X)[:, :axes], other.transform(X)[:, :axes], atol=1e-8 if dtype == "float64" else 1e-2
+        ours.transform(X)[:, :components], other.transform(X)[:, :components], atol=1e-8 if dtype == "float64" else 1e-2
     )
 
 
@@ -173,7 +173,7 @@ def test_truncated_svd_takes_a_share():
     energy = np.cumsum(np.linalg.svd(X, compute_uv=False) ** 2) / np.sum(X**2)
     svd = ek.TruncatedSVD(0.9).fit(sparse.csr_array(X))
     assert svd.n_components_ == int(np.searchsorted(energy, 0.9)) + 1
-    assert_allclose(svd.decomposition_.shares.sum(), energy[svd.n_components_ - 1], rtol=1e-10)
+    assert_allclose(svd.decomposition_.explained_variance_ratio.sum(), energy[svd.n_components_ - 1], rtol=1e-10)
 
 
 def test_truncated_svd_variances_survive_a_large_offset():

@@ -30,7 +30,7 @@ def test_all_rules_that_look_for_signal_find_it():
     assert not wrong
     assert choice.k == 3
     assert [verdict.rule for verdict in choice.verdicts] == list(RULES)
-    assert choice.word == ("3 components, by sign_flip. 9 of 9 rules that tell signal from noise say 3 components.")
+    assert choice.summary == ("3 components, by sign_flip. 9 of 9 rules that tell signal from noise say 3 components.")
     assert set(choice.agreement[3]) >= {verdict.rule for verdict in choice.verdicts if verdict.counts}
 
 
@@ -82,7 +82,7 @@ def test_correlated_noise_is_seen():
     assert choice.correlated
     assert choice.k == choice["gap"].k == 3
     assert choice["permutation"].k > 3
-    assert choice.word.startswith("The noise is correlated")
+    assert choice.summary.startswith("The noise is correlated")
 
 
 def test_any_level_is_taken_as_it_is():
@@ -124,7 +124,7 @@ def test_usarrests():
     assert {rule: choice[rule].k for rule in ("variance", "kaiser", "broken_stick", "elbow")} == {
         "variance": 3, "kaiser": 1, "broken_stick": 1, "elbow": 1,
     }  # fmt: skip
-    assert choice.shares == pytest.approx([0.62006, 0.24744, 0.08914, 0.04336], abs=1e-5)
+    assert choice.explained_variance_ratio == pytest.approx([0.62006, 0.24744, 0.08914, 0.04336], abs=1e-5)
 
 
 def test_same_answers_from_a_whole_decomposition():
@@ -236,7 +236,7 @@ def test_wrong_arguments():
     for options, match in (
         ({"rules": "minkas"}, "did you mean 'minka'"),
         ({"rules": []}, "No rule was named"),
-        ({"share": 1.5}, "share"),
+        ({"explain": 1.5}, "explain"),
         ({"noise": -1.0}, "standard deviation"),
         ({"most": 0}, "most"),
         ({"repeats": 0}, "repeats"),
@@ -255,7 +255,7 @@ def test_as_values():
     assert json.loads(json.dumps(choice.to_dict()))["k"] == choice.k
     frame = choice.to_pandas()
     assert frame.loc["minka", "k"] == choice["minka"].k
-    assert choice.word in str(choice)
+    assert choice.summary in str(choice)
 
 
 def test_minka_of_the_estimator_is_the_same_rule():

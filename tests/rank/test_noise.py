@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eckart as ek
-from eckart.rank.noise import is_white, neighbours_are_correlated, rows_are_alike, spectrum_is_wide
+from eckart.rank.noise import is_white, neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
 from eckart.rank.remainder import Remainder
 
 RULES = ["sign_flip", "permutation", "gap"]
@@ -33,8 +33,8 @@ def test_kinds_of_noise():
     assert is_white(remainder(white), rng)
     assert not is_white(remainder(unequal), rng)
     assert not is_white(remainder(white * np.linspace(0.5, 2.0, 12)), rng)
-    assert rows_are_alike(remainder(white * np.linspace(0.5, 2.0, 12)), rng)
-    assert not rows_are_alike(remainder(unequal), rng)
+    assert rows_are_exchangeable(remainder(white * np.linspace(0.5, 2.0, 12)), rng)
+    assert not rows_are_exchangeable(remainder(unequal), rng)
     assert neighbours_are_correlated(remainder(correlated), remainder(correlated), rng)
     assert neighbours_are_correlated(remainder(correlated.T), remainder(correlated.T), rng)
     for table in (white, unequal):
@@ -60,8 +60,8 @@ def test_correlated_noise_is_not_counted(shape):
     for seed in range(4):
         rng = np.random.default_rng([shape[0], seed])
         noise = near(rng, *shape, rho=0.5)
-        left, axes = (np.linalg.qr(rng.standard_normal((size, 2)))[0] for size in shape)
-        table = (left * 2.5 * np.linalg.norm(noise, 2)) @ axes.T + noise
+        left, components = (np.linalg.qr(rng.standard_normal((size, 2)))[0] for size in shape)
+        table = (left * 2.5 * np.linalg.norm(noise, 2)) @ components.T + noise
         right += ek.choose_rank(table, RULES).k == 2
     assert right >= 3
 

@@ -168,10 +168,10 @@ def test_stability_by_projectors():
     table = RNG.standard_normal((40, 5)) * [5, 4, 1, 1, 1]
     found = lost_directions(table, 3, center=True, rng=np.random.default_rng(2), repeats=1)
     order = np.random.default_rng(2).permutation(40)
-    axes = []
+    components = []
     for half in np.array_split(order, 2):
         part = table[np.sort(half)]
-        axes.append(np.linalg.svd(part - part.mean(axis=0))[2].T)
+        components.append(np.linalg.svd(part - part.mean(axis=0))[2].T)
     for k in (1, 2, 3):
-        projectors = [a[:, :k] @ a[:, :k].T for a in axes]
+        projectors = [a[:, :k] @ a[:, :k].T for a in components]
         assert found[k - 1] == pytest.approx(k - np.trace(projectors[0] @ projectors[1]), abs=1e-6)

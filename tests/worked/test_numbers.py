@@ -101,7 +101,7 @@ class TestPCA:
         found = worked.pca(POINTS, center=False, flip=[2])
         assert found["cross_products"] == Matrix([[30, 28], [28, 30]])
         assert list(found["eigenvalues"]) == [58, 2]
-        assert same(found["axes"], Matrix([[1, -1], [1, 1]]) / sqrt(2))
+        assert same(found["components"], Matrix([[1, -1], [1, 1]]) / sqrt(2))
         assert same(found["scores"], Matrix([[3, 1], [3, -1], [7, 1], [7, -1]]) / sqrt(2))
 
     def test_centred(self) -> None:
@@ -128,14 +128,14 @@ class TestPCA:
         assert np.allclose(np.array(found["eigenvalues"].tolist(), float).ravel(), values, rtol=1e-10)
         scores = np.array(found["scores"].tolist(), float)
         assert np.allclose(scores.T @ scores, np.diag(values), atol=1e-10)
-        axes = np.array(found["axes"].tolist(), float)
-        assert np.allclose(array @ axes, scores, atol=1e-10)
+        eigenpairs = np.array(found["components"].tolist(), float)
+        assert np.allclose(array @ eigenpairs, scores, atol=1e-10)
         assert np.isclose(float(found["error_squared"]), values[2:].sum(), rtol=1e-9)
 
     def test_scaled_is_exact(self) -> None:
         found = worked.pca("1 2; 2 1; 4 3; 5 8", scale=True, k=1)
         assert found["covariance"][0, 0] == 1
-        v, values = found["axes"], sp.diag(*found["eigenvalues"])
+        v, values = found["components"], sp.diag(*found["eigenvalues"])
         assert same(found["cross_products"] * v, v * values)
         assert same(v.T * v, sp.eye(2))
 
@@ -208,12 +208,12 @@ class TestEnergy:
 class TestPowerIteration:
     def test_settles(self) -> None:
         found = worked.power_iteration("30 28; 28 30")
-        assert found["settled"]
+        assert found["converged"]
         assert found["dominant"] == 58
         assert abs(found["eigenvalue"] - 58) < 1e-10
 
     @pytest.mark.parametrize(
-        ("matrix", "start", "settled", "words"),
+        ("matrix", "start", "converged", "words"),
         [
             ("-3 1; 1 -2", None, True, "negative, so the vector changes sign"),
             ("0 1; 1 0", "1 0", False, "share the largest modulus"),
@@ -224,9 +224,9 @@ class TestPowerIteration:
             ("0 1; 0 0", "1 0", False, "nothing left to divide by"),
         ],
     )
-    def test_what_goes_wrong_is_explained(self, matrix: str, start: str | None, settled: bool, words: str) -> None:
+    def test_what_goes_wrong_is_explained(self, matrix: str, start: str | None, converged: bool, words: str) -> None:
         found = worked.power_iteration(matrix, start)
-        assert found["settled"] is settled
+        assert found["converged"] is converged
         assert words in found.text(width=2000)
 
 
@@ -375,7 +375,7 @@ class TestKernelPCA:
         plain = worked.pca(PAIRS)
         signs = [1 if same(found["scores"][:, i], plain["scores"][:, i]) else -1 for i in range(2)]
         assert same(found["scores"] * sp.diag(*signs), plain["scores"])
-        assert same(found["new_scores"] * sp.diag(*signs), (Matrix([[2, 2]]) - plain["means"]) * plain["axes"])
+        assert same(found["new_scores"] * sp.diag(*signs), (Matrix([[2, 2]]) - plain["means"]) * plain["components"])
 
     @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "cosine"])
     def test_agrees_with_numpy(self, kernel: str) -> None:
@@ -418,7 +418,7 @@ class TestRoots:
     @pytest.mark.parametrize("scale", [False, True])
     def test_pca(self, scale: bool) -> None:
         found = worked.pca("sqrt(2) 0; 0 sqrt(2); 0 0", scale=scale, route="svd")
-        assert same(found["scores"], found["centred"] * found["axes"])
+        assert same(found["scores"], found["centred"] * found["components"])
 
     def test_query_and_new_point(self) -> None:
         assert same(worked.query("1 2; 2 1", "1 sqrt(2)")["back"], [[1, sqrt(2)]])

@@ -44,7 +44,7 @@ def check_eigenvectors(a: sp.Matrix, found: Spectrum) -> None:
     """M x = λ x, exactly: as polynomials in λ modulo the factor that λ is a root of."""
     by_factor = {root.factor: root for root in found.roots}  # conjugate roots share one computation
     for root in by_factor.values():
-        for axis in root.axes:
+        for axis in root.eigenpairs:
             x = [
                 sp.Poly(entry.to_list() if hasattr(entry, "to_list") else [entry], LAMBDA, domain=sp.QQ)
                 for entry in axis.entries
@@ -59,7 +59,7 @@ def check_eigenvectors(a: sp.Matrix, found: Spectrum) -> None:
 def check_symmetric(a: sp.Matrix, found: Spectrum) -> None:
     """∑ v v^T = I and ∑ λ v v^T = A."""
     ones, back = sp.zeros(*a.shape), sp.zeros(*a.shape)
-    for axis in found.axes:
+    for axis in found.eigenpairs:
         term = axis.outer(axis.entries, axis.entries)
         ones, back = ones + term, back + axis.value * term
     for got, wanted in ((ones, sp.eye(a.rows)), (back, a)):
@@ -87,7 +87,7 @@ def check_eigenvalues(a: sp.Matrix, found: Spectrum) -> None:
 def check_svd(a: sp.Matrix) -> None:
     found = factors(a)
     array = np.array(a.tolist(), dtype=float)
-    ours = numbers(sp.Matrix(found.values)).real.ravel() if found.axes else np.zeros(0)
+    ours = numbers(sp.Matrix(found.values)).real.ravel() if found.eigenpairs else np.zeros(0)
     assert len(ours) == np.linalg.matrix_rank(array)
     assert np.allclose(ours, np.linalg.svd(array)[1][: len(ours)], rtol=TOLERANCE, atol=TOLERANCE)
     assert found.approximation(len(ours)) == a

@@ -11,7 +11,7 @@ import eckart as ek
 
 arrests = ek.datasets.load("usarrests")
 found = ek.bootstrap(arrests.values, k=2, scale=True, count=300).loadings().to_pandas().reset_index()
-first = found[found["axis"] == found["axis"].iloc[0]]
+first = found[found["component"] == found["component"].iloc[0]]
 fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 middle, low, high = (first[name].to_numpy(float) for name in ("loading", "lower", "upper"))
 ax.errorbar(arrests.column_names, middle, [middle - low, high - middle], fmt="o", capsize=4)

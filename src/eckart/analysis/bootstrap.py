@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels
+from eckart.analysis.labels import column_labels, component_labels
 from eckart.analysis.measures import floats
 from eckart.api import decompose
 from eckart.arrays import is_array, is_sparse
@@ -48,11 +48,11 @@ class Bootstrap:
     decomposition: Decomposition
     right: Matrix
     """Repetitions x columns x k."""
-    shares: Matrix
+    explained_variance_ratio: Matrix
     """Repetitions x k, in order of size, not paired: the share of the first axis, of the second, ..."""
     cosines: Matrix
     """Repetitions x k: cosine between an axis and its partner, without its sign."""
-    places: NDArray[np.intp]
+    indices: NDArray[np.intp]
     """Repetitions x k: which place the partner of an axis had."""
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
@@ -66,26 +66,26 @@ class Bootstrap:
         lines: list[tuple[Cell, ...]] = [
             (
                 column,
-                axis,
+                component,
                 *(float(a[j, k]) for a in (floats(d.right), low, high)),
                 _sure(surely[0][j, k], surely[1][j, k]),
             )
-            for k, axis in enumerate(axis_labels(d))
+            for k, component in enumerate(component_labels(d))
             for j, column in enumerate(column_labels(d))
         ]
-        header = ("column", "axis", "loading", "lower", "upper", "sign")
+        header = ("column", "component", "loading", "lower", "upper", "sign")
         kinds = ("text", "text", "number", "number", "number", "text")
         caption = f"{self._intervals()} The sign is sure where the 99 % interval leaves out 0.{self._grouped()}"
         return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
 
-    def axes(self) -> Table:
+    def components(self) -> Table:
         """Percentile intervals of the shares, and how well each axis is found again."""
         d = self.decomposition
-        low, high = self._ends(self.shares)
-        same = (self.places == np.arange(d.k)).mean(axis=0)
-        numbers = np.column_stack([floats(d.shares), low, high, self.cosines.mean(axis=0), same])
-        lines = tuple((name, *line) for name, line in zip(axis_labels(d), numbers.tolist(), strict=True))
-        header = ("axis", "share", "lower", "upper", "|cosine|", "same place")
+        low, high = self._ends(self.explained_variance_ratio)
+        same = (self.indices == np.arange(d.k)).mean(axis=0)
+        numbers = np.column_stack([floats(d.explained_variance_ratio), low, high, self.cosines.mean(axis=0), same])
+        lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
+        header = ("component", "share", "lower", "upper", "|cosine|", "same place")
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
         caption = f"{self._intervals()} |cosine|: mean with the axis found again, 1 when it does not move at all. "
         return Table(
@@ -95,7 +95,7 @@ class Bootstrap:
     def _grouped(self) -> str:
         if not self.groups:
             return ""
-        names = axis_labels(self.decomposition)
+        names = component_labels(self.decomposition)
         listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
         return f" Only the space of {listed} is determined: loadings there are those of this basis of it."
 
@@ -110,7 +110,8 @@ class Bootstrap:
         return low, high
 
     def _intervals(self) -> str:
-        return f"{100 * self.confidence:g} % of {len(self.shares):,} draws of the rows lie between lower and upper."
+        draws = len(self.explained_variance_ratio)
+        return f"{100 * self.confidence:g} % of {draws:,} draws of the rows lie between lower and upper."
 
 
 def bootstrap(
@@ -150,7 +151,7 @@ def bootstrap(
     >>> import eckart as ek
     >>> arrests = ek.datasets.load("usarrests")
     >>> found = ek.bootstrap(arrests.values, k=2, scale=True, count=200)
-    >>> table = found.axes().to_pandas()
+    >>> table = found.components().to_pandas()
     >>> bool(table["lower"].iloc[0] < 0.62 < table["upper"].iloc[0])
     True
     """
@@ -175,14 +176,14 @@ def bootstrap(
     _, random = generator(rng)
     groups = close_groups(first)
     drawn = [_draw(first, groups, matrix, method, weights, random, again) for _ in range(count)]
-    right, shares, cosines, places = (np.array(part) for part in zip(*drawn, strict=True))
+    right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
     kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
-    return Bootstrap(first, right, shares, cosines, places, float(confidence), tuple(g for g in kept if len(g) > 1))
+    return Bootstrap(first, right, shares, cosines, indices, float(confidence), tuple(g for g in kept if len(g) > 1))
 
 
 def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:
     """Runs of neighbours whose variances differ by less than three standard errors of the difference of logarithms."""
-    logarithms = np.log(np.maximum(floats(d.variances), 1e-300))
+    logarithms = np.log(np.maximum(floats(d.explained_variance), 1e-300))
     limit = _APART * 2.0 / max(d.weight, 1.0) ** 0.5
     groups: list[list[int]] = [[0]] if d.k else []
     for i in range(1, d.k):
@@ -224,13 +225,13 @@ def _draw(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
         d = decompose(matrix, method, k=k, sample_weight=times, **options)
-    right, shares = floats(d.right), floats(d.shares)
+    right, shares = floats(d.right), floats(d.explained_variance_ratio)
     if k < first.k:  # few different rows were drawn: the other axes carry nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])
         shares = np.append(shares, np.zeros(first.k - k))
-    places, signs, cosines = pair(floats(first.right), right)
-    paired = rotated_groups(floats(first.right), right[:, places] * signs, groups)
-    return paired, shares[: first.k], cosines, places
+    indices, signs, cosines = pair(floats(first.right), right)
+    paired = rotated_groups(floats(first.right), right[:, indices] * signs, groups)
+    return paired, shares[: first.k], cosines, indices
 
 
 def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
@@ -238,9 +239,9 @@ def pair(wanted: Matrix, found: Matrix) -> tuple[NDArray[np.intp], Matrix, Matri
     from scipy.optimize import linear_sum_assignment
 
     cosines = wanted.T @ found
-    _, places = linear_sum_assignment(-(cosines**2))
-    chosen = cosines[np.arange(len(places)), places]
-    return places, np.where(chosen < 0, -1.0, 1.0), np.minimum(np.abs(chosen), 1.0)
+    _, indices = linear_sum_assignment(-(cosines**2))
+    chosen = cosines[np.arange(len(indices)), indices]
+    return indices, np.where(chosen < 0, -1.0, 1.0), np.minimum(np.abs(chosen), 1.0)
 
 
 def _sure(low: float, high: float) -> str:

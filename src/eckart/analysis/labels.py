@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
-def axis_labels(d: Decomposition) -> tuple[str, ...]:
-    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were asked for; else 'axis 1'."""
+def component_labels(d: Decomposition) -> tuple[str, ...]:
+    """PC1, PC2, ... for principal components; 'minor 1' when the smallest were asked for; else 'component 1'."""
     prefix = "minor " if d.which == "smallest" else method_of(d).label
     return tuple(f"{prefix}{i + 1}" for i in range(d.k))
 
@@ -34,10 +34,10 @@ class Numbers(Sequence[str]):
     """'1', '2', ... up to a count, written only where they are read: a million rows have no names to keep."""
 
     def __init__(self, count: int) -> None:
-        self._places = range(1, count + 1)
+        self._indices = range(1, count + 1)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indices)
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -46,7 +46,7 @@ class Numbers(Sequence[str]):
     def __getitem__(self, place: slice) -> tuple[str, ...]: ...
 
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        found = self._places[place]
+        found = self._indices[place]
         return tuple(map(str, found)) if isinstance(found, range) else str(found)
 
 
@@ -55,7 +55,7 @@ def method_name(d: Decomposition) -> str:
     return method_of(d).title
 
 
-def total_word(d: Decomposition) -> str:
+def total_name(d: Decomposition) -> str:
     """What the shares are shares of."""
     return "variance" if d.mean is not None else "sum of squares"
 
@@ -67,7 +67,7 @@ def treatment(d: Decomposition) -> str:
     return "columns centred and scaled to unit variance" if d.scale is not None else "columns centred"
 
 
-def certified_shares(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
+def certified_ratios(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
     """Lower and upper bounds of each axis's share: bound^2 / ||A||^2; None without certificate."""
     if d.certificate is None or d.norm == 0:
         return None
@@ -75,9 +75,9 @@ def certified_shares(d: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
     return np.clip(lower, 0, None) ** 2, np.clip(upper, 0, None) ** 2
 
 
-def makers(d: Decomposition, axis: int, most: int = 5) -> list[tuple[str, float]]:
+def top_loadings(d: Decomposition, component: int, most: int = 5) -> list[tuple[str, float]]:
     """The columns that make an axis: those whose v^2 exceeds the even share 1/p, strongest first."""
-    vector = to_numpy(d.right)[:, axis].astype(float)
+    vector = to_numpy(d.right)[:, component].astype(float)
     even = (vector @ vector) / max(len(vector), 1)
     names = column_labels(d)
     order = np.argsort(-np.abs(vector), kind="stable")[:most]
@@ -88,5 +88,5 @@ def explained(d: Decomposition) -> tuple[float, float]:
     """Share of all kept axes together: certified where a certificate exists, else as computed."""
     if d.certificate is not None:
         return d.certificate.explained
-    total = float(to_numpy(d.shares).astype(float).sum())
+    total = float(to_numpy(d.explained_variance_ratio).astype(float).sum())
     return total, total

@@ -33,8 +33,8 @@ def noise_quantiles(count: int, ratio: float) -> Matrix:
     with np.errstate(divide="ignore", invalid="ignore"):
         density = np.where(x > 0, np.sin(2 * t) ** 2 / x, 4.0 / (high - low) * np.cos(t) ** 2)
     mass = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    places = (np.arange(count) + 0.5) / max(count, 1)
-    return np.asarray(np.interp(places * mass[-1], mass, x)[::-1])
+    indices = (np.arange(count) + 0.5) / max(count, 1)
+    return np.asarray(np.interp(indices * mass[-1], mass, x)[::-1])
 
 
 def modelled(total: float, squares: float | None, count: int, ratio: float, ceiling: float) -> Matrix:

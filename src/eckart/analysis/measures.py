@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, method_name, row_labels
+from eckart.analysis.labels import column_labels, component_labels, method_name, row_labels
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
 from eckart.registry import method_of
+from eckart.result import SVDDetails
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,28 +37,35 @@ def floats(array: object) -> Matrix:
 
 
 @takes_fitted
-def row_scores(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
+def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
     """T = diag(1/sqrt(w)) U diag(s) in float64, rows x k; refused when the left vectors were not kept."""
-    scores: Matrix = left_vectors(d, rows, axes) * floats(d.values)[axes] / np.sqrt(row_weights(d)[rows])[:, None]
+    scores: Matrix = (
+        left_vectors(d, rows, components) * floats(d.values)[components] / np.sqrt(row_weights(d)[rows])[:, None]
+    )
     return scores
 
 
-def left_vectors(d: Decomposition, rows: slice = slice(None), axes: slice | list[int] = slice(None)) -> Matrix:
+def left_vectors(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
     """U in float64, rows x k."""
     if d.left is None:
         _refuse_without_left()
-    return floats(to_numpy(d.left)[rows, axes])
+    return floats(to_numpy(d.left)[rows, components])
+
+
+def svd_details(d: Decomposition) -> SVDDetails:
+    """Lengths and weights of a PCA or SVD; none are known for other methods."""
+    return d.details if isinstance(d.details, SVDDetails) else SVDDetails()
 
 
 def row_weights(d: Decomposition) -> Matrix:
     """How often each row counts: ones unless weights were given."""
-    given = d.parts.get("row_weights")
+    given = svd_details(d).row_weights
     return np.ones(d.rows) if given is None else floats(given)
 
 
 def row_distances(d: Decomposition) -> Matrix | None:
     """Distance of each row from the centre over all directions; None where only the kept axes are known."""
-    given = d.parts.get("row_norms")
+    given = svd_details(d).row_norms
     if given is not None:
         return np.asarray(floats(given) / np.sqrt(row_weights(d)))
     return np.sqrt((row_scores(d) ** 2).sum(axis=1)) if complete(d) else None
@@ -65,7 +73,7 @@ def row_distances(d: Decomposition) -> Matrix | None:
 
 def column_spread(d: Decomposition) -> Matrix:
     """Standard deviation of each decomposed column; where it is not known it is refused."""
-    given = d.parts.get("column_norms")
+    given = svd_details(d).column_norms
     if given is not None:
         return np.asarray(floats(given) / max(d.weight - 1.0, 1.0) ** 0.5)
     if d.scale is not None:
@@ -73,13 +81,13 @@ def column_spread(d: Decomposition) -> Matrix:
     if not complete(d):
         message = f"The {d.k} axes do not hold all of the variance and the columns were not scaled, so the columns' "
         raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep every axis.")
-    return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.variances)))
+    return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
 
 @takes_fitted
 def complete(d: Decomposition) -> bool:
     """Whether the axes hold all of the matrix, so that norms of rows and columns follow from them."""
-    return d.norm == 0 or abs(float(floats(d.shares).sum()) - 1) <= _COMPLETE
+    return d.norm == 0 or abs(float(floats(d.explained_variance_ratio).sum()) - 1) <= _COMPLETE
 
 
 def living(d: Decomposition) -> NDArray[np.bool_]:
@@ -107,10 +115,10 @@ def check_centred(d: Decomposition) -> None:
         raise ParameterError(message)
 
 
-def check_axis(d: Decomposition, axis: int) -> int:
-    if not 0 <= axis < d.k:
-        raise ParameterError(f"axis={axis!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
-    return int(axis)
+def check_component(d: Decomposition, component: int) -> int:
+    if not 0 <= component < d.k:
+        raise ParameterError(f"axis={component!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
+    return int(component)
 
 
 def check_k(d: Decomposition, k: int | None) -> int:
@@ -143,7 +151,7 @@ def of_columns(d: Decomposition, title: str, numbers: Matrix, caption: str) -> T
 
     check_linear(d)
     rows = tuple((name, *line) for name, line in zip(column_labels(d), numbers.tolist(), strict=False))
-    return Table(title, ("column", *axis_labels(d)), rows, caption)
+    return Table(title, ("column", *component_labels(d)), rows, caption)
 
 
 def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Table:
@@ -151,7 +159,7 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
     from eckart.text import Table
 
     rows = tuple((name, *line) for name, line in zip(row_labels(d), numbers.tolist(), strict=False))
-    return Table(title, ("row", *axis_labels(d)), rows, caption)
+    return Table(title, ("row", *component_labels(d)), rows, caption)
 
 
 def _refuse_without_left() -> NoReturn:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, explained, makers, method_name, total_word, treatment
+from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
 from eckart.analysis.measures import floats
-from eckart.analysis.report.method_section import total_share
+from eckart.analysis.report.method_section import total_ratio
 from eckart.formatting import clean, interval, joined, percent, shorten
 from eckart.registry import method_of
 
@@ -32,7 +32,7 @@ def how(d: Decomposition) -> str:
     why = f" {clean(d.plan.why)}" if d.plan is not None and d.plan.why else ""
     if d.info is None:
         return f"Solver {solver!r}.{why}"
-    return f"Solver {solver!r}, {d.info.reads} read{'s' * (d.info.reads != 1)} of the data.{why}"
+    return f"Solver {solver!r}, {d.info.passes} read{'s' * (d.info.passes != 1)} of the data.{why}"
 
 
 def treated(d: Decomposition) -> str:
@@ -55,11 +55,11 @@ def sure(d: Decomposition) -> list[str]:
     if c is None:
         return ["No certificate was made for this result: its numbers are as computed."]
     lower, upper = explained(d)
-    axes = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
+    components = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
     best = f"no {d.k} axes" if d.k > 1 else "no axis"
-    lines = [clean(c.word)] if c.word else []
-    if d.which == "largest" and method_of(d).certifies_shares:
-        proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_word(d)}"
+    lines = [clean(c.summary)] if c.summary else []
+    if d.which == "largest" and method_of(d).certifies_explained_variance:
+        proved = f"It is proved that {components} at least {percent(lower, 3)} of the {total_name(d)}"
         lines.append(f"{proved}, and that {best} of any kind can carry more than {interval(upper, upper, 3)}.")
     if not method_of(d).orthogonal:
         return [*lines, *_chance(c)]
@@ -71,8 +71,8 @@ def sure(d: Decomposition) -> list[str]:
     lines += [_undetermined(d, first, last) for first, last in c.undetermined]
     lines += _chance(c)
     reached = "was reached" if c.proved else "was NOT reached"
-    reads = f"{c.reads} read{'s' * (c.reads != 1)}"
-    return [*lines, f"The accuracy asked for ({c.tolerance:.0e} of the {total_word(d)}) {reached} after {reads}."]
+    passes = f"{c.passes} read{'s' * (c.passes != 1)}"
+    return [*lines, f"The accuracy asked for ({c.tolerance:.0e} of the {total_name(d)}) {reached} after {passes}."]
 
 
 def _chance(c: Certificate) -> list[str]:
@@ -84,16 +84,16 @@ def _chance(c: Certificate) -> list[str]:
 
 def carried(d: Decomposition) -> str:
     """How much the axes carry, and whether that is proved."""
-    axes = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
+    components = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
     lower, upper = explained(d)
     if shares_of := method_of(d).section.shares_of:
-        return f"{axes} {total_share(d)} of the {total_word(d)} of the {shares_of}."
+        return f"{components} {total_ratio(d)} of the {total_name(d)} of the {shares_of}."
     if d.certificate is None:
-        return f"{axes} {percent(lower)} of the {total_word(d)} (as computed; there is no certificate)."
+        return f"{components} {percent(lower)} of the {total_name(d)} (as computed; there is no certificate)."
     chance = d.certificate.failure_probability
     within = f" to within {upper - lower:.0e}" if 0 < upper - lower < 1e-4 else ""
     sure = f", with probability at least 1 - {chance:.0e}" if chance > 0 else ""
-    return f"{axes} {interval(lower, upper)} of the {total_word(d)} (certified{within}{sure})."
+    return f"{components} {interval(lower, upper)} of the {total_name(d)} (certified{within}{sure})."
 
 
 def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
@@ -112,11 +112,11 @@ def has_weights(d: Decomposition) -> bool:
     return int(d.right.shape[1]) == d.k
 
 
-def makes(d: Decomposition, axis: int) -> str:
+def makes(d: Decomposition, component: int) -> str:
     """The columns that make an axis: 'Assault 0.58, Rape 0.54, Murder 0.54'."""
     if not has_weights(d):
         return "not made of columns"
-    found = makers(d, axis)
+    found = top_loadings(d, component)
     return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column more than others"
 
 
@@ -124,11 +124,11 @@ def scree_finding(d: Decomposition) -> str:
     """What the scree plot shows, in words."""
     if d.k == 0:
         return "There is no axis."
-    shares, names = floats(d.shares), axis_labels(d)
+    shares, names = floats(d.explained_variance_ratio), component_labels(d)
     if not method_of(d).additive:
         strongest = int(shares.argmax())
         return f"The largest part is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
-    sentence = f"{names[0][0].upper()}{names[0][1:]} carries {percent(float(shares[0]))} of the {total_word(d)}"
+    sentence = f"{names[0][0].upper()}{names[0][1:]} carries {percent(float(shares[0]))} of the {total_name(d)}"
     if d.k > 1:
         sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
     enough = int(np.searchsorted(shares.cumsum(), 0.9 - 1e-12)) + 1
@@ -137,13 +137,13 @@ def scree_finding(d: Decomposition) -> str:
     return sentence + "."
 
 
-def loadings_finding(d: Decomposition, axes: int = 2) -> str:
+def loadings_finding(d: Decomposition, components: int = 2) -> str:
     """What the loadings show, in words."""
     parts: list[str] = []
     if not has_weights(d):
         return ""
-    for axis, name in list(enumerate(axis_labels(d)))[:axes]:
-        found = makers(d, axis, most=4)
+    for component, name in list(enumerate(component_labels(d)))[:components]:
+        found = top_loadings(d, component, most=4)
         signs = {value > 0 for _, value in found}
         names = joined([shorten(column, 24) for column, _ in found])
         against = joined([shorten(column, 24) for column, value in found if value < 0])
@@ -161,7 +161,7 @@ def _degrees(sine: float) -> str:
 
 
 def _undetermined(d: Decomposition, first: int, last: int) -> str:
-    names = axis_labels(d)
+    names = component_labels(d)
     last = min(last, d.k - 1)
     if first == last:
         return f"{names[first]} is not determined: other directions carry as much as it does."

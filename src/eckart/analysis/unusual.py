@@ -28,11 +28,11 @@ _LEVEL = 0.95
 _ENOUGH = 0.8
 
 
-def model_axes(d: Decomposition) -> int:
+def model_components(d: Decomposition) -> int:
     """The axes that make the model: all that were kept or, where they leave nothing over, those that carry 80 %."""
     if not complete(d):
         return d.k
-    return max(1, min(int(np.searchsorted(floats(d.shares).cumsum(), _ENOUGH - 1e-12)) + 1, d.k - 1))
+    return max(1, min(int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _ENOUGH - 1e-12)) + 1, d.k - 1))
 
 
 def measured(d: Decomposition) -> Distances | None:
@@ -40,10 +40,10 @@ def measured(d: Decomposition) -> Distances | None:
     if d.left is None or d.which != "largest" or d.k < 1:
         return None
     try:
-        found = distances(d, model_axes(d), _LEVEL)
+        found = distances(d, model_components(d), _LEVEL)
     except ParameterError:
         return None
-    known = math.isfinite(found.inside_limit) and math.isfinite(found.beside_limit) and found.beside_limit > 0
+    known = math.isfinite(found.inside_limit) and math.isfinite(found.outside_limit) and found.outside_limit > 0
     return found if known else None
 
 
@@ -52,10 +52,10 @@ def unusual(d: Decomposition, data: Any) -> Unusual:
     found = measured(d)
     if found is None:
         return (), {}
-    near = np.vstack([found.inside / found.inside_limit, found.beside / found.beside_limit])
+    near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     beyond = (near > 1).sum(axis=1).tolist()
     chance = max(round((1 - _LEVEL) * d.rows), 1)
-    k = model_axes(d)
+    k = model_components(d)
     line = (
         f"Measured with {k} {'axis' if k == 1 else 'axes'}: {beyond[0]:,} of {d.rows:,} rows lie beyond the 95 % limit "
         f"of T2 (far out along the axes), {beyond[1]:,} beyond that of Q (far from the axes). About {chance:,} would "
@@ -64,7 +64,9 @@ def unusual(d: Decomposition, data: Any) -> Unusual:
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]
     names = row_labels(d)
-    rows = tuple((names[i], float(near[0, i]), float(near[1, i]), _makers(d, int(i), data)) for i in order.tolist())
+    rows = tuple(
+        (names[i], float(near[0, i]), float(near[1, i]), _top_loadings(d, int(i), data)) for i in order.tolist()
+    )
     caption = "Distances as multiples of their limits, farthest first, and the columns that contribute most."
     columns = ("row", "T2 / limit", "Q / limit", "made by")
     return (line,), {"unusual": Table("Unusual rows", columns, rows, caption, ("text", "number", "number", "text"))}
@@ -75,17 +77,17 @@ def drawn(d: Decomposition, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     found = measured(d)
     if found is None or not len(rows):
         return None
-    inside, beside = found.inside[rows] / found.inside_limit, found.beside[rows] / found.beside_limit
-    pair = np.stack([inside, beside], axis=1)
+    inside, outside = found.inside[rows] / found.inside_limit, found.outside[rows] / found.outside_limit
+    pair = np.stack([inside, outside], axis=1)
     small = packed(pair) if len(pair) <= 2000 else levels(pair)
-    return {"distances": small, "limits": [found.inside_limit, found.beside_limit]}
+    return {"distances": small, "limits": [found.inside_limit, found.outside_limit]}
 
 
-def _makers(d: Decomposition, row: int, data: Any) -> str:
+def _top_loadings(d: Decomposition, row: int, data: Any) -> str:
     """The columns that make a row far out."""
     values = None
     if data is not None and tuple(data.shape) == (d.rows, d.columns):
         values = some(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
-    made = outlier_columns(d, row, values=values, k=model_axes(d))
+    made = outlier_columns(d, row, values=values, k=model_components(d))
     return joined([shorten(str(line[0]), 24) for line in made.rows[:3]])

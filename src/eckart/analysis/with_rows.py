@@ -13,7 +13,7 @@ from eckart.api import project
 from eckart.arrays import to_numpy
 from eckart.errors import InputError
 from eckart.fitted import takes_fitted
-from eckart.result import Decomposition
+from eckart.result import Decomposition, SVDDetails
 
 
 @takes_fitted
@@ -48,11 +48,12 @@ def with_rows(model: Decomposition, data: Any) -> Decomposition:
             "The model was fitted with row weights, which it does not keep. Use decompose(..., sample_weight=..., "
             "left=True) instead."
         )
-    if d.method in ("pca", "svd") and "missing" not in d.parts:
+    details = d.details
+    if isinstance(details, SVDDetails) and details.missing is None:
         scores, squares, names = measured(d, data)
-        parts = d.parts | {"row_norms": np.sqrt(np.maximum(squares, (scores**2).sum(axis=1)))}
+        details = replace(details, row_norms=np.sqrt(np.maximum(squares, (scores**2).sum(axis=1))))
     else:
-        scores, names, parts = floats(project(d, data)), d.row_names, d.parts
+        scores, names = floats(project(d, data)), d.row_names
     if len(scores) != d.rows:
         raise InputError(
             f"The data have {len(scores):,} rows, and the model was fitted on {d.rows:,}. Give the rows that were "
@@ -60,4 +61,4 @@ def with_rows(model: Decomposition, data: Any) -> Decomposition:
         )
     values = floats(d.values)
     left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)
-    return replace(d, left=left.astype(to_numpy(d.values).dtype), row_names=names, parts=parts)
+    return replace(d, left=left.astype(to_numpy(d.values).dtype), row_names=names, details=details)

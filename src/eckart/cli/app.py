@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.exceptions import Abort, Exit
 
-from eckart.cli.talk import Talk, one_line
+from eckart.cli.console import Console, one_line
 
 FAILED, REFUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
@@ -54,19 +54,19 @@ class Application(click.Group):
     """The group of all commands. Every way out of it goes through `main`."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        talk = Talk()
+        console = Console()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")  # a name may hold what the terminal cannot show
         with _terminated_in_order():
-            code = self._run(talk, *args, **extra)
+            code = self._run(console, *args, **extra)
         sys.exit(code)
 
-    def _run(self, talk: Talk, *args: Any, **extra: Any) -> int:
+    def _run(self, console: Console, *args: Any, **extra: Any) -> int:
         try:
-            code = super().main(*args, **{**extra, "standalone_mode": False, "obj": talk})
+            code = super().main(*args, **{**extra, "standalone_mode": False, "obj": console})
         except click.ClickException as error:
-            _tell(talk, error)
+            _tell(console, error)
             return error.exit_code
         except (Abort, KeyboardInterrupt) as stop:
             cause = stop.__cause__ if isinstance(stop, Abort) else stop
@@ -145,15 +145,15 @@ def in_options(message: str) -> str:
     return f"-{message}" if message.startswith("k=") else message
 
 
-def _tell(talk: Talk, error: click.ClickException) -> None:
+def _tell(console: Console, error: click.ClickException) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return
     message = one_line(error.format_message())
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f" Try '{error.ctx.command_path} --help'."
-    if talk.json:
-        talk.document(error={"kind": _kind(error), "exit_code": error.exit_code, "message": message})
+    if console.json:
+        console.document(error={"kind": _kind(error), "exit_code": error.exit_code, "message": message})
     click.echo(click.style("Error:", fg="red", bold=True) + f" {message}", err=True, color=_colour())
 
 

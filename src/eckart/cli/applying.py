@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.options import Output, Reading, memory, output, reading, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Output, ReadingOptions, memory, output, reading, with_console
 
 if TYPE_CHECKING:
     from eckart.cli.outputs import Sheet
@@ -26,9 +26,9 @@ _GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that 
 @_GUARD
 @memory
 @reading
-@talking
+@with_console
 def transform(
-    talk: Talk, model: str, data: str, output: Output, reading: Reading, whiten: bool, safe_csv: bool,
+    console: Console, model: str, data: str, output: Output, reading: ReadingOptions, whiten: bool, safe_csv: bool,
     memory: int | None,
 ) -> None:  # fmt: skip
     """Scores of the rows of DATA on the axes of MODEL. Columns are found by name where both have names.
@@ -37,22 +37,22 @@ def transform(
     Example:
       eckart transform arrests.eckart newstates.csv -o scores.csv
     """
-    from eckart.analysis.labels import axis_labels
+    from eckart.analysis.labels import component_labels
     from eckart.cli import outputs
-    from eckart.cli.large import write_blocks, written_in_blocks
+    from eckart.cli.execution import write_blocks, written_in_blocks
     from eckart.io.model_file import load
 
     outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
-    source, notes = _source(talk, d, data, reading, memory)
+    source, notes = _source(console, d, data, reading, memory)
     if written_in_blocks(source, output, d.k, memory):
-        talk.say_all(notes)
-        write_blocks(talk, d, source, output, memory, "scores", **_whitened(whiten))
+        console.say_all(notes)
+        write_blocks(console, d, source, output, memory, "scores", **_whitened(whiten))
         return
     notes += _filled(d, source)
-    scores = _scores(talk, d, source, whiten=whiten)
-    sheet = outputs.Sheet(scores, axis_labels(d), source.about.row_names)
-    _deliver(talk, sheet, output, notes, "scores", guard=safe_csv)
+    scores = _scores(console, d, source, whiten=whiten)
+    sheet = outputs.Sheet(scores, component_labels(d), source.metadata.row_names)
+    _deliver(console, sheet, output, notes, "scores", guard=safe_csv)
 
 
 @click.command(short_help="From scores back to rows.")
@@ -64,10 +64,10 @@ def transform(
 @_GUARD
 @memory
 @reading
-@talking
+@with_console
 def reconstruct(
-    talk: Talk, model: str, scores: str | None, from_data: str | None, output: Output, reading: Reading, whiten: bool,
-    safe_csv: bool, memory: int | None,
+    console: Console, model: str, scores: str | None, from_data: str | None, output: Output, reading: ReadingOptions,
+    whiten: bool, safe_csv: bool, memory: int | None,
 ) -> None:  # fmt: skip
     """Rows from SCORES, as 'transform' writes them: scores x axes, scaled back, plus the means.
 
@@ -79,7 +79,7 @@ def reconstruct(
     from eckart.analysis.labels import column_labels
     from eckart.api import reconstruct as rebuild
     from eckart.cli import outputs
-    from eckart.cli.large import write_blocks, written_in_blocks
+    from eckart.cli.execution import write_blocks, written_in_blocks
     from eckart.io.model_file import load
 
     if (scores is None) == (from_data is None):
@@ -87,20 +87,20 @@ def reconstruct(
     outputs.check(output, (*outputs.KINDS, ".zarr"))
     d = load(model)
     if from_data is not None:
-        source, notes = _source(talk, d, from_data, reading, memory)
+        source, notes = _source(console, d, from_data, reading, memory)
     else:
-        source, notes = _score_table(talk, d, scores or "", reading, memory)
+        source, notes = _score_table(console, d, scores or "", reading, memory)
     if written_in_blocks(source, output, d.columns, memory):
-        talk.say_all(notes)
-        write_blocks(talk, d, source, output, memory, "rows", from_data=from_data is not None, **_whitened(whiten))
+        console.say_all(notes)
+        write_blocks(console, d, source, output, memory, "rows", from_data=from_data is not None, **_whitened(whiten))
         return
     if from_data is not None:
         notes += _filled(d, source)
-        coordinates = _scores(talk, d, source, whiten=whiten)
+        coordinates = _scores(console, d, source, whiten=whiten)
     else:
         coordinates = _dense(source)
-    sheet = outputs.Sheet(rebuild(d, coordinates, **_whitened(whiten)), column_labels(d), source.about.row_names)
-    _deliver(talk, sheet, output, notes, "rows", guard=safe_csv)
+    sheet = outputs.Sheet(rebuild(d, coordinates, **_whitened(whiten)), column_labels(d), source.metadata.row_names)
+    _deliver(console, sheet, output, notes, "rows", guard=safe_csv)
 
 
 def _whitened(whiten: bool) -> dict[str, bool]:
@@ -108,37 +108,39 @@ def _whitened(whiten: bool) -> dict[str, bool]:
     return {"whiten": True} if whiten else {}
 
 
-def _source(talk: Talk, d: Decomposition, data: str, reading: Reading, memory: int | None) -> tuple[Source, list[str]]:
+def _source(
+    console: Console, d: Decomposition, data: str, reading: ReadingOptions, memory: int | None
+) -> tuple[Source, list[str]]:
     """The table with the model's columns in the model's order."""
     from eckart.cli.tables import matched, read
 
-    with talk.status(f"Reading {data}"):
+    with console.status(f"Reading {data}"):
         source = read(data, reading, measurements=False, memory=memory)
     source, notes = matched(source, d.column_names, "the model")
-    return source, [*source.about.notes, *notes]
+    return source, [*source.metadata.notes, *notes]
 
 
 def _score_table(
-    talk: Talk, d: Decomposition, scores: str, reading: Reading, memory: int | None
+    console: Console, d: Decomposition, scores: str, reading: ReadingOptions, memory: int | None
 ) -> tuple[Source, list[str]]:
-    from eckart.analysis.labels import axis_labels
+    from eckart.analysis.labels import component_labels
     from eckart.cli.app import Refused
     from eckart.cli.tables import matched, read
 
-    with talk.status(f"Reading {scores}"):
+    with console.status(f"Reading {scores}"):
         source = read(scores, reading, measurements=False, memory=memory)
-    source, notes = matched(source, axis_labels(d), "the model's axes")
+    source, notes = matched(source, component_labels(d), "the model's axes")
     if source.shape[1] != d.k:
-        raise Refused(f"{source.about.name} has {source.shape[1]} columns of scores and the model {d.k} axes.")
-    return source, [*source.about.notes, *notes]
+        raise Refused(f"{source.metadata.name} has {source.shape[1]} columns of scores and the model {d.k} axes.")
+    return source, [*source.metadata.notes, *notes]
 
 
-def _scores(talk: Talk, d: Decomposition, source: Source, *, whiten: bool) -> Any:
+def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool) -> Any:
     from eckart.api import project
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
 
-    with talk.warnings(), talk.status(f"Projecting {source.shape[0]:,} rows"):
+    with console.warnings(), console.status(f"Projecting {source.shape[0]:,} rows"):
         try:
             return project(d, source, **_whitened(whiten))
         except MissingValuesError as error:
@@ -149,12 +151,14 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
     """A word on gaps that the model will fill."""
     import numpy as np
 
-    known = d.parts.get("missing")
+    from eckart.missing.fill import imputation_of
+
+    known = imputation_of(d)
     if known is None or source.sparse or not hasattr(source, "blocks"):
         return []
     count = sum(int(np.isnan(block).sum()) for block in source.blocks())
     foretold = "what the model foretells from the rest of their row"
-    way = "the means of their columns" if known["how"] == "mean" else foretold
+    way = "the means of their columns" if known.how == "mean" else foretold
     return [f"{count:,} missing value{'s were' if count > 1 else ' was'} filled with {way}."] if count else []
 
 
@@ -167,7 +171,7 @@ def _dense(source: Source) -> Any:
     from eckart.errors import MissingValuesError
 
     if source.sparse:
-        raise Refused(f"{source.about.name} is a sparse matrix, and scores are a table.")
+        raise Refused(f"{source.metadata.name} is a sparse matrix, and scores are a table.")
     pieces = source.blocks() if hasattr(source, "blocks") else [source.read(0, source.shape[0])]
     coordinates = np.concatenate(list(pieces))
     if np.isnan(coordinates).any():
@@ -175,20 +179,20 @@ def _dense(source: Source) -> Any:
     return coordinates
 
 
-def _deliver(talk: Talk, sheet: Sheet, output: Output, notes: list[str], what: str, *, guard: bool) -> None:
+def _deliver(console: Console, sheet: Sheet, output: Output, notes: list[str], what: str, *, guard: bool) -> None:
     from eckart.cli import documents, outputs
 
     to_file = output.path != "-"
     if to_file and output.path.lower().endswith(".npy") and sheet.rows is not None:
         notes.append("An .npy file has no room for names, so the names of the rows and columns are not in it.")
-    talk.say_all(notes)
-    if to_file or not talk.json:
-        with talk.status(f"Writing {what}"):
+    console.say_all(notes)
+    if to_file or not console.json:
+        with console.status(f"Writing {what}"):
             outputs.write(sheet, output, guard=guard)
     rows, columns = sheet.values.shape
-    if talk.json:
+    if console.json:
         names = {"row_names": documents.plain(sheet.rows), "column_names": list(sheet.columns), "notes": notes}
         content = {"output": output.path} if to_file else {what: documents.plain(sheet.values)}
-        talk.document(shape=[rows, columns], **names, **content)
+        console.document(shape=[rows, columns], **names, **content)
     elif to_file:
-        talk.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")
+        console.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")

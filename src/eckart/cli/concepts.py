@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from eckart.cli import numbers
-from eckart.cli.options import Command, Reading, gathered, reading, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Command, ReadingOptions, gathered, reading, with_console
 
 if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
-_COUNT = click.option("-n", "n", type=numbers.axes, metavar="N", default=10, show_default=True, help="How many.")
+_COUNT = click.option("-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many.")
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def asked(f: Command) -> Command:
 @click.argument("model")
 @asked
 @reading
-@talking
-def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
+@with_console
+def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> None:
     """Where a row lies in the concepts of MODEL. ENTRIES are column=value; the rest is 0.
 
     \b
@@ -64,24 +64,24 @@ def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
       eckart query films.eckart "Star Harbour=4"
       eckart query films.eckart --row Ada --data ratings.csv
     """
-    from eckart.analysis.labels import axis_labels
+    from eckart.analysis.labels import component_labels
 
-    space, found = _ask(talk, model, asked, reading)
-    labels = axis_labels(space.d)
-    makers = [space.top_columns(i, 3).names if space.geometry.linear else () for i in range(space.d.k)]
-    if talk.json:
-        made_of = [{"name": label, "made_of": list(names)} for label, names in zip(labels, makers, strict=True)]
-        talk.document(query=found.to_dict(), concepts=made_of)
+    space, found = _ask(console, model, asked, reading)
+    labels = component_labels(space.d)
+    top_columns = [space.top_columns(i, 3).names if space.geometry.linear else () for i in range(space.d.k)]
+    if console.json:
+        made_of = [{"name": label, "made_of": list(names)} for label, names in zip(labels, top_columns, strict=True)]
+        console.document(query=found.to_dict(), concepts=made_of)
         return
     from eckart.text import Table
 
-    told = zip(labels, found.coordinates, makers, strict=True)
-    lines = tuple((label, float(c), ", ".join(names)) for label, c, names in told)
+    shown = zip(labels, found.coordinates, top_columns, strict=True)
+    lines = tuple((label, float(c), ", ".join(names)) for label, c, names in shown)
     unseen = "" if found.to_dict()["unseen"] is None else f"The concepts do not see {found.unseen:.1%} of it."
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
-    talk.say_all(found.notes)
-    click.echo(table.text(width=talk.width), nl=False)
+    console.say_all(found.notes)
+    click.echo(table.text(width=console.width), nl=False)
 
 
 @click.command(short_help="What else a row should have.")
@@ -92,9 +92,16 @@ def query(talk: Talk, model: str, asked: Asked, reading: Reading) -> None:
 @click.option("--why", metavar="COLUMN", help="Instead: which concepts and which entries make the score of a column.")
 @click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
 @reading
-@talking
+@with_console
 def recommend(
-    talk: Talk, model: str, asked: Asked, reading: Reading, n: int, include_known: bool, why: str | None, everyone: bool
+    console: Console,
+    model: str,
+    asked: Asked,
+    reading: ReadingOptions,
+    n: int,
+    include_known: bool,
+    why: str | None,
+    everyone: bool,
 ) -> None:
     """The columns with the largest entries in the row that MODEL makes of a row. ENTRIES are column=value.
 
@@ -108,14 +115,14 @@ def recommend(
     if everyone:
         if asked.given or asked.data is None or why is not None:
             raise click.UsageError("--all takes the rows of --data DATA, and neither a row beside them nor --why.")
-        space = _space(talk, model, asked, reading)
-        _deliver_all(talk, space, space.recommend_many(n=n, exclude_known=not include_known))
+        space = _space(console, model, asked, reading)
+        _deliver_all(console, space, space.recommend_many(n=n, exclude_known=not include_known))
         return
-    space, found = _ask(talk, model, asked, reading)
+    space, found = _ask(console, model, asked, reading)
     if why is not None:
-        _deliver_why(talk, space, space.explain(found, why))
+        _deliver_why(console, space, space.explain(found, why))
         return
-    _deliver(talk, space.recommend(found, n, exclude_known=not include_known), "column")
+    _deliver(console, space.recommend(found, n, exclude_known=not include_known), "column")
 
 
 @click.command(short_help="Rows or columns that are alike.")
@@ -126,9 +133,16 @@ def recommend(
 @click.option("--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="What alike is.")
 @click.option("--proof", is_flag=True, help="How many places are certain, whatever the concepts have dropped.")
 @reading
-@talking
+@with_console
 def similar(
-    talk: Talk, model: str, asked: Asked, reading: Reading, column: str | None, n: int, by: Any, proof: bool
+    console: Console,
+    model: str,
+    asked: Asked,
+    reading: ReadingOptions,
+    column: str | None,
+    n: int,
+    by: Any,
+    proof: bool,
 ) -> None:
     """What is most like a row or a column in the concepts of MODEL.
 
@@ -141,16 +155,18 @@ def similar(
     if column is not None:
         if asked.given:
             raise click.UsageError("Give --column or a row, not both.")
-        _deliver(talk, _space(talk, model, asked, reading).similar_columns(column, n, by=by, proof=proof), "column")
+        _deliver(
+            console, _space(console, model, asked, reading).similar_columns(column, n, by=by, proof=proof), "column"
+        )
         return
-    space, found = _ask(talk, model, asked, reading)
-    _deliver(talk, space.similar_rows(found, n, by=by, proof=proof), "row")
+    space, found = _ask(console, model, asked, reading)
+    _deliver(console, space.similar_rows(found, n, by=by, proof=proof), "row")
 
 
 # Steps
 
 
-def _space(talk: Talk, model: str, asked: Asked, reading: Reading) -> Concepts:
+def _space(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> Concepts:
     from eckart.cli.tables import gaps, matched, read
     from eckart.concept_space import concepts
     from eckart.errors import MissingValuesError
@@ -159,20 +175,20 @@ def _space(talk: Talk, model: str, asked: Asked, reading: Reading) -> Concepts:
     d = load(model)
     if asked.data is None:
         return concepts(d)
-    with talk.status(f"Reading {asked.data}"):
+    with console.status(f"Reading {asked.data}"):
         source, notes = matched(read(asked.data, reading), d.column_names, "the model")
-    talk.say_all(notes)
-    with talk.warnings(), talk.status(f"Projecting {source.shape[0]:,} rows"):
+    console.say_all(notes)
+    with console.warnings(), console.status(f"Projecting {source.shape[0]:,} rows"):
         try:
             return concepts(d, rows=source)
         except MissingValuesError as error:
             raise gaps(source, error) from error
 
 
-def _ask(talk: Talk, model: str, asked: Asked, reading: Reading) -> tuple[Concepts, Query]:
+def _ask(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> tuple[Concepts, Query]:
     if not asked.given:
         raise click.UsageError('Which row? Give entries such as "Star Harbour=4", --row NAME or --text TEXT.')
-    space = _space(talk, model, asked, reading)
+    space = _space(console, model, asked, reading)
     if asked.row is not None:
         return space, space.row(asked.row)
     unknown: Literal["ignore"] | None = "ignore" if asked.ignore_unknown else None
@@ -193,13 +209,13 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-def _deliver(talk: Talk, ranking: Ranking, what: str) -> None:
+def _deliver(console: Console, ranking: Ranking, what: str) -> None:
     from eckart.text import Table
 
-    if talk.json:
-        talk.document(**ranking.to_dict())
+    if console.json:
+        console.document(**ranking.to_dict())
         return
-    talk.say_all(ranking.notes or ("There is nothing to show.",) if not len(ranking) else ranking.notes)
+    console.say_all(ranking.notes or ("There is nothing to show.",) if not len(ranking) else ranking.notes)
     if not len(ranking):
         return
     columns: tuple[str, ...] = (what, "score")
@@ -208,20 +224,22 @@ def _deliver(talk: Talk, ranking: Ranking, what: str) -> None:
         columns = (*columns, "at least", "at most")
         bounds = zip(ranking.lower.tolist(), ranking.upper.tolist(), strict=True)
         cells = [(*cell, *pair) for cell, pair in zip(cells, bounds, strict=True)]
-    caption = "" if ranking.proved is None else f"{ranking.word[0].upper()}{ranking.word[1:]}."
-    click.echo(Table(ranking.title, columns, tuple(cells), caption).text(width=talk.width, limit=len(cells)), nl=False)
+    caption = "" if ranking.proved is None else f"{ranking.summary[0].upper()}{ranking.summary[1:]}."
+    click.echo(
+        Table(ranking.title, columns, tuple(cells), caption).text(width=console.width, limit=len(cells)), nl=False
+    )
 
 
-def _deliver_why(talk: Talk, space: Concepts, made: Explanation) -> None:
-    from eckart.analysis.labels import axis_labels
+def _deliver_why(console: Console, space: Concepts, made: Explanation) -> None:
+    from eckart.analysis.labels import component_labels
     from eckart.text import Table
 
-    labels = axis_labels(space.d)
+    labels = component_labels(space.d)
     made = replace(made, concepts=tuple(part._replace(name=labels[part.place]) for part in made.concepts))
-    if talk.json:
-        talk.document(**made.to_dict())
+    if console.json:
+        console.document(**made.to_dict())
         return
-    talk.say_all(made.notes)
+    console.say_all(made.notes)
     lines: list[tuple[Any, ...]] = [("mean of the column", None, made.mean)] if made.mean else []
     concepts = [part[:3] for part in made.concepts]
     entries = [part[:3] for part in made.entries]
@@ -230,17 +248,17 @@ def _deliver_why(talk: Talk, space: Concepts, made: Explanation) -> None:
         if parts:
             whole = (*lines, *parts, ("together", None, made.score))
             table = Table(f"{made.column} for {made.row}, by {title}", (title, "value", "adds"), whole)
-            click.echo(table.text(width=talk.width))
+            click.echo(table.text(width=console.width))
 
 
-def _deliver_all(talk: Talk, space: Concepts, rankings: Rankings) -> None:
+def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
     if len(rankings.cold):
-        talk.say(f"Note: of {len(rankings.cold):,} rows nothing is known; they get nothing.")
+        console.say(f"Note: of {len(rankings.cold):,} rows nothing is known; they get nothing.")
     assert space.rows is not None
     name = space.rows.names.label
-    if talk.json:
+    if console.json:
         hits = rankings.to_dict()["rows"]
-        talk.document(rows=[{"name": name(i), "hits": found} for i, found in enumerate(hits)])
+        console.document(rows=[{"name": name(i), "hits": found} for i, found in enumerate(hits)])
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("row", "column", "score"))

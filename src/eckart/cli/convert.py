@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from eckart.cli.options import Output, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Output, with_console
 
 
 @click.command(short_help="Once into a layout that is read fast: .npy or .npz.")
@@ -13,8 +13,8 @@ from eckart.cli.talk import Talk
 @click.argument("target", metavar="OUT")
 @click.option("--single", is_flag=True, help="Store numbers of four bytes instead of eight.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
-@talking
-def convert(talk: Talk, data: str, target: str, single: bool, force: bool) -> None:
+@with_console
+def convert(console: Console, data: str, target: str, single: bool, force: bool) -> None:
     """Write the numbers of IN to OUT, block by block: .npy for dense tables, .npz for sparse ones.
 
     IN is of any kind and size that the other commands take. Worth it for texts and Matrix Market files that will be
@@ -29,9 +29,9 @@ def convert(talk: Talk, data: str, target: str, single: bool, force: bool) -> No
     from eckart.io.convert import convert as write
 
     outputs.check(Output(target, force), (".npy", ".npz"))
-    with talk.status(f"Converting {data}"), outputs.writing():
-        told = write(data, target, single=single, overwrite=force)
-    if talk.json:
-        talk.document(input=data, output=target, word=told)
+    with console.status(f"Converting {data}"), outputs.writing():
+        summary = write(data, target, single=single, overwrite=force)
+    if console.json:
+        console.document(input=data, output=target, summary=summary)
         return
-    talk.say(f"{told}.")
+    console.say(f"{summary}.")

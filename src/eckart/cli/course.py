@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from eckart.cli.options import Output, output, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Output, output, with_console
 from eckart.cli.worked import WRITE, check, form, give, lang
 
 
@@ -14,8 +14,8 @@ from eckart.cli.worked import WRITE, check, form, give, lang
 @form
 @lang
 @output(WRITE)
-@talking
-def course(talk: Talk, number: int | None, style: str | None, lang: str | None, output: Output) -> None:
+@with_console
+def course(console: Console, number: int | None, style: str | None, lang: str | None, output: Output) -> None:
     """List the twelve lessons of the course; with NUMBER, show the theory of one of them.
 
     \b
@@ -31,9 +31,9 @@ def course(talk: Talk, number: int | None, style: str | None, lang: str | None, 
     with language(lang or preferred()):
         if number is not None:
             check(output)
-            give(talk, lesson(number), style, output)
-        elif talk.json:
-            talk.document(lessons=[tr(one.title) for one in LESSONS])
+            give(console, lesson(number), style, output)
+        elif console.json:
+            console.document(lessons=[tr(one.title) for one in LESSONS])
         else:
             for place, one in enumerate(LESSONS, 1):
                 click.echo(f"{place:2}. {tr(one.title)}")

@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from eckart.analysis.report.contents import Told
+    from eckart.analysis.report.contents import ReportContext
     from eckart.result import Certificate, Decomposition, Plan
 
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
     """What the axes are and carry, and how sure that is."""
-    from eckart.analysis.labels import axis_labels, column_labels
+    from eckart.analysis.labels import column_labels, component_labels
     from eckart.registry import method_of
     from eckart.tables import eigenvalues
 
     table = eigenvalues(d).to_dict()
     if not method_of(d).additive:  # shares that overlap have no sum, and no bounds of their own
         table["rows"] = [[*row[:3], None, None, None] for row in table["rows"]]
-    keys = ["name", "variance" if d.mean is not None else "value", "share", "cumulative", "lower", "upper"]
+    keys = [
+        "name",
+        "variance" if d.mean is not None else "value",
+        "explained_variance_ratio",
+        "cumulative",
+        "lower",
+        "upper",
+    ]
     return {
         "method": d.method,
         "rows": d.rows,
@@ -32,21 +39,25 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
         "centred": d.mean is not None,
         "scaled": d.scale is not None,
         "rank": d.rank,
-        "axes": [dict(zip(keys, row, strict=True)) for row in table["rows"]],
-        "loadings": {"columns": list(column_labels(d)), "axes": list(axis_labels(d)), "values": plain(d.right)},
+        "components": [dict(zip(keys, row, strict=True)) for row in table["rows"]],
+        "loadings": {
+            "columns": list(column_labels(d)),
+            "components": list(component_labels(d)),
+            "values": plain(d.right),
+        },
         "certificate": None if d.certificate is None else of_certificate(d.certificate),
         "solver": None if d.info is None else d.info.solver,
-        "reads": None if d.info is None else d.info.reads,
+        "passes": None if d.info is None else d.info.passes,
         "why": None if d.plan is None else d.plan.why,
         "notes": list(d.notes),
     }
 
 
-def of_report(d: Decomposition, told: Told) -> dict[str, Any]:
+def of_report(d: Decomposition, context: ReportContext) -> dict[str, Any]:
     """What the page says: its sections with their sentences and tables."""
     from eckart.analysis.report.contents import sections
 
-    found = sections(d, told)
+    found = sections(d, context)
     shown = [
         {
             "key": section.key, "title": section.title, "lines": [line for line in section.lines if line],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from eckart.cli.options import talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import with_console
 from eckart.cli.worked import lang
 
 
@@ -13,8 +13,8 @@ from eckart.cli.worked import lang
 @click.argument("number", type=int, required=False)
 @click.option("--as", "style", type=click.Choice(["text", "markdown"]), default="text", help="Form of the list.")
 @lang
-@talking
-def errata(talk: Talk, number: int | None, style: str, lang: str | None) -> None:
+@with_console
+def errata(console: Console, number: int | None, style: str, lang: str | None) -> None:
     """List known slips of lecture notes; with NUMBER, compute what shows one of them.
 
     \b
@@ -31,14 +31,14 @@ def errata(talk: Talk, number: int | None, style: str, lang: str | None) -> None
 
     with language(lang or preferred()):
         chosen = ERRATA if number is None else (erratum(number, ERRATA),)
-        if talk.json and number is None:
-            talk.document(errata=[entry(one) for one in chosen])
-        elif talk.json:
+        if console.json and number is None:
+            console.document(errata=[entry(one) for one in chosen])
+        elif console.json:
             shown = [{"what": line.what, "value": line.text()[len(line.what) + 2 :], "holds": line.holds}
                      for line in chosen[0].shown()]  # fmt: skip
-            talk.document(**entry(chosen[0]), shown=shown)
+            console.document(**entry(chosen[0]), shown=shown)
         elif style == "markdown":
             click.echo(markdown(chosen), nl=False)
         else:
             for one in chosen:
-                click.echo(one.text(talk.width, computed=number is not None), nl=False)
+                click.echo(one.text(console.width, computed=number is not None), nl=False)

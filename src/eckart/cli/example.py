@@ -7,15 +7,15 @@ import sys
 
 import click
 
-from eckart.cli.options import talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import with_console
 
 
 @click.command(short_help="Print a table that ships with Eckart.")
 @click.argument("name", default="usarrests")
 @click.option("--list", "listing", is_flag=True, help="Name the tables instead.")
-@talking
-def example(talk: Talk, name: str, listing: bool) -> None:
+@with_console
+def example(console: Console, name: str, listing: bool) -> None:
     """Print a table that ships with Eckart as CSV; without NAME, usarrests.
 
     \b
@@ -26,10 +26,10 @@ def example(talk: Talk, name: str, listing: bool) -> None:
     from eckart import datasets
 
     if listing:
-        _list(talk)
-    elif talk.json:
+        _list(console)
+    elif console.json:
         table = datasets.load(name)
-        talk.document(
+        console.document(
             name=name,
             row_names=list(table.row_names),
             column_names=list(table.column_names),
@@ -39,13 +39,13 @@ def example(talk: Talk, name: str, listing: bool) -> None:
         sys.stdout.buffer.write(datasets.path(name).read_bytes())
 
 
-def _list(talk: Talk) -> None:
+def _list(console: Console) -> None:
     from eckart import datasets
 
     words = dict(re.findall(r"^`(\w+)`\s+(.+)$", datasets.__doc__ or "", re.MULTILINE))
     tables = {name: words.get(name, "") for name in datasets.names()}
-    if talk.json:
-        talk.document(tables=[{"name": name, "about": about} for name, about in tables.items()])
+    if console.json:
+        console.document(tables=[{"name": name, "about": about} for name, about in tables.items()])
         return
     wide = max(map(len, tables))
     for name, about in tables.items():

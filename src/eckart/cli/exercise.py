@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.options import Output, output, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Output, output, with_console
 from eckart.cli.worked import WRITE, check, detail, form, give, lang
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ _WRONG = 3
 @lang
 @detail
 @output(WRITE)
-@talking
-def exercise(talk: Talk, kind: str, listing: bool, answer: str | None, sheet: str | None, names: str | None, key: bool,
-             style: str | None, lang: str | None, detail: str, output: Output, **wanted: Any) -> None:  # fmt: skip
+@with_console
+def exercise(console: Console, kind: str, listing: bool, answer: str | None, sheet: str | None, names: str | None,
+             key: bool, style: str | None, lang: str | None, detail: str, output: Output,
+             **wanted: Any) -> None:  # fmt: skip
     """Make a new exercise whose answer is clean. Each seed gives another one; 'all' stands for every kind.
 
     \b
@@ -58,11 +59,11 @@ def exercise(talk: Talk, kind: str, listing: bool, answer: str | None, sheet: st
     wanted["size"] = _size(wanted["size"])
     with worked.language(lang or preferred()):
         if listing or not kind:
-            _list(talk)
+            _list(console)
         elif sheet:
             if answer is not None:
                 raise click.UsageError("--check and --sheet exclude each other: check one exercise by its seed.")
-            _sheets(talk, _kinds(kind), sheet, names, output.force, detail, wanted)
+            _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
             wanted.pop("seeds")
             if wanted.pop("count") != 1 or names or len(_kinds(kind)) > 1:
@@ -70,9 +71,9 @@ def exercise(talk: Talk, kind: str, listing: bool, answer: str | None, sheet: st
             check(output)
             made = worked.exercise(_kinds(kind)[0], **wanted)
             if answer is not None:
-                _verdict(talk, made, answer)
+                _verdict(console, made, answer)
             else:
-                give(talk, (made if key else made.question()).at(detail), style, output)
+                give(console, (made if key else made.question()).at(detail), style, output)
 
 
 def _kinds(text: str) -> list[str]:
@@ -83,31 +84,31 @@ def _kinds(text: str) -> list[str]:
     )
 
 
-def _list(talk: Talk) -> None:
+def _list(console: Console) -> None:
     from eckart.worked.exercises import KINDS
     from eckart.worked.messages import tr
 
-    if talk.json:
-        talk.document(kinds=[{"kind": name, "criteria": [words for words, _ in kind.criteria]} for name, kind in
+    if console.json:
+        console.document(kinds=[{"kind": name, "criteria": [words for words, _ in kind.criteria]} for name, kind in
                              KINDS.items()])  # fmt: skip
         return
     for name, kind in KINDS.items():
         click.echo(name.replace("_", "-"))
         for words, _ in kind.criteria:
-            click.echo(textwrap.fill(tr(words), talk.width, initial_indent="    ", subsequent_indent="    "))
+            click.echo(textwrap.fill(tr(words), console.width, initial_indent="    ", subsequent_indent="    "))
 
 
-def _verdict(talk: Talk, made: Exercise, answer: str) -> None:
+def _verdict(console: Console, made: Exercise, answer: str) -> None:
     verdict = made.check(answer)
-    if talk.json:
-        talk.document(status=verdict.status, message=verdict.message)
+    if console.json:
+        console.document(status=verdict.status, message=verdict.message)
     else:
         click.echo(verdict.message)
     if verdict.status != "right":
         raise click.exceptions.Exit(_WRONG)
 
 
-def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
+def _sheets(console: Console, kinds: list[str], path: str, names: str | None, force: bool, detail: str,
             wanted: dict[str, Any]) -> None:  # fmt: skip
     from eckart.worked.exercises.sheet import FORMS, series, sheet
 
@@ -116,7 +117,7 @@ def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: b
     if style is None:
         raise click.UsageError(f"--sheet {path}: the name must end in {', '.join(FORMS)}.")
     if names is None:
-        _write(talk, replace(sheet(kinds, **wanted), detail=detail), file, style, force)
+        _write(console, replace(sheet(kinds, **wanted), detail=detail), file, style, force)
         return
     students = _names(names)
     seen: set[str] = set()
@@ -125,7 +126,7 @@ def _sheets(talk: Talk, kinds: list[str], path: str, names: str | None, force: b
         word = f"{word}-{place}" if word in seen else word
         seen.add(word)
         sheet_file = file.with_name(f"{file.stem}-{word}{file.suffix}")
-        _write(talk, replace(made, detail=detail), sheet_file, style, force)
+        _write(console, replace(made, detail=detail), sheet_file, style, force)
 
 
 def _names(path: str) -> list[str]:
@@ -140,7 +141,7 @@ def _names(path: str) -> list[str]:
         return content.decode("cp1252", errors="replace").splitlines()
 
 
-def _write(talk: Talk, made: Sheet, file: Path, style: str, force: bool) -> None:
+def _write(console: Console, made: Sheet, file: Path, style: str, force: bool) -> None:
     from eckart.cli import outputs
     from eckart.files import new_file
 
@@ -148,7 +149,7 @@ def _write(talk: Talk, made: Sheet, file: Path, style: str, force: bool) -> None
     for path, content in zip(paths, made.files(style), strict=True):
         with outputs.writing(), new_file(str(path), overwrite=force) as opened:
             opened.write(content)
-        talk.say(f"Written to {path}.")
+        console.say(f"Written to {path}.")
 
 
 def _size(text: str | None) -> tuple[int, int] | None:

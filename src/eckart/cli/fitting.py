@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.large import Large, large
-from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
+from eckart.cli.console import Console
+from eckart.cli.execution import ExecutionOptions, execution
+from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tables import Source
-from eckart.cli.talk import Talk
 from eckart.cli.tuning import Tuning, tuning
 from eckart.registry import get_method
 
@@ -33,7 +33,7 @@ class Fitted:
 
     @property
     def name(self) -> str:
-        return str(self.source.about.name)
+        return str(self.source.metadata.name)
 
 
 @click.command(short_help="Decompose a table and save the axes as a model.")
@@ -42,12 +42,12 @@ class Fitted:
 @output("The model, such as model.eckart.", required=True)
 @click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
 @tuning
-@large
+@execution
 @reading
-@talking
+@with_console
 def fit(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, keep_rows: bool,
-    tuning: Tuning,
+    console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
+    output: Output, keep_rows: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
     """Decompose DATA and save the axes as a model, for 'transform' and 'reconstruct'.
 
@@ -62,24 +62,24 @@ def fit(
     if output.path == "-":
         raise Refused("A model is not text: name a file with -o, such as model.eckart.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, large, tuning, left=keep_rows)
+    found = fitted(console, data, wanted, reading, execution, tuning, left=keep_rows)
     with outputs.writing():
         found.d.save(output.path, overwrite=output.force)
-    if talk.json:
+    if console.json:
         content = documents.of_decomposition(found.d)
-        talk.document(data=found.name, **content, warnings=found.warnings, model=output.path)
+        console.document(data=found.name, **content, warnings=found.warnings, model=output.path)
         return
-    talk.say_all(sentences.doubts(found.d))
-    talk.say(f"{sentences.what(found.d)} {sentences.carried(found.d)}")
-    talk.say(f"The model is {output.path}.")
+    console.say_all(sentences.doubts(found.d))
+    console.say(f"{sentences.what(found.d)} {sentences.carried(found.d)}")
+    console.say(f"The model is {output.path}.")
 
 
 @click.command(short_help="Solver, reads and memory, before anything is done.")
 @click.argument("data")
 @wanted
 @reading
-@talking
-def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
+@with_console
+def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
     """What 'report' and 'fit' would do with DATA: solver, reads of the data, memory, and why. Computes nothing.
 
     \b
@@ -90,39 +90,46 @@ def plan(talk: Talk, data: str, wanted: Wanted, reading: Reading) -> None:
     from eckart.cli import documents
     from eckart.cli.tables import read
 
-    with talk.status(f"Reading {data}"):
+    with console.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory)
     asked, notes = _asked(source, wanted)
     made = make_plan(source, wanted.method, **asked)
-    notes = [*source.about.notes, *notes]
-    if talk.json:
-        talk.document(data=source.about.name, plan=documents.of_plan(made), notes=notes)
+    notes = [*source.metadata.notes, *notes]
+    if console.json:
+        console.document(data=source.metadata.name, plan=documents.of_plan(made), notes=notes)
         return
-    talk.say_all(notes)
-    click.echo(_plan_text(made, talk.width))
+    console.say_all(notes)
+    click.echo(_plan_text(made, console.width))
 
 
 def fitted(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, tuning: Tuning, *, left: bool
+    console: Console,
+    data: str,
+    wanted: FitOptions,
+    reading: ReadingOptions,
+    execution: ExecutionOptions,
+    tuning: Tuning,
+    *,
+    left: bool,
 ) -> Fitted:
     from eckart.api import decompose
-    from eckart.cli.large import working
+    from eckart.cli.execution import working
     from eckart.cli.tables import gaps, read, weighted
     from eckart.errors import MissingValuesError
 
     special = tuning.arguments(wanted.method)
-    with talk.status(f"Reading {data}"):
-        source = read(data, reading, memory=wanted.memory, stream=large.asked)
+    with console.status(f"Reading {data}"):
+        source = read(data, reading, memory=wanted.memory, stream=execution.asked)
     if "sample_weight" in special:
         source, special["sample_weight"] = weighted(source, special["sample_weight"])
     asked, notes = _asked(source, wanted, special)
     if special.pop("scan", False):
-        notes += _scanned(talk, source, asked["k"], special)
+        notes += _scanned(console, source, asked["k"], special)
     asked |= special
     rows, columns = source.shape
     left = left and rows * (wanted.k or asked.get("k") or min(rows, columns)) <= _MOST_SCORES
     what = f"Decomposing {rows:,} rows x {columns:,} columns"
-    with talk.warnings() as warned, working(talk, source, wanted.method, large, what) as more:
+    with console.warnings() as warned, working(console, source, wanted.method, execution, what) as more:
         try:
             d = decompose(source, get_method(wanted.method), left=left, rng=wanted.seed, **asked, **more)
         except MissingValuesError as error:
@@ -130,7 +137,7 @@ def fitted(
     return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
 
 
-def _scanned(talk: Talk, source: Source, k: int, special: dict[str, Any]) -> list[str]:
+def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) -> list[str]:
     """Put the best kernel and width into `special`, and say which."""
     from eckart.cli.app import Refused
     from eckart.kernel_pca.scan_kernels import scan_kernels
@@ -138,7 +145,7 @@ def _scanned(talk: Talk, source: Source, k: int, special: dict[str, Any]) -> lis
     if not hasattr(source, "matrix"):
         raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
     kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
-    with talk.status("Trying kernels"), talk.warnings():
+    with console.status("Trying kernels"), console.warnings():
         best = scan_kernels(source.matrix, n_components=k, **kernels).best
     special["kernel"] = best.kernel
     if best.gamma is not None:
@@ -147,7 +154,9 @@ def _scanned(talk: Talk, source: Source, k: int, special: dict[str, Any]) -> lis
     return [f"Of the kernels that were tried, {best.kernel}{width} predicts rows that were left out best."]
 
 
-def _asked(source: Source, wanted: Wanted, special: dict[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
+def _asked(
+    source: Source, wanted: FitOptions, special: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], list[str]]:
     """The arguments of decompose, and a word on the number of axes when it was chosen here."""
     method = get_method(wanted.method)
     asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
@@ -164,7 +173,7 @@ def _asked(source: Source, wanted: Wanted, special: dict[str, Any] | None = None
         k = min([most, method.default_k, *(count for count in counts if count)])
         return {**asked, "k": k}, [f"No number of axes was asked for, so {k} are computed; -k asks for others."]
     if most <= _ALL and wanted.method == "pca":
-        most = _carrying(source)
+        most = _defaults(source)
     if most <= _ALL:
         kept = {1: "the only one is", 2: "both are"}.get(most, f"all {most} are")
         return {**asked, "k": most}, [f"No number of axes was asked for, so {kept} kept."]
@@ -174,7 +183,7 @@ def _asked(source: Source, wanted: Wanted, special: dict[str, Any] | None = None
     return {**asked, "k": _FEW}, [note]
 
 
-def _carrying(source: Source) -> int:
+def _defaults(source: Source) -> int:
     """How many axes can carry variance: no more than columns that vary, and one less than rows."""
     rows, columns = source.shape
     columns = int(columns)
@@ -189,13 +198,13 @@ def _plan_text(made: Plan, width: int) -> str:
 
     from eckart.environment import say_bytes
 
-    axes = "as many as the target needs" if made.k is None else f"{made.k:,}"
+    components = "as many as the target needs" if made.k is None else f"{made.k:,}"
     lines = {
         "method": f"{made.method} of {made.rows:,} rows x {made.columns:,} columns",
-        "axes": axes,
+        "components": components,
         "settings": ", ".join(f"{name}={value}" for name, value in made.settings.items()),
         "solver": made.solver,
-        "reads": f"about {made.reads}",
+        "passes": f"about {made.passes}",
         "memory": f"{say_bytes(made.peak_bytes)} beside the data",
         "why": made.why,
     }

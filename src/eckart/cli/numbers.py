@@ -13,7 +13,7 @@ _FRACTION = re.compile(r"([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE]-?[0-9]{1,3})?\s*(%?
 _LARGEST = 10**12
 
 
-def axes(given: Any) -> int:
+def components(given: Any) -> int:
     """A number of axes: 5, 5.0 or 1e2, but not 50% (a share), 0.5 (a share) or 1,000 (one, or a thousand?)."""
     text = str(given).strip()
     if _WHOLE.fullmatch(text) and 1 <= Decimal(text) <= _LARGEST:

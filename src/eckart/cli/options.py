@@ -17,7 +17,7 @@ Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How to read a table, and which of its columns."""
 
     format: str | None = None
@@ -59,7 +59,7 @@ class MethodChoice(click.Choice[str]):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FitOptions:
     """What to compute."""
 
     method: str = "pca"
@@ -101,7 +101,7 @@ def reading(f: Command) -> Command:
     option = click.option
     kinds = "Kind of file (csv, tsv, parquet, npy, npz, mtx, arrow), whatever its name."
     names = "Column that names the rows. Default: the first text column that can."
-    return gathered("reading", Reading, [
+    return gathered("reading", ReadingOptions, [
         option("--format", metavar="NAME", help=kinds),
         option("--delimiter", metavar="CHAR", help="What separates the cells of a text: ';', 'tab'; else found."),
         option("--decimal", metavar="CHAR", help="Decimal sign of a text, '.' or ','; else found."),
@@ -122,9 +122,9 @@ def wanted(f: Command) -> Command:
     option, choice = click.option, click.Choice
     method = "pca subtracts the column means, svd takes the numbers as they are; the others have their own ways."
     error = "As few axes as leave at most this relative error (Frobenius norm)."
-    return gathered("wanted", Wanted, [
+    return gathered("wanted", FitOptions, [
         option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
-        option("-k", "k", type=numbers.axes, metavar="N", help="How many axes."),
+        option("-k", "k", type=numbers.components, metavar="N", help="How many axes."),
         option("--explain", type=numbers.share, metavar="SHARE", help="As few axes as explain this: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]"),
@@ -145,8 +145,8 @@ def output(help: str, **more: Any) -> Decorator:
     ])  # fmt: skip
 
 
-def talking(f: Command) -> Command:
-    """--json, --quiet and --debug, and the Talk they belong to as first argument."""
+def with_console(f: Command) -> Command:
+    """--json, --quiet and --debug, and the Console they belong to as first argument."""
     for name, help in (
         ("debug", "Show where an error arose."),
         ("quiet", "Say nothing but results and errors."),

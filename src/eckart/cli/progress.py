@@ -9,13 +9,13 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.reading import Progress
 
 
-class Watcher:
+class ProgressReporter:
     """Called after every block: keeps where the work stands, shows it, and stops it there when asked to."""
 
     def __init__(self, bar: Any = None, checkpoint: str | None = None) -> None:
@@ -28,7 +28,7 @@ class Watcher:
         self.last = progress
         if self._bar is not None:
             self._bar.update(
-                self._task, description=reads_text(progress), total=progress.blocks, completed=progress.block,
+                self._task, description=passes_text(progress), total=progress.blocks, completed=progress.block,
                 rest=rest_text(progress),
             )  # fmt: skip
         if self.stop:
@@ -38,26 +38,28 @@ class Watcher:
         """What to say of work that was stopped."""
         place = "Stopped before the first block."
         if self.last is not None:
-            place = f"Stopped in read {self.last.read}, after block {self.last.block:,} of {self.last.blocks:,}."
+            place = (
+                f"Stopped in read {self.last.current_pass}, after block {self.last.block:,} of {self.last.blocks:,}."
+            )
         if self._checkpoint is None:
             return f"{place} No file was left half-written; with --checkpoint FOLDER an interrupted run can be resumed."
         return f"{place} The checkpoint is in {self._checkpoint}: repeat the command to resume."
 
 
 @contextlib.contextmanager
-def watching(talk: Talk, what: str, checkpoint: str | None = None) -> Iterator[Watcher]:
+def reporting_progress(console: Console, what: str, checkpoint: str | None = None) -> Iterator[ProgressReporter]:
     """A watcher for the work inside, with a bar where there is a terminal."""
-    with _bar(talk, what) as bar:
-        watcher = Watcher(bar, checkpoint)
+    with _bar(console, what) as bar:
+        reporter = ProgressReporter(bar, checkpoint)
         try:
-            with _first_interrupt(talk, watcher):
-                yield watcher
+            with _first_interrupt(console, reporter):
+                yield reporter
         except KeyboardInterrupt as interrupt:
-            raise KeyboardInterrupt(watcher.where()) from interrupt
+            raise KeyboardInterrupt(reporter.where()) from interrupt
 
 
 @contextlib.contextmanager
-def _first_interrupt(talk: Talk, watcher: Watcher) -> Iterator[None]:
+def _first_interrupt(console: Console, reporter: ProgressReporter) -> Iterator[None]:
     """The first Ctrl-C lets the present block end, so that its sums can be kept; the second stops at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -65,9 +67,9 @@ def _first_interrupt(talk: Talk, watcher: Watcher) -> Iterator[None]:
     before = signal.getsignal(signal.SIGINT)
 
     def ask(_number: int, _frame: Any) -> None:
-        watcher.stop = True
+        reporter.stop = True
         signal.signal(signal.SIGINT, before)
-        talk.say("Stopping after this block; Ctrl-C again stops at once.")
+        console.say("Stopping after this block; Ctrl-C again stops at once.")
 
     signal.signal(signal.SIGINT, ask)
     try:
@@ -77,15 +79,15 @@ def _first_interrupt(talk: Talk, watcher: Watcher) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _bar(talk: Talk, what: str) -> Iterator[Any]:
-    if talk.quiet or talk.json or not sys.stderr.isatty():
+def _bar(console: Console, what: str) -> Iterator[Any]:
+    if console.quiet or console.json or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
+    from rich.console import Console as RichConsole
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn
 
-    from eckart.cli.talk import one_line
+    from eckart.cli.console import one_line
 
     columns = (
         TextColumn(escape(one_line(what))),
@@ -93,12 +95,12 @@ def _bar(talk: Talk, what: str) -> Iterator[Any]:
         BarColumn(20),
         TextColumn("{task.fields[rest]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4) as bar:
+    with Progress(*columns, console=RichConsole(stderr=True), transient=True, refresh_per_second=4) as bar:
         yield bar
 
 
-def reads_text(progress: Progress) -> str:
-    return f"read {progress.read} of about {progress.reads}"
+def passes_text(progress: Progress) -> str:
+    return f"read {progress.current_pass} of about {progress.passes}"
 
 
 def rest_text(progress: Progress) -> str:

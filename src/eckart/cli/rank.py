@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from eckart.cli import numbers
-from eckart.cli.options import Reading, memory, reading, talking
-from eckart.cli.talk import Talk, one_line
+from eckart.cli.console import Console, one_line
+from eckart.cli.options import ReadingOptions, memory, reading, with_console
 
 if TYPE_CHECKING:
     from eckart.rank.verdict import RankChoice
@@ -23,19 +23,19 @@ _RULES = "'all', 'quick' (without the rules that draw tables), or names of rules
 @click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
               help="pca subtracts the column means, the others take the numbers as they are.")  # fmt: skip
 @click.option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]")
-@click.option("--explain", "share", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
+@click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
               help="Share that the rules of variance and energy ask for: 0.9 or 90%.")  # fmt: skip
 @click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, where it is known.")
-@click.option("--most", type=numbers.axes, metavar="N", help="Consider no more axes than this.  [default: 40]")
+@click.option("--most", type=numbers.components, metavar="N", help="Consider no more axes than this.  [default: 40]")
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
               help="Missing values: refuse, or impute by column means or by components.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what is drawn.")
 @memory
 @reading
-@talking
+@with_console
 def rank(
-    talk: Talk, data: str, rules: str, method: str, scale: bool, share: float, noise: float | None, most: int | None,
-    missing: str, seed: int | None, memory: int | None, reading: Reading,
+    console: Console, data: str, rules: str, method: str, scale: bool, explain: float, noise: float | None,
+    most: int | None, missing: str, seed: int | None, memory: int | None, reading: ReadingOptions,
 ) -> None:  # fmt: skip
     """How many axes of DATA are more than noise, or describe enough: every rule, its reason, and where they agree.
 
@@ -48,24 +48,24 @@ def rank(
     from eckart.errors import MissingValuesError
     from eckart.rank.choose import choose_rank
 
-    with talk.status(f"Reading {data}"):
+    with console.status(f"Reading {data}"):
         source = read(data, reading, memory=memory)
     asked = rules if rules in ("all", "quick") else [name.strip() for name in rules.split(",") if name.strip()]
     rows, columns = source.shape
-    with talk.warnings() as warned, talk.status(f"Asking the rules about {rows:,} rows x {columns:,} columns"):
+    with console.warnings() as warned, console.status(f"Asking the rules about {rows:,} rows x {columns:,} columns"):
         try:
             choice = choose_rank(
-                source, asked, method=method, scale=scale, share=share, noise=noise, most=most,
+                source, asked, method=method, scale=scale, explain=explain, noise=noise, most=most,
                 missing=missing, rng=seed, memory=memory,  # type: ignore[arg-type]
             )  # fmt: skip
         except MissingValuesError as error:
             raise gaps(source, error) from error
-    notes = [*source.about.notes, *choice.notes]
-    if talk.json:
-        talk.document(data=source.about.name, **{**choice.to_dict(), "notes": notes}, warnings=warned)
+    notes = [*source.metadata.notes, *choice.notes]
+    if console.json:
+        console.document(data=source.metadata.name, **{**choice.to_dict(), "notes": notes}, warnings=warned)
         return
-    talk.say_all(notes)
-    click.echo(text(choice, talk.width))
+    console.say_all(notes)
+    click.echo(text(choice, console.width))
 
 
 def text(choice: RankChoice, width: int) -> str:
@@ -76,4 +76,4 @@ def text(choice: RankChoice, width: int) -> str:
         head = f"{verdict.title:<{column}} {'-' if verdict.k is None else verdict.k:>4}  "
         body = one_line(f"{verdict.reason} Assumed: {verdict.assumes}")
         lines.append(textwrap.fill(body, width, initial_indent=head, subsequent_indent=" " * len(head)))
-    return "\n".join([*lines, "", textwrap.fill(choice.word, width)])
+    return "\n".join([*lines, "", textwrap.fill(choice.summary, width)])

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.cli.console import Console
+from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.fitting import Fitted, fitted
-from eckart.cli.large import Large, large
-from eckart.cli.options import Output, Reading, Wanted, output, reading, talking, wanted
-from eckart.cli.talk import Talk
+from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
 from eckart.registry import SHARED_OPTIONS, Method, all_methods, get_method
 
 if TYPE_CHECKING:
-    from eckart.analysis.report.contents import Told
+    from eckart.analysis.report.contents import ReportContext
     from eckart.text import Table
 
 _MOST_CELLS = 100_000
@@ -32,12 +32,12 @@ _SHORT_SIDE = 3000
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown instead of the summary.")
 @tuning
-@large
+@execution
 @reading
-@talking
+@with_console
 def report(
-    talk: Talk, data: str, wanted: Wanted, reading: Reading, large: Large, output: Output, title: str | None,
-    markdown: bool, tuning: Tuning,
+    console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
+    output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
     """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
 
@@ -50,40 +50,40 @@ def report(
     """
     from eckart.cli import outputs
 
-    if markdown and talk.json:
+    if markdown and console.json:
         raise click.UsageError("--markdown and --json exclude each other: both go to standard output.")
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
     outputs.check(output)
-    found = fitted(talk, data, wanted, reading, large, tuning, left=True)
-    told = _beside(talk, found, wanted, tuning)
+    found = fitted(console, data, wanted, reading, execution, tuning, left=True)
+    context = _context(console, found, wanted, tuning)
     title = title or f"{_method(found)} of {found.name}"
-    page = _written(talk, found, told, output, title)
-    if output.path == "-" and not talk.json:
+    page = _written(console, found, context, output, title)
+    if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
         from eckart.analysis.report.markdown import markdown as as_markdown
 
-        click.echo(as_markdown(found.d, told, title), nl=False)
+        click.echo(as_markdown(found.d, context, title), nl=False)
     else:
-        _tell(talk, found, told, _next(data, found, wanted, tuning), output, page)
+        _tell(console, found, context, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
-        talk.say(f"The page is {output.path}.")
+        console.say(f"The page is {output.path}.")
 
 
-def _beside(talk: Talk, found: Fitted, wanted: Wanted, tuning: Tuning) -> Told:
+def _context(console: Console, found: Fitted, wanted: FitOptions, tuning: Tuning) -> ReportContext:
     """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
-    from eckart.analysis.report.contents import Told
+    from eckart.analysis.report.contents import ReportContext
     from eckart.analysis.unusual import unusual
     from eckart.cli.treated import columns_table
 
-    about = found.source.about
+    metadata = found.source.metadata
     data = getattr(found.source, "matrix", None)
-    ranks = None if tuning.weights is not None else _ranks(talk, found, wanted)  # the rules know no weights
-    return Told(about.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
+    ranks = None if tuning.weights is not None else _ranks(console, found, wanted)  # the rules know no weights
+    return ReportContext(metadata.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
 
 
-def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
+def _ranks(console: Console, found: Fitted, wanted: FitOptions) -> Table | None:
     """How many axes each rule wants; of a large table those that need no drawing of other tables."""
     from dataclasses import replace
 
@@ -98,47 +98,47 @@ def _ranks(talk: Talk, found: Fitted, wanted: Wanted) -> Table | None:
     asked: dict[str, Any] = {"rng": wanted.seed, "memory": wanted.memory}
     if min(rows, columns) <= _SHORT_SIDE:
         asked |= {"method": wanted.method, "scale": wanted.scale, "missing": wanted.missing}
-    with talk.status("Asking how many axes"), talk.warnings():
+    with console.status("Asking how many axes"), console.warnings():
         try:
             given = found.source if "method" in asked else found.d
             choice = choose_rank(given, "all" if small else "quick", **asked)
         except EckartError as error:
-            talk.say(f"Note: How many axes could not be asked: {error}")
+            console.say(f"Note: How many axes could not be asked: {error}")
             return None
     made = rank_table(choice)
     left = "Rules that draw or hold out tables take longer: 'eckart rank' asks them too."
     return made if small or made is None else replace(made, caption=f"{made.caption} {left}")
 
 
-def _written(talk: Talk, found: Fitted, told: Told, output: Output, title: str) -> str:
+def _written(console: Console, found: Fitted, context: ReportContext, output: Output, title: str) -> str:
     from eckart.analysis.report.page import write
     from eckart.cli import outputs
 
     path = None if output.path == "-" else output.path
-    with talk.status("Writing the page"), outputs.writing():
-        return write(found.d, told, title, found.source.about.labels, path, overwrite=output.force)
+    with console.status("Writing the page"), outputs.writing():
+        return write(found.d, context, title, found.source.metadata.labels, path, overwrite=output.force)
 
 
-def _tell(talk: Talk, found: Fitted, told: Told, steps: list[str], output: Output, page: str) -> None:
+def _tell(console: Console, found: Fitted, context: ReportContext, steps: list[str], output: Output, page: str) -> None:
     """The summary: on standard output, unless the page itself goes there."""
     from eckart.analysis.summary import renderable, summary
     from eckart.cli import documents
 
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
-    if talk.json:
-        content = documents.of_decomposition(found.d) | documents.of_report(found.d, told)
+    if console.json:
+        content = documents.of_decomposition(found.d) | documents.of_report(found.d, context)
         where: dict[str, Any] = {"report": output.path} if to_file else {"report": None, "page": page}
-        talk.document(data=found.name, **content, warnings=found.warnings, **where)
-    elif not to_file and talk.quiet:
+        console.document(data=found.name, **content, warnings=found.warnings, **where)
+    elif not to_file and console.quiet:
         return
     elif stream.isatty():
-        talk.show(renderable(found.d, width=talk.width, told=told, steps=steps), stream)
+        console.show(renderable(found.d, width=console.width, context=context, steps=steps), stream)
     else:
-        click.echo(summary(found.d, width=talk.width, told=told, steps=steps), file=stream, nl=False)
+        click.echo(summary(found.d, width=console.width, context=context, steps=steps), file=stream, nl=False)
 
 
-def _next(data: str, found: Fitted, wanted: Wanted, tuning: Tuning) -> list[str]:
+def _next(data: str, found: Fitted, wanted: FitOptions, tuning: Tuning) -> list[str]:
     """Commands that may come next, ready to be typed."""
     if data == "-":
         return []
@@ -170,7 +170,7 @@ def short_form(method: Method) -> click.Command:
     """`eckart METHOD DATA`: report --method METHOD, with the options that have a meaning for it."""
     special = {field.name for field in fields(Tuning)} - set(TAKEN.get(method.name, ()))
     hidden = {"method"} | special | (set(SHARED_OPTIONS) - method.takes)
-    defaults = {name: getattr(Wanted, name, None) for name in hidden} | {"method": method.name}
+    defaults = {name: getattr(FitOptions, name, None) for name in hidden} | {"method": method.name}
 
     def call(**given: Any) -> Any:
         assert report.callback is not None

@@ -10,8 +10,8 @@ import click
 
 from eckart.cli import numbers
 from eckart.cli.app import Refused
-from eckart.cli.options import Output, Reading, output, reading, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Output, ReadingOptions, output, reading, with_console
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ _JUDGE = "What judges sets of columns: linear (ridge or logistic regression) or 
 
 def _size(given: Any) -> int:
     try:
-        return numbers.axes(given)
+        return numbers.components(given)
     except click.BadParameter:
         raise click.BadParameter(f"{given!r} is not a number of columns: give a whole number from 1.") from None
 
@@ -58,8 +58,8 @@ def _size(given: Any) -> int:
 @click.option("--jobs", type=int, metavar="N", help="Processes that share the work; -1 is one for each core.")
 @output(_FILE)
 @reading
-@talking
-def select(talk: Talk, data: str, target: str, output: Output, reading: Reading, **asked: Any) -> None:
+@with_console
+def select(console: Console, data: str, target: str, output: Output, reading: ReadingOptions, **asked: Any) -> None:
     """Chooses columns of DATA for the target, and shows the search as a table.
 
     \b
@@ -72,22 +72,22 @@ def select(talk: Talk, data: str, target: str, output: Output, reading: Reading,
     from eckart.cli import outputs
 
     _check(asked)
-    asked["progress"] = _teller(talk)
+    asked["progress"] = _teller(console)
     if output.path is not None:
         outputs.check(output, tuple(outputs.KINDS))
-    with talk.status(f"Reading {data}"):
+    with console.status(f"Reading {data}"):
         source, goal, classes, ambiguous = _split(data, target, reading, classes=asked["classes"])
-    with talk.warnings() as warned, talk.status("Choosing among the columns"):
+    with console.warnings() as warned, console.status("Choosing among the columns"):
         selector = _fitted(source, goal, classes=classes, asked=asked)
     names = _names(source)
     chosen = [names[j] for j in np.flatnonzero(selector.support_)]
     asked |= {"classes": classes, "ambiguous": ambiguous}
-    _told(talk, source, target, asked, selector, chosen, warned, quietly=output.path == "-")
+    _told(console, source, target, asked, selector, chosen, warned, quietly=output.path == "-")
     if output.path is not None:
         kept = source.matrix[:, np.flatnonzero(selector.support_)]
         kept = kept.toarray() if source.sparse else kept
-        outputs.write(outputs.Sheet(np.asarray(kept), tuple(chosen), source.about.row_names), output)
-        talk.say(f"The {len(chosen)} chosen columns are in {output.path}." if output.path != "-" else "Done.")
+        outputs.write(outputs.Sheet(np.asarray(kept), tuple(chosen), source.metadata.row_names), output)
+        console.say(f"The {len(chosen)} chosen columns are in {output.path}." if output.path != "-" else "Done.")
 
 
 def _check(asked: dict[str, Any]) -> None:
@@ -104,14 +104,16 @@ def _check(asked: dict[str, Any]) -> None:
         raise click.UsageError("--threshold is for --how correlation: the others judge sets, not single columns.")
 
 
-def _teller(talk: Talk) -> Any:
+def _teller(console: Console) -> Any:
     """Says each step on a terminal, where somebody waits."""
     if not sys.stderr.isatty():
         return None
-    return lambda row: talk.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
+    return lambda row: console.say(f"{row['n_columns']} columns: score {row['score']:.4f}")
 
 
-def _split(data: str, target: str, reading: Reading, *, classes: bool | None) -> tuple[Source, np.ndarray, bool, bool]:
+def _split(
+    data: str, target: str, reading: ReadingOptions, *, classes: bool | None
+) -> tuple[Source, np.ndarray, bool, bool]:
     """The columns to choose among, the target, whether it names classes, and whether that was decided from numbers."""
     import numpy as np
 
@@ -121,8 +123,8 @@ def _split(data: str, target: str, reading: Reading, *, classes: bool | None) ->
 
     whole = tables.read(data, replace(reading, columns=(), drop=()), measurements=False)
     names = tables.column_names(whole)
-    if target in whole.about.labels:
-        goal, classes = np.array(whole.about.labels[target], dtype=object), True
+    if target in whole.metadata.labels:
+        goal, classes = np.array(whole.metadata.labels[target], dtype=object), True
         if any(value == "" for value in goal):
             raise Refused(f"The target {quoted(target)} is missing in some rows. Remove them first.")
     elif target in names:
@@ -132,26 +134,26 @@ def _split(data: str, target: str, reading: Reading, *, classes: bool | None) ->
             raise Refused(f"The target {quoted(target)} is missing in {int(np.sum(~np.isfinite(goal)))} rows.")
     else:
         raise Refused(_no_target(whole, target, names))
-    places = [j for j in tables._chosen(whole, reading) if names[j] != target]
-    if not places:
+    indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
+    if not indices:
         raise Refused("No column is left to choose among beside the target.")
     whole_numbers = goal.dtype.kind == "f" and bool(np.all(goal == np.round(goal)) and np.all(np.abs(goal) < 2**53))
     ambiguous = classes is None and whole_numbers
     if classes is None:
         # Numbers read from a file are floats, so whole ones are taken for integers.
         classes = whole_numbers and names_classes(goal.astype(np.int64))
-    return tables.keep(whole, places), goal.astype(str) if classes else goal, classes, ambiguous
+    return tables.keep(whole, indices), goal.astype(str) if classes else goal, classes, ambiguous
 
 
 def _no_target(whole: Source, target: str, names: tuple[str, ...]) -> str:
     from eckart.io.roles import listed, quoted
     from eckart.options import near_match
 
-    if whole.about.fates.get(target) == "names the rows":
+    if whole.metadata.column_roles.get(target) == "names the rows":
         return f"--target: the column {quoted(target)} names the rows. Give --no-row-names to use it as a target."
-    near = near_match(target, [*names, *whole.about.labels])
-    hint = near if near != "." else f". It has {listed([*names, *whole.about.labels])}."
-    return f"--target: {whole.about.name} has no column {quoted(target)}{hint}"
+    near = near_match(target, [*names, *whole.metadata.labels])
+    hint = near if near != "." else f". It has {listed([*names, *whole.metadata.labels])}."
+    return f"--target: {whole.metadata.name} has no column {quoted(target)}{hint}"
 
 
 def _names(source: Source) -> tuple[str, ...]:
@@ -179,8 +181,10 @@ def _fitted(source: Source, goal: np.ndarray, *, classes: bool, asked: dict[str,
         return selector.fit(matrix, goal)
     except ValueError as error:
         if getattr(selector, "nested", False) and hasattr(selector, "best_score_"):
-            raise Refused(f"{source.about.name}: the nested score: {error} Give --no-nested to do without.") from error
-        raise Refused(f"{source.about.name}: {error}") from error
+            raise Refused(
+                f"{source.metadata.name}: the nested score: {error} Give --no-nested to do without."
+            ) from error
+        raise Refused(f"{source.metadata.name}: {error}") from error
 
 
 def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
@@ -207,35 +211,36 @@ def _selector(*, classes: bool, sparse: bool, asked: dict[str, Any]) -> Any:
 
 def _step(given: str) -> int | float:
     try:
-        return numbers.axes(given)
+        return numbers.components(given)
     except click.BadParameter:
         return numbers.share(given)
 
 
 def _told(
-    talk: Talk, source: Source, target: str, asked: dict[str, Any], selector: Any, chosen: list[str],
+    console: Console, source: Source, target: str, asked: dict[str, Any], selector: Any, chosen: list[str],
     warned: list[str], *, quietly: bool,
 ) -> None:  # fmt: skip
     """The search as a table and the choice as a sentence."""
     from eckart.cli.documents import plain
 
-    if talk.json:
-        talk.document(
-            data=source.about.name, target=target, kind="classes" if asked["classes"] else "numbers",
+    if console.json:
+        console.document(
+            data=source.metadata.name, target=target, kind="classes" if asked["classes"] else "numbers",
             how=asked["how"], chosen=chosen, best_score=getattr(selector, "best_score_", None),
             nested_score=getattr(selector, "nested_score_", None),
-            history=plain(_named(selector.history_, _names(source))), notes=list(source.about.notes), warnings=warned,
+            history=plain(_named(selector.history_, _names(source))),
+            notes=list(source.metadata.notes), warnings=warned,
         )  # fmt: skip
         return
-    talk.say_all(source.about.notes)
+    console.say_all(source.metadata.notes)
     if asked["ambiguous"]:
-        talk.say(_kind(target, classes=asked["classes"]))
+        console.say(_kind(target, classes=asked["classes"]))
     table = _table(source, asked["how"], selector)
     word = f"Kept {len(chosen)} of {source.shape[1]} columns for {target!r}: {', '.join(chosen)}.{_scores(selector)}"
     if quietly:
-        talk.say(word)
+        console.say(word)
         return
-    click.echo(table.text(width=talk.width, limit=60))
+    click.echo(table.text(width=console.width, limit=60))
     click.echo(word)
 
 

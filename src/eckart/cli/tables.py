@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eckart.cli.app import Refused
-from eckart.cli.options import Reading
+from eckart.cli.options import ReadingOptions
 
 if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"column [0-9]+")
 
 
 def read(
-    data: str, reading: Reading, *, measurements: bool = True, memory: int | None = None, stream: bool = False
+    data: str, reading: ReadingOptions, *, measurements: bool = True, memory: int | None = None, stream: bool = False
 ) -> Source:
     """The table at a path, or on standard input for '-', with the columns asked for.
 
@@ -36,9 +36,9 @@ def read(
     return _without_numbering(source) if measurements and not reading.columns else source
 
 
-def _opened(data: str, reading: Reading, *, memory: int | None, stream: bool) -> Source:
+def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
     """DATA by the opener that all functions share; what is small comes whole, whatever its kind."""
-    from eckart.cli.large import whole_if_small
+    from eckart.cli.execution import whole_if_small
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
@@ -47,20 +47,22 @@ def _opened(data: str, reading: Reading, *, memory: int | None, stream: bool) ->
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
         raise Refused(f"{data} cannot be read in blocks. Convert it once: eckart convert {data} table.npy.")
-    return replace(source, about=replace(source.about, name="standard input")) if data == "-" else source
+    return replace(source, metadata=replace(source.metadata, name="standard input")) if data == "-" else source
 
 
 def _labelled(source: Source, given: Sequence[str]) -> Source:
     """The source with columns of numbers set aside as labels; columns of text are labels already."""
     names = column_names(source)
     words = [word.strip() for text in given for word in ([text] if text in names else text.split(","))]
-    places = _places(source, [word for word in words if word not in source.about.labels], "--labels")
-    if not places:
+    indices = _indices(source, [word for word in words if word not in source.metadata.labels], "--labels")
+    if not indices:
         return source
-    labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in places}
-    kept = keep(source, [j for j in range(len(names)) if j not in places])
-    fates = kept.about.fates | dict.fromkeys(labels, "set aside as a label, as asked")
-    return replace(kept, about=replace(kept.about, labels=kept.about.labels | labels, fates=fates))
+    labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in indices}
+    kept = keep(source, [j for j in range(len(names)) if j not in indices])
+    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "set aside as a label, as asked")
+    return replace(
+        kept, metadata=replace(kept.metadata, labels=kept.metadata.labels | labels, column_roles=column_roles)
+    )
 
 
 def column(source: Source, place: int) -> Any:
@@ -74,12 +76,12 @@ def column(source: Source, place: int) -> Any:
 
 def weighted(source: Source, name: str) -> tuple[Source, Any]:
     """The source without the column that holds the weights of the rows, and the weights."""
-    places = _places(source, [name], "--weights")
+    indices = _indices(source, [name], "--weights")
     if source.shape[1] == 1:
         raise Refused("No column is left besides the weights.")
-    kept = keep(source, [j for j in range(source.shape[1]) if j != places[0]])
-    fates = kept.about.fates | {name: "weights of the rows"}
-    return replace(kept, about=replace(kept.about, fates=fates)), column(source, places[0])
+    kept = keep(source, [j for j in range(source.shape[1]) if j != indices[0]])
+    column_roles = kept.metadata.column_roles | {name: "weights of the rows"}
+    return replace(kept, metadata=replace(kept.metadata, column_roles=column_roles)), column(source, indices[0])
 
 
 def absolute(data: str) -> str:
@@ -93,19 +95,21 @@ def _without_numbering(source: Source) -> Source:
     """The source without columns that only number its rows, which are no measurements."""
     from eckart.io.roles import listed, numbering_columns
 
-    names = source.about.column_names
+    names = source.metadata.column_names
     if names is None or source.sparse or not hasattr(source, "matrix"):
         return source
-    places = numbering_columns(names, source.matrix)
-    if not places or len(places) == len(names):
+    indices = numbering_columns(names, source.matrix)
+    if not indices or len(indices) == len(names):
         return source
-    found = [names[j] for j in places]
-    kept = keep(source, [j for j in range(len(names)) if j not in places])
+    found = [names[j] for j in indices]
+    kept = keep(source, [j for j in range(len(names)) if j not in indices])
     word = f"Set aside, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
-    about = kept.about
-    fates = about.fates | dict.fromkeys(found, "only numbers the rows: set aside")
-    about = replace(about, notes=(*about.notes, word), decided=(*about.decided, word), fates=fates)
-    return replace(kept, about=about)
+    metadata = kept.metadata
+    column_roles = metadata.column_roles | dict.fromkeys(found, "only numbers the rows: set aside")
+    metadata = replace(
+        metadata, notes=(*metadata.notes, word), decided=(*metadata.decided, word), column_roles=column_roles
+    )
+    return replace(kept, metadata=metadata)
 
 
 def column_names(source: Source) -> tuple[str, ...]:
@@ -115,24 +119,24 @@ def column_names(source: Source) -> tuple[str, ...]:
     return columns.column_names(source)
 
 
-def keep(source: Source, places: Sequence[int]) -> Source:
+def keep(source: Source, indices: Sequence[int]) -> Source:
     """The source with these columns only, in this order."""
     from eckart.io import columns
 
-    return columns.keep(source, places)
+    return columns.keep(source, indices)
 
 
-def _chosen(source: Source, reading: Reading) -> list[int]:
+def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     names = column_names(source)
-    wanted = _places(source, reading.columns, "--columns") if reading.columns else list(range(len(names)))
-    dropped = set(_places(source, reading.drop, "--drop"))
+    wanted = _indices(source, reading.columns, "--columns") if reading.columns else list(range(len(names)))
+    dropped = set(_indices(source, reading.drop, "--drop"))
     left = [j for j in wanted if j not in dropped]
     if not left:
         raise Refused("No column is left: --columns and --drop take all of them out.")
     return left
 
 
-def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
+def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
     """Where the named columns are; a name may hold a comma when it is given alone."""
     from eckart.io.roles import listed, quoted
     from eckart.options import near_match
@@ -140,27 +144,29 @@ def _places(source: Source, given: Sequence[str], option: str) -> list[int]:
     names = column_names(source)
     where = {name: j for j, name in enumerate(names)}
     words = [word for text in given for word in ([text] if text in where else text.split(","))]
-    places: list[int] = []
+    indices: list[int] = []
     for word in (word if word in where else word.strip() for word in words):
-        if word in source.about.labels and option == "--drop":
+        if word in source.metadata.labels and option == "--drop":
             continue
-        if word in source.about.labels:
-            raise Refused(f"{option}: the column {quoted(word)} of {source.about.name} is text, and axes need numbers.")
+        if word in source.metadata.labels:
+            raise Refused(
+                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and axes need numbers."
+            )
         if word not in where:
             near = near_match(word, names)
             hint = near if near != "." else f". It has {listed(names)}."
-            raise Refused(f"{option}: {source.about.name} has no column {quoted(word)} of numbers{hint}")
-        if where[word] not in places:
-            places.append(where[word])
-    return places
+            raise Refused(f"{option}: {source.metadata.name} has no column {quoted(word)} of numbers{hint}")
+        if where[word] not in indices:
+            indices.append(where[word])
+    return indices
 
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
     from eckart.io.roles import is_identifier, listed
 
-    names = source.about.column_names
-    title = source.about.name
+    names = source.metadata.column_names
+    title = source.metadata.name
     if wanted is None or names == tuple(wanted):
         return source, []
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
@@ -186,10 +192,10 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
 
     missing = [name for name in wanted if name not in set(names)]
     extra = [name for name in names if name not in set(wanted)]
-    message = f"{source.about.name} does not have the columns of {what}."
+    message = f"{source.metadata.name} does not have the columns of {what}."
     if missing:
         message += f" Missing: {listed(missing)}."
-        if texts := [name for name in missing if name in source.about.labels]:
+        if texts := [name for name in missing if name in source.metadata.labels]:
             message += f" (There, but as text: {listed(texts)}.)"
     if extra:
         message += f" Too many: {listed(extra)}. Leave them out with --drop."
@@ -212,8 +218,8 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)
     else:
-        found = missing_notes(Parts(source.matrix, list(names)), source.about.row_names)
-    return Refused(f"{source.about.name}: {found[0]} {remedy}" if found else f"{source.about.name}: {error}")
+        found = missing_notes(Parts(source.matrix, list(names)), source.metadata.row_names)
+    return Refused(f"{source.metadata.name}: {found[0]} {remedy}" if found else f"{source.metadata.name}: {error}")
 
 
 def _sparse_gaps(matrix: Any, names: Sequence[str]) -> list[str]:

@@ -118,6 +118,6 @@ def tuning(f: Command) -> Command:
         option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: penalty on large entries."),
         option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
         option("--core", type=choice(["best", "intersection"]), help="cur: the matrix between columns and rows."),
-        option("--columns-count", type=numbers.axes, metavar="N", help="cur: number of columns; else as many as axes."),
-        option("--rows-count", type=numbers.axes, metavar="N", help="cur: number of rows; else as many as axes."),
+        option("--columns-count", type=numbers.components, metavar="N", help="cur: number of columns; else k."),
+        option("--rows-count", type=numbers.components, metavar="N", help="cur: number of rows; else k."),
     ])(f)  # fmt: skip

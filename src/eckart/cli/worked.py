@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from eckart.cli.options import Decorator, Output, output, talking
-from eckart.cli.talk import Talk
+from eckart.cli.console import Console
+from eckart.cli.options import Decorator, Output, output, with_console
 from eckart.cli.worked_options import ABOUT, OPTIONS, SECOND
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def worked() -> None:
 def _task(name: str) -> click.Command:
     """One solution as a command: its matrix, perhaps a second argument, its own options, and the form."""
 
-    @talking
+    @with_console
     def run(
-        talk: Talk, matrix: str, style: str | None, lang: str | None, detail: str, output: Output, **given: Any
+        console: Console, matrix: str, style: str | None, lang: str | None, detail: str, output: Output, **given: Any
     ) -> None:
         from eckart import worked as solutions
         from eckart.worked.messages import preferred
@@ -73,7 +73,7 @@ def _task(name: str) -> click.Command:
         check(output)
         with solutions.language(lang or preferred()):
             solution = getattr(solutions, name.replace("-", "_"))(_text(matrix), *second, **arguments)
-            give(talk, solution.at(detail), style, output)
+            give(console, solution.at(detail), style, output)
 
     command: Any = run
     for option in reversed([*OPTIONS.get(name, ()), form, lang, detail, output(WRITE)]):
@@ -112,12 +112,12 @@ def check(output: Output) -> None:
         outputs.check(output, tuple(FORMS))
 
 
-def give(talk: Talk, solution: Solution, style: str | None, output: Output) -> None:
+def give(console: Console, solution: Solution, style: str | None, output: Output) -> None:
     """Write, print or put into a JSON document."""
     to_file = bool(output.path) and output.path != "-"
     style = style or (FORMS[Path(output.path).suffix.lower()] if to_file else "text")
-    if talk.json:
-        talk.document(solution=solution.document())
+    if console.json:
+        console.document(solution=solution.document())
     if to_file:
         from eckart.cli import outputs
         from eckart.files import new_file
@@ -125,10 +125,10 @@ def give(talk: Talk, solution: Solution, style: str | None, output: Output) -> N
         with outputs.writing(), new_file(output.path, overwrite=output.force) as file:
             written = getattr(solution, style)()
             file.write(written if isinstance(written, bytes) else written.encode())
-        talk.say(f"Written to {output.path}.")
-    elif not talk.json and style == "text":
+        console.say(f"Written to {output.path}.")
+    elif not console.json and style == "text":
         from eckart.worked.terminal import show
 
         show(solution, file=sys.stdout)
-    elif not talk.json:
+    elif not console.json:
         click.echo(getattr(solution, style)(), nl=False)

@@ -28,7 +28,7 @@ _SMALL = 2_000_000
 class Best:
     """places[i], scores[i]: the best of row i, best first, of equal ones the first; place -1 where there are fewer."""
 
-    places: Numbers
+    indices: Numbers
     scores: Numbers
 
 
@@ -39,7 +39,7 @@ def best(queries: Numbers, candidates: Numbers, n: int, hidden: Hidden | None = 
     queries = np.ascontiguousarray(queries, dtype)
     candidates = np.ascontiguousarray(candidates, dtype)
     scores = np.full((len(queries), n), -np.inf, dtype)
-    places = np.full((len(queries), n), -1, np.int64)
+    indices = np.full((len(queries), n), -1, np.int64)
     height = int(np.clip(_TILE_BYTES // (dtype.itemsize * _WIDTH), 1, max(len(queries), 1)))
     small = len(queries) * len(candidates) <= _SMALL
     rank = _rank_whole if small else _rank_tiles
@@ -48,13 +48,13 @@ def best(queries: Numbers, candidates: Numbers, n: int, hidden: Hidden | None = 
         stop = min(start + height, len(queries))
         rows = slice(start, stop)
         out = None if hidden is None else hidden(start, stop)
-        rank(queries[rows], candidates, out, scores[rows], places[rows])
+        rank(queries[rows], candidates, out, scores[rows], indices[rows])
 
     if n and len(queries):
         each(step, range(0, len(queries), height), workers=1 if small else None)
-    order = np.lexsort((places, -scores), axis=1)
-    places, scores = np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
-    return Best(places, np.where(places < 0, np.nan, scores))
+    order = np.lexsort((indices, -scores), axis=1)
+    indices, scores = np.take_along_axis(indices, order, 1), np.take_along_axis(scores, order, 1)
+    return Best(indices, np.where(indices < 0, np.nan, scores))
 
 
 def best_there(queries: Array, candidates: Array, n: int, known: Callable[[int, int], Array] | None = None) -> Best:
@@ -65,24 +65,24 @@ def best_there(queries: Array, candidates: Array, n: int, known: Callable[[int, 
     xp, count = namespace(candidates), int(candidates.shape[0])
     n, queries = min(n, count), astype(queries, candidates.dtype)
     height = max(1, _DEVICE_SCORES // max(count, 1))
-    places, scores = [], []
+    indices, scores = [], []
     for start in range(0, int(queries.shape[0]), height):
         stop = min(start + height, int(queries.shape[0]))
         tile = queries[start:stop, :] @ candidates.T
         worst = xp.full_like(tile, -np.inf)
         tile = xp.where(xp.isnan(tile) if known is None else known(start, stop), worst, tile)
         order = xp.argsort(tile, axis=1, descending=True, stable=True)[:, :n]
-        places.append(to_numpy(order))
+        indices.append(to_numpy(order))
         scores.append(to_numpy(xp.take_along_axis(tile, order, axis=1)))
     none = np.zeros((0, n))
     found = np.concatenate(scores) if scores else none
     there = found > -np.inf
-    order = np.concatenate(places) if places else none.astype(np.int64)
+    order = np.concatenate(indices) if indices else none.astype(np.int64)
     return Best(np.where(there, order, -1), np.where(there, found, np.nan))
 
 
 def _rank_tiles(
-    queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, places: Numbers
+    queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, indices: Numbers
 ) -> None:
     """A tile of scores is multiplied and searched while it is in cache."""
     from eckart.engine.compiled.top import hide, scan
@@ -97,17 +97,17 @@ def _rank_tiles(
         np.matmul(queries, part.T, out=tile)
         if out is not None:
             hide(tile, first, *out, cursors)
-        scan(tile, first, scores, places)
+        scan(tile, first, scores, indices)
 
 
 def _rank_whole(
-    queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, places: Numbers
+    queries: Numbers, candidates: Numbers, out: tuple[Numbers, Numbers] | None, scores: Numbers, indices: Numbers
 ) -> None:
     """The same for few scores: all of them, sorted."""
     n = scores.shape[1]
     whole = queries @ candidates.T
     if out is not None:
         whole[np.repeat(np.arange(len(whole)), np.diff(out[0])), out[1]] = -np.inf
-    places[:] = np.argsort(-whole, axis=1, kind="stable")[:, :n]
-    scores[:] = np.take_along_axis(whole, places, 1)
-    places[~(scores > -np.inf)] = -1
+    indices[:] = np.argsort(-whole, axis=1, kind="stable")[:, :n]
+    scores[:] = np.take_along_axis(whole, indices, 1)
+    indices[~(scores > -np.inf)] = -1

@@ -56,16 +56,16 @@ def take(given: Any, names: Names, *, unknown: Unknown | None, vectorizer: Any) 
 
 
 def _of_mapping(given: Mapping[Any, Any], names: Names, unknown: Unknown) -> Entries:
-    places: dict[int, float] = {}
+    indices: dict[int, float] = {}
     wrong: list[str] = []
     for name, value in given.items():
         place = names.find(name) if isinstance(name, str) else names.place(name)
         if place is None:
             wrong.append(str(name))
         else:
-            places[place] = _number(value, names.label(place))
-    columns = np.array(sorted(places), np.int64)
-    values = np.array([places[int(place)] for place in columns], np.float64)
+            indices[place] = _number(value, names.label(place))
+    columns = np.array(sorted(indices), np.int64)
+    values = np.array([indices[int(place)] for place in columns], np.float64)
     return Entries(columns, values, notes=_unknown(wrong, names, unknown), whole=False)
 
 

@@ -18,6 +18,7 @@ from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.results import Query, digits_of, shown
 from eckart.concept_space.vectors import in_float64, times
+from eckart.cur.details import CURDetails
 
 _SHOWN = 5
 
@@ -118,12 +119,12 @@ def _linear_map(geometry: Geometry, standard: Numbers, coordinates: Numbers) -> 
         return right
     xp, has = namespace(right), np.flatnonzero(coordinates)
     # Products with rows of the unit matrix put columns in their places.
-    places = from_numpy(np.eye(geometry.k)[has], right)
-    squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ places
+    indices = from_numpy(np.eye(geometry.k)[has], right)
+    squares = xp.linalg.pinv(xp.take(right, from_numpy(has, right), axis=1)).T @ indices
     choice = np.zeros(tuple(right.shape))
-    chosen = geometry.d.parts.get("columns")
-    if chosen is not None and len(chosen) == choice.shape[1]:
-        choice[np.asarray(chosen), np.arange(choice.shape[1])] = geometry.d.parts["column_scales"]
+    details = geometry.d.details
+    if isinstance(details, CURDetails) and len(details.columns) == choice.shape[1]:
+        choice[np.asarray(details.columns), np.arange(choice.shape[1])] = details.column_scales
     for way in (choice, squares):
         if np.linalg.norm(times(way.T, standard) - coordinates) <= 1e-6 * np.linalg.norm(coordinates):
             return way

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from eckart.arrays import Array, to_numpy
-from eckart.concept_space.at_hand import Rows
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
+from eckart.concept_space.stored_rows import Rows
 from eckart.concept_space.vectors import row_squares
 from eckart.errors import InputError
 from eckart.registry import method_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eckart.concept_space.at_hand import AtHand, rows_of, rows_of_model
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names, listed
 from eckart.concept_space.space import Concepts
+from eckart.concept_space.stored_rows import StoredRowSet, rows_of, rows_of_model
 from eckart.errors import InputError
 from eckart.fitted import decomposition_of
 from eckart.result import Decomposition
@@ -61,10 +61,12 @@ def concepts(
     else:
         found, names = rows_of(geometry, rows)
     names = names if row_names is None else tuple(map(str, row_names))
-    at_hand = (
-        None if found is None else AtHand(geometry, (found,), Names("row", int(found.coordinates.shape[0]), names))
+    stored = (
+        None
+        if found is None
+        else StoredRowSet(geometry, (found,), Names("row", int(found.coordinates.shape[0]), names))
     )
-    return Concepts(d, geometry, column_names, at_hand, vectorizer)
+    return Concepts(d, geometry, column_names, stored, vectorizer)
 
 
 def _column_names(d: Decomposition, model: Any, given: Sequence[str] | None, vectorizer: Any) -> Names:

@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
-from eckart.concept_space.vectors import beside, in_float64, row_squares, times, triangle, unit_of
+from eckart.concept_space.vectors import in_float64, on_device_of, row_squares, times, triangle, unit_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import squares_about
 from eckart.engine.exponent import times_power_of_two
@@ -23,7 +23,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
 from eckart.registry import method_of
-from eckart.result import Decomposition
+from eckart.result import Decomposition, SVDDetails
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Geometry:
         """Coordinates whose dot products are those of the rows made from them."""
         if self.unit != 1.0:
             coordinates = coordinates / _number(self.unit, coordinates)
-        return coordinates if self._metric is None else coordinates @ beside(self._metric, coordinates)
+        return coordinates if self._metric is None else coordinates @ on_device_of(self._metric, coordinates)
 
     def columns(self, coordinates: Array | None) -> Array:
         """One row per column, whose dot products are those of the columns made from the concepts."""
@@ -118,7 +118,7 @@ class Geometry:
                 f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows. Give "
                 "the data, concepts(model, rows=...)."
             )
-        return self.right @ beside(triangle(coordinates / self.unit).T, self.right)
+        return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 
     def rounding(self, vectors: Array, squares: Numbers | float) -> Any:
         """Coordinates of rows of these squared lengths that are no longer than this may be nothing but rounding."""
@@ -137,7 +137,7 @@ class Geometry:
     @cached_property
     def column_norms(self) -> Numbers | None:
         """Lengths of the columns, where the decomposition has them."""
-        norms = self.d.parts.get("column_norms")
+        norms = self.d.details.column_norms if isinstance(self.d.details, SVDDetails) else None
         return None if norms is None else to_numpy(norms).astype(np.float64) / self.unit
 
     # A row, and the part of it that the concepts do not see
@@ -180,22 +180,22 @@ class Geometry:
         return np.maximum(squares - 2 * along + seen, 0.0)
 
 
-def _number(value: float, like: Array) -> Any:
+def _number(value: float, prototype: Array) -> Any:
     """A number that does not widen the dtype."""
-    return like.dtype.type(value) if is_numpy(like) else value
+    return prototype.dtype.type(value) if is_numpy(prototype) else value
 
 
 def _squares(matrix: RowBlocks, exponent: int, factor: Numbers, shift: Numbers) -> Numbers:
     """sum (a f - s)^2 over the columns of each row; for sparse rows sum (a f)(a f - 2 s) where stored, and sum s^2."""
     rows = matrix.shape[0]
     if not matrix.sparse:
-        scale, offset = (from_numpy(numbers, matrix.like) for numbers in (factor, shift))
+        scale, offset = (from_numpy(numbers, matrix.prototype) for numbers in (factor, shift))
         blocks = (times_power_of_two(in_float64(block), -exponent) for _, block in matrix.blocks(0, rows))
         return np.concatenate([row_squares(block * scale - offset) for block in blocks])
     if isinstance(matrix.matrix, DeviceCsr):
         return squares_about(matrix.matrix, exponent, factor, shift)
     stored = matrix.matrix
     scaled = np.ldexp(stored.data.astype(np.float64), -exponent) * factor[stored.indices]
-    places = np.repeat(np.arange(rows), np.diff(stored.indptr))
-    sums = np.bincount(places, scaled * (scaled - 2 * shift[stored.indices]), rows)
+    indices = np.repeat(np.arange(rows), np.diff(stored.indptr))
+    sums = np.bincount(indices, scaled * (scaled - 2 * shift[stored.indices]), rows)
     return np.maximum(sums + float(shift @ shift), 0.0)

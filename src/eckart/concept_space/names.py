@@ -35,8 +35,8 @@ class Names:
             return self.given[place]
         return f"x{place + 1}" if self.what == "column" else str(place + 1)
 
-    def labels(self, places: Sequence[int] | np.ndarray[Any, Any]) -> tuple[str, ...]:
-        return tuple(self.label(int(place)) for place in places)
+    def labels(self, indices: Sequence[int] | np.ndarray[Any, Any]) -> tuple[str, ...]:
+        return tuple(self.label(int(place)) for place in indices)
 
     def place(self, name: Any) -> int:
         """Where the name is; a whole number is a place already, counted from 0."""
@@ -61,7 +61,7 @@ class Names:
     def find(self, name: str) -> int | None:
         """The place of the name; None if nothing is called so, -1 if several are."""
         if self.given is not None:
-            return self._places.get(name)
+            return self._indices.get(name)
         digits = name.removeprefix("x") if self.what == "column" else name
         number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else 0
         return number - 1 if 0 < number <= self.count and self.label(number - 1) == name else None
@@ -90,11 +90,11 @@ class Names:
         return [folded[match] for match in near]
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        places: dict[str, int] = {}
+    def _indices(self) -> dict[str, int]:
+        indices: dict[str, int] = {}
         for place, name in enumerate(self.given or ()):
-            places[name] = -1 if name in places else place
-        return places
+            indices[name] = -1 if name in indices else place
+        return indices
 
     @cached_property
     def _folded(self) -> dict[str, str]:

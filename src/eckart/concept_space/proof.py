@@ -48,7 +48,7 @@ def bounds(
     return Bounded(np.maximum(lower / divisor, -1.0), np.minimum(upper / divisor, 1.0))
 
 
-def proved_places(order: Numbers, bounded: Bounded) -> int:
+def proved_indices(order: Numbers, bounded: Bounded) -> int:
     """How many of the first places of `order` (all candidates, best first) no other order can have."""
     lower, upper = bounded.lower[order], bounded.upper[order]
     if not len(order):

@@ -10,7 +10,7 @@ import numpy as np
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
-from eckart.concept_space.proof import Bounded, proved_places
+from eckart.concept_space.proof import Bounded, proved_indices
 from eckart.concept_space.results import Ranking
 from eckart.concept_space.vectors import row_squares
 
@@ -31,19 +31,19 @@ def ranked(
             return _from_device(title, scores, n, names, hidden, notes, unit)
         scores = to_numpy(scores)
     order = _best_first(scores, n if bounded is None else len(scores), hidden)
-    places = order[:n]
+    indices = order[:n]
     with np.errstate(over="ignore", invalid="ignore"):
-        shown = scores[places] if unit == 1.0 else scores[places] * scores.dtype.type(unit)
-    ranking = Ranking(title, names.labels(places), shown, places, notes=notes)
+        shown = scores[indices] if unit == 1.0 else scores[indices] * scores.dtype.type(unit)
+    ranking = Ranking(title, names.labels(indices), shown, indices, notes=notes)
     if bounded is None:
         return ranking
     rest = bounded.upper[order[n:]].max(initial=-np.inf)
     return replace(
         ranking,
-        lower=bounded.lower[places] * unit,
-        upper=bounded.upper[places] * unit,
-        proved=min(proved_places(order, bounded), len(places)),
-        settled=bool(bounded.lower[places].min(initial=np.inf) > rest),
+        lower=bounded.lower[indices] * unit,
+        upper=bounded.upper[indices] * unit,
+        proved=min(proved_indices(order, bounded), len(indices)),
+        set_proved=bool(bounded.lower[indices].min(initial=np.inf) > rest),
     )
 
 
@@ -62,11 +62,11 @@ def _from_device(
     most = min(n + len(hidden), int(scores.shape[0]))
     worst = float(xp.sort(scores)[int(scores.shape[0]) - most]) if most else np.inf
     reach = xp.nonzero(scores >= worst)[0]
-    places, found = to_numpy(reach), to_numpy(xp.take(scores, reach, axis=0))
-    order = _best_first(found, n, np.flatnonzero(np.isin(places, np.asarray(hidden, np.int64))))
+    indices, found = to_numpy(reach), to_numpy(xp.take(scores, reach, axis=0))
+    order = _best_first(found, n, np.flatnonzero(np.isin(indices, np.asarray(hidden, np.int64))))
     with np.errstate(over="ignore", invalid="ignore"):
         shown = found[order] if unit == 1.0 else found[order] * found.dtype.type(unit)
-    return Ranking(title, names.labels(places[order]), shown, places[order], notes=notes)
+    return Ranking(title, names.labels(indices[order]), shown, indices[order], notes=notes)
 
 
 def _best_first(scores: Numbers, n: int, hidden: Sequence[int] | Numbers) -> Numbers:

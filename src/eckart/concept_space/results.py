@@ -69,14 +69,14 @@ class Ranking:
     title: str
     names: tuple[str, ...]
     scores: Numbers
-    places: Numbers
+    indices: Numbers
     """Their numbers, counted from 0."""
     lower: Numbers | None = None
     upper: Numbers | None = None
     """With proof: bounds of the same score taken with all of both rows, the dropped part included."""
     proved: int | None = None
     """With proof: so many of the first places cannot change, whatever the dropped part."""
-    settled: bool | None = None
+    set_proved: bool | None = None
     """With proof: whether nothing else can come among those shown, in whatever order."""
     notes: tuple[str, ...] = ()
 
@@ -87,15 +87,15 @@ class Ranking:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: int) -> Hit:
-        return Hit(self.names[index], float(self.scores[index]), int(self.places[index]))
+        return Hit(self.names[index], float(self.scores[index]), int(self.indices[index]))
 
     @property
-    def word(self) -> str:
+    def summary(self) -> str:
         """What is proved, in a few words."""
         if not len(self) or self.proved == len(self):
             return "proved: the order is certain"
         order = f"the order of the first {self.proved} is certain" if self.proved else "the order is not certain"
-        return f"{'proved: these are the ones; ' if self.settled else 'not proved; '}{order}"
+        return f"{'proved: these are the ones; ' if self.set_proved else 'not proved; '}{order}"
 
     def to_dict(self) -> dict[str, Any]:
         hits = [{"name": hit.name, "place": hit.place, "score": _plain(hit.score)} for hit in self]
@@ -106,7 +106,7 @@ class Ranking:
             "title": self.title,
             "hits": hits,
             "proved": self.proved,
-            "settled": self.settled,
+            "set_proved": self.set_proved,
             "notes": list(self.notes),
         }
 
@@ -116,7 +116,7 @@ class Ranking:
         lines = [f"  {hit.name[:40]:<{width}}  {shown(hit.score, digits)}" for hit in [*self][:_SHOWN]]
         if len(self) > _SHOWN:
             lines.append(f"  ... {len(self) - _SHOWN:,} more")
-        proof = "" if self.proved is None else f" ({self.word})"
+        proof = "" if self.proved is None else f" ({self.summary})"
         return "\n".join([f"<{self.title}{proof}{_remarks(self.notes)}", *lines]) + ">"
 
 
@@ -125,7 +125,7 @@ class Rankings:
     """For each row the columns or rows with the best scores, best first."""
 
     title: str
-    places: Numbers
+    indices: Numbers
     """rows x n; -1 where there are fewer than n."""
     scores: Numbers
     """rows x n; NaN where there are fewer than n."""
@@ -135,13 +135,13 @@ class Rankings:
     """What the places are called."""
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.indices)
 
     def __getitem__(self, row: int) -> Ranking:
-        there = self.places[row] >= 0
-        places = self.places[row][there]
+        there = self.indices[row] >= 0
+        indices = self.indices[row][there]
         notes = (NOTHING_SEEN,) if row in self.cold else ()
-        return Ranking(f"{self.title} {row}", self.of.labels(places), self.scores[row][there], places, notes=notes)
+        return Ranking(f"{self.title} {row}", self.of.labels(indices), self.scores[row][there], indices, notes=notes)
 
     def __iter__(self) -> Iterator[Ranking]:
         return (self[row] for row in range(len(self)))
@@ -151,7 +151,7 @@ class Rankings:
 
     def __repr__(self) -> str:
         cold = f"; {len(self.cold):,} get none" if len(self.cold) else ""
-        return f"<Rankings: the best {self.places.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
+        return f"<Rankings: the best {self.indices.shape[1]} {self.of.what}s for each of {len(self):,} rows{cold}>"
 
 
 NOTHING_KNOWN = "Nothing is known of this row: all its entries are 0, so nothing can be said of it."

@@ -12,7 +12,6 @@ from eckart.api import project, reconstruct
 from eckart.arrays import Array, from_numpy, is_numpy, namespace, to_numpy
 from eckart.concept_space import entries as given_as
 from eckart.concept_space import proof as proofs
-from eckart.concept_space.at_hand import AtHand, Rows, rows_of
 from eckart.concept_space.best import Best, Numbers, best, best_there
 from eckart.concept_space.entries import Entries, Unknown
 from eckart.concept_space.explanation import Explanation, explain
@@ -21,7 +20,8 @@ from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions, nothing, ranked, strongest
 from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking, Rankings
-from eckart.concept_space.vectors import beside
+from eckart.concept_space.stored_rows import Rows, StoredRowSet, rows_of
+from eckart.concept_space.vectors import on_device_of
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition
@@ -40,7 +40,7 @@ class Concepts:
     d: Decomposition
     geometry: Geometry = field(repr=False)
     columns: Names = field(repr=False)
-    rows: AtHand | None = field(repr=False)
+    rows: StoredRowSet | None = field(repr=False)
     vectorizer: Any = field(default=None, repr=False)
     folded: Ledger = field(default_factory=Ledger)
 
@@ -66,7 +66,7 @@ class Concepts:
 
     def row(self, name: str | int) -> Query:
         """A row at hand, by its name or its number counted from 0."""
-        rows = self._at_hand("A row by its name")
+        rows = self._stored_rows("A row by its name")
         place = rows.names.place(name)
         label, entries = rows.names.label(place), rows.entries(place)
         coordinates = to_numpy(rows.coordinates[place, :])
@@ -89,7 +89,7 @@ class Concepts:
         squares, unseen = shares(self.geometry, new)
         ledger = self.folded.with_rows(squares, unseen)
         if self.rows is None:
-            together = AtHand(self.geometry, (new,), Names("row", int(new.coordinates.shape[0]), names))
+            together = StoredRowSet(self.geometry, (new,), Names("row", int(new.coordinates.shape[0]), names))
         else:
             together = self.rows.with_rows(new, names)
         refit = ledger.verdict(self.geometry)
@@ -118,7 +118,7 @@ class Concepts:
         check_count("n", n, None)
         query = self._taken(row, unknown)
         title = f"Columns for {query.name}"
-        if exclude_known and query.place is not None and self._at_hand(title).entries(query.place) is None:
+        if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
                 f"What {query.name} has already is not in the model. Give the data, concepts(model, rows=...), or ask "
                 "with exclude_known=False."
@@ -133,12 +133,12 @@ class Concepts:
         """`recommend` for each row of `rows`, or of the rows at hand: all at once, in memory bounded by a tile."""
         check_count("n", n, None)
         self.geometry.need_linear("recommend_many")
-        parts = self._at_hand("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
+        parts = self._stored_rows("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
         found = [self._recommended(part, n, exclude_known=exclude_known) for part in parts]
         first = np.cumsum([0] + [int(part.coordinates.shape[0]) for part in parts]).tolist()
         return Rankings(
             "Columns for row",
-            np.concatenate([one.places for one, _ in found]),
+            np.concatenate([one.indices for one, _ in found]),
             np.concatenate([one.scores for one, _ in found]),
             np.concatenate([cold + start for (_, cold), start in zip(found, first, strict=False)]),
             self.columns,
@@ -168,14 +168,14 @@ class Concepts:
         """
         check_count("n", n, None)
         check_choice("by", by, ("cosine", "dot"))
-        rows = self._at_hand("similar_rows")
+        rows = self._stored_rows("similar_rows")
         query = self._taken(row, unknown)
         title = f"Rows like {query.name}"
         own = self._direction(query) if by == "cosine" else self.geometry.compared(query.coordinates[None, :])[0]
         if not own.any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
         candidates = rows.directions if by == "cosine" else rows.compared
-        scores = candidates @ (own.astype(candidates.dtype) if is_numpy(candidates) else beside(own, candidates))
+        scores = candidates @ (own.astype(candidates.dtype) if is_numpy(candidates) else on_device_of(own, candidates))
         hidden = np.zeros(0, np.int64) if query.place is None else np.array([query.place])
         bounded = None
         if proof:
@@ -218,7 +218,7 @@ class Concepts:
 
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
         """The rows at hand with the largest coordinates on a concept (counted from 0), in modulus."""
-        rows = self._at_hand("top_rows")
+        rows = self._stored_rows("top_rows")
         weights = to_numpy(rows.coordinates[:, self._concept(concept)])
         return strongest(f"Rows of concept {concept}", weights, n, rows.names)
 
@@ -228,7 +228,7 @@ class Concepts:
 
     # Steps
 
-    def _at_hand(self, what: str) -> AtHand:
+    def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
                 f"{what} needs rows, and the model holds only its columns. Give the data, concepts(model, rows=...), "
@@ -271,7 +271,7 @@ class Concepts:
             there = from_numpy(query.coordinates[None, :], self.geometry.right)
             return to_numpy(reconstruct(self.d, there))[0]
         back = self.geometry.back
-        return back @ beside(self.geometry.forth(query.coordinates[None, :])[0], back)
+        return back @ on_device_of(self.geometry.forth(query.coordinates[None, :])[0], back)
 
     def _recommended(self, part: Rows, n: int, *, exclude_known: bool) -> tuple[Best, Numbers]:
         """The best columns of each row, and the rows that get none because nothing is known of them."""
@@ -286,7 +286,7 @@ class Concepts:
         else:
             found = best_there(forth, back, n, part.known_there if exclude_known else None)
         cold = blind_rows(self.geometry, part) if self.geometry.mean is None else np.zeros(0, np.int64)
-        found.places[cold], found.scores[cold] = -1, np.nan
+        found.indices[cold], found.scores[cold] = -1, np.nan
         return found, cold
 
     def _concept(self, concept: Any) -> int:

@@ -7,9 +7,9 @@ import numpy as np
 from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 
 
-def beside(numbers: np.ndarray, like: Array) -> Array:
-    """Host numbers where `like` is, and there in its dtype, since other libraries mix no dtypes."""
-    return numbers if is_numpy(like) else astype(from_numpy(np.asarray(numbers), like), like.dtype)
+def on_device_of(numbers: np.ndarray, prototype: Array) -> Array:
+    """Host numbers where `prototype` is, and there in its dtype, since other libraries mix no dtypes."""
+    return numbers if is_numpy(prototype) else astype(from_numpy(np.asarray(numbers), prototype), prototype.dtype)
 
 
 def joined(parts: list[Array], axis: int = 0) -> Array:
@@ -32,7 +32,7 @@ def times(vectors: Array, one: np.ndarray) -> np.ndarray:
     if is_numpy(vectors):
         return np.asarray(vectors @ one)
     wide = in_float64(vectors) if one.dtype == np.float64 else vectors
-    return to_numpy(wide @ beside(one, wide))
+    return to_numpy(wide @ on_device_of(one, wide))
 
 
 def triangle(vectors: Array) -> np.ndarray:

@@ -13,62 +13,62 @@ Pivot: ||A - C U R|| <= (||V_J^-1||^2 + ||U_I^-1||^2)^(1/2) ||A - A_k||, known o
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from eckart.cur.details import Bound
 
 DELTA = 0.05
 """Chance that the additive bound may fail."""
 TAUGHT = 0.98
 
 
-def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn: bool) -> dict[str, Any]:
+def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn: bool) -> Bound:
     """||A - A_k|| + eps ||A||; `drawn`: by squared norms."""
     half = DELTA / 2
     spread = 1.0 + np.sqrt(8.0 * np.log(1.0 / half))
     eps = float((4.0 * k * spread**2 / columns) ** 0.25 + (k / (half**2 * rows)) ** 0.5)
     expected = float((4.0 * k / columns) ** 0.25 + (k / rows) ** 0.5)
-    return {
-        "bound": best + eps * norm,
-        "eps": eps,
-        "delta": DELTA,
-        "applies": drawn,
-        "proved": drawn,
-        "expected_eps": expected,
-        "word": f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
+    return Bound(
+        bound=best + eps * norm,
+        eps=eps,
+        delta=DELTA,
+        applies=drawn,
+        proved=drawn,
+        expected_eps=expected,
+        statement=f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
         + ("" if eps < 1.0 else " (eps of 1 or more says nothing: so few columns and rows are below what it asks for)"),
-    }
+    )
 
 
-def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> dict[str, Any]:
+def relative(k: int, columns: int, rows: int, best: float, *, drawn: bool) -> Bound:
     """(2 + eps) ||A - A_k||; `drawn`: by leverage."""
     eps = float(np.sqrt(k * max(np.log(k), 1.0) / min(columns, rows)))
-    return {
-        "bound": (2.0 + eps) * best,
-        "eps": eps,
-        "delta": 1.0 - TAUGHT,
-        "applies": drawn,
-        "proved": False,
-        "word": f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the theorem "
-        "is 1 (a guide, not proved)",
-    }
+    return Bound(
+        bound=(2.0 + eps) * best,
+        eps=eps,
+        delta=1.0 - TAUGHT,
+        applies=drawn,
+        proved=False,
+        statement=f"(2 + eps) ||A - A_k||, eps = {eps:.3g}, with probability {TAUGHT} if the constant of the "
+        "theorem is 1 (a guide, not proved)",
+    )
 
 
-def volume(k: int, best: float) -> dict[str, Any]:
+def volume(k: int, best: float) -> Bound:
     """sqrt(2 (k + 1)) ||A - A_k||, for the root of the mean squared error over all draws."""
     factor = float(np.sqrt(2.0 * (k + 1)))
-    word = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
-    return {"bound": factor * best, "factor": factor, "applies": True, "proved": True, "word": word}
+    statement = f"{factor:.3g} ||A - A_k||, root mean square over all draws"
+    return Bound(bound=factor * best, factor=factor, applies=True, proved=True, statement=statement)
 
 
-def pivot(right: np.ndarray, left: np.ndarray, best: float) -> dict[str, Any]:
+def pivot(right: np.ndarray, left: np.ndarray, best: float) -> Bound:
     """From V_J and U_I, the vectors (k columns each) where they were chosen."""
     least = [float(np.linalg.svd(part, compute_uv=False)[-1]) for part in (right, left)]
     factor = float(np.sqrt(sum(1.0 / max(value, 1e-300) ** 2 for value in least)))
-    return {
-        "bound": factor * best,
-        "factor": factor,
-        "applies": True,
-        "proved": True,
-        "word": f"{factor:.3g} ||A - A_k||, no chance involved",
-    }
+    return Bound(
+        bound=factor * best,
+        factor=factor,
+        applies=True,
+        proved=True,
+        statement=f"{factor:.3g} ||A - A_k||, no chance involved",
+    )

@@ -57,12 +57,12 @@ class Core:
     def __matmul__(self, rows: Any) -> Array:
         return self.before(rows)
 
-    def _beside(self, like: Any) -> tuple[Array, ...]:
-        """The factors in the library and on the device of `like`."""
+    def _beside(self, prototype: Any) -> tuple[Array, ...]:
+        """The factors in the library and on the device of `prototype`."""
         factors = (self.left, self.left_values, self.middle, self.right_values, self.right)
-        if not is_numpy(self.left) or not is_array(like) or is_numpy(like):
+        if not is_numpy(self.left) or not is_array(prototype) or is_numpy(prototype):
             return factors
-        return tuple(from_numpy(factor, like) for factor in factors)
+        return tuple(from_numpy(factor, prototype) for factor in factors)
 
     @property
     def matrix(self) -> Array:
@@ -114,7 +114,7 @@ class Looked(Protocol):
 
 
 @dataclass(frozen=True)
-class Seen:
+class SliceSums:
     """What a read of A has shown: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
 
     count: int
@@ -130,17 +130,17 @@ class Seen:
         """||A Q_R||^2."""
         return _squares(self.triangle[:, self.count :]) + self.missed
 
-    def joined(self, other: Seen) -> Seen:
+    def joined(self, other: SliceSums) -> SliceSums:
         """Of both slices together."""
         triangle, missed = _factor(np.concatenate([self.triangle, other.triangle]), self.count)
         missed += self.missed + other.missed
         total, outside = self.total + other.total, self.outside + other.outside
-        return Seen(self.count, triangle, missed, total, outside, self.stored + other.stored)
+        return SliceSums(self.count, triangle, missed, total, outside, self.stored + other.stored)
 
-    def of_columns(self, kept: np.ndarray) -> Seen:
+    def of_columns(self, kept: np.ndarray) -> SliceSums:
         """The same for some of the columns."""
-        places = np.concatenate([kept, np.arange(self.count, self.triangle.shape[1])])
-        triangle, missed = _factor(self.triangle[:, places], len(kept))
+        indices = np.concatenate([kept, np.arange(self.count, self.triangle.shape[1])])
+        triangle, missed = _factor(self.triangle[:, indices], len(kept))
         return replace(self, count=len(kept), triangle=triangle, missed=self.missed + missed)
 
 
@@ -150,7 +150,7 @@ def scaled_as_returned(array: Array, scales: Array, dtype: str) -> Array:
     return product if dtype == "float64" else astype(astype(product, namespace(product).float32), product.dtype)
 
 
-def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> Seen:
+def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> SliceSums:
     """One slice of rows; rows without an entry in C have nothing to be factored, and on the host they are left out."""
     chosen, image, missed = part.chosen, part.image, 0.0
     if is_numpy(chosen):
@@ -160,7 +160,7 @@ def look(part: Looked, scales: np.ndarray, dtype: str = "float64") -> Seen:
     chosen = scaled_as_returned(chosen, from_numpy(scales, chosen), dtype)
     rows = namespace(chosen).concat([chosen, image], axis=1)
     triangle, rest = _factor(rows, len(scales))
-    return Seen(len(scales), triangle, rest + missed, part.squares, part.outside, (part.stored,))
+    return SliceSums(len(scales), triangle, rest + missed, part.squares, part.outside, (part.stored,))
 
 
 def _factor(rows: Array, count: int) -> tuple[np.ndarray, float]:
@@ -193,14 +193,14 @@ def independent(triangle: np.ndarray, rank: int) -> np.ndarray:
     return np.sort(pivots[: max(rank, 1)])
 
 
-def column_rank(seen: Seen, cutoff: float) -> tuple[int, np.ndarray]:
+def column_rank(seen: SliceSums, cutoff: float) -> tuple[int, np.ndarray]:
     """(rank of C, columns of C that are independent)."""
     triangle = seen.triangle[:, : seen.count]
     rank = numerical_rank(np.linalg.svd(triangle, compute_uv=False), cutoff)
     return rank, independent(triangle, rank)
 
 
-def best_core(seen: Seen, space: RowSpace, cutoff: float) -> tuple[Core, float]:
+def best_core(seen: SliceSums, space: RowSpace, cutoff: float) -> tuple[Core, float]:
     """(C^+ A R^+, ||A Q_R - C U R Q_R||^2): no other core for this C and R leaves less."""
     left, values, right = np.linalg.svd(seen.triangle[:, : seen.count], full_matrices=False)
     rank = numerical_rank(values, cutoff)
@@ -209,7 +209,7 @@ def best_core(seen: Seen, space: RowSpace, cutoff: float) -> tuple[Core, float]:
     return core, seen.missed + _squares(rotated[rank:])
 
 
-def intersection_core(seen: Seen, space: RowSpace, crossing: np.ndarray, cutoff: float) -> tuple[Core, float]:
+def intersection_core(seen: SliceSums, space: RowSpace, crossing: np.ndarray, cutoff: float) -> tuple[Core, float]:
     """(W^+ for W = R where it meets C, ||A Q_R - C U R Q_R||^2); zeros among the singular values of W stay zeros."""
     left, values, right = np.linalg.svd(crossing, full_matrices=False)
     rank = numerical_rank(values, cutoff)

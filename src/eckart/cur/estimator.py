@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from eckart.api import decompose, project, reconstruct
 from eckart.arrays import Array
-from eckart.cur.core import Core
+from eckart.cur.details import CURDetails
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
@@ -80,7 +80,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Bounds of the error of the best approximation of rank k, and of `error_` over it.
     bounds_ : dict
         What theory promises for so many columns and rows: "additive" and "relative" as taught, with eps and delta, and
-        that of the way of choosing. Each has "bound", "applies" and a "word".
+        that of the way of choosing. Each has "bound", "applies" and a "statement".
     n_components_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
     certificate_, plan_, decomposition_
@@ -112,7 +112,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "device": [str, None],
     }
 
-    decomposition_: Decomposition
+    decomposition_: Decomposition[CURDetails]
     certificate_: Certificate | None
     plan_: Plan | None
 
@@ -250,17 +250,17 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._publish(d)
         return data
 
-    def _publish(self, d: Decomposition) -> None:
-        parts = d.parts
+    def _publish(self, d: Decomposition[CURDetails]) -> None:
+        details = d.details
         self.decomposition_ = d
         self.certificate_, self.plan_ = d.certificate, d.plan
-        self.n_components_ = int(parts["k"])
-        self.columns_, self.rows_ = parts["columns"], parts["rows"]
-        self.column_scales_, self.row_scales_ = parts["column_scales"], parts["row_scales"]
-        self.column_names_, self.row_names_ = parts["chosen_column_names"], parts["chosen_row_names"]
-        self.C_, self.R_, self.core_ = parts["C"], parts["R"], Core(**parts["core"])
-        self.error_, self.relative_error_ = parts["error"], parts["relative_error"]
-        self.best_error_, self.ratio_, self.bounds_ = parts["best_error"], parts["ratio"], parts["bounds"]
+        self.n_components_ = details.k
+        self.columns_, self.rows_ = details.columns, details.rows
+        self.column_scales_, self.row_scales_ = details.column_scales, details.row_scales
+        self.column_names_, self.row_names_ = details.chosen_column_names, details.chosen_row_names
+        self.C_, self.R_, self.core_ = details.C, details.R, details.core
+        self.error_, self.relative_error_ = details.error, details.relative_error
+        self.best_error_, self.ratio_, self.bounds_ = details.best_error, details.ratio, details.bounds
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
         """(rank, share of the sum of squares): at most one of them."""

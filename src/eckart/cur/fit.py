@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace
-from eckart.cur.rank_k import Axes, Found, Wanted, certified_axes, fit, raw
+from eckart.cur.details import CURDetails
+from eckart.cur.rank_k import CURSettings, Found, RankComponents, certified_components, fit, raw
 from eckart.cur.result import assemble, shortages
 from eckart.cur.slices import squares_both_ways
+from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import all_finite, dense_columns
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import generator
-from eckart.engine.svd import reconstruct_from_axes
+from eckart.engine.svd import reconstruct_from_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
-from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
-from eckart.places import place_of, refuse_other_place
-from eckart.result import Decomposition
+from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
+from eckart.result import Decomposition, details_of
 
 SELECTIONS = ("pivot", "norm", "leverage", "volume")
 CORES = ("best", "intersection")
@@ -53,7 +54,7 @@ def decompose(
     memory: str | int | None = None,
     stream: bool | None = None,
     device: str | None = None,
-) -> Decomposition:
+) -> Decomposition[CURDetails]:
     """Real columns and rows that stand for the matrix; `eckart.CUR` describes the parameters.
 
     `device` is where the axes of host data that do not fit there are found, block by block; the rest is the host's.
@@ -66,7 +67,7 @@ def decompose(
     --------
     >>> import eckart as ek
     >>> d = ek.decompose([[1, 1, 0], [2, 2, 0], [0, 0, 3]], "cur", k=2)
-    >>> d.parts["columns"].tolist(), round(d.parts["error"], 12)
+    >>> d.details.columns.tolist(), round(d.details.error, 12)
     ([2, 0], 0.0)
     """
     opened = open_matrix(data, memory=memory_bytes(memory), stream=stream)
@@ -80,13 +81,13 @@ def decompose(
     options = {"tol": tol, "memory": memory, "stream": None if opened.matrix.resident else True, "device": device}
     if target is None:
         rank = _rank(shape, k, n_columns, n_rows)
-        axes = certified_axes(opened, wanted, given, k=rank, error=None, **options)
-        found = fit(opened, axes, rank, wanted, None)
+        components = certified_components(opened, wanted, given, k=rank, error=None, **options)
+        found = fit(opened, components, rank, wanted, None)
     else:
         if n_columns is not None or n_rows is not None:
             raise ParameterError("n_columns and n_rows follow from the error to be reached: leave them out, or give k.")
-        axes, found = _smallest_rank(opened, wanted, given, target, options)
-    result = assemble(opened, axes, found, wanted, left=left)
+        components, found = _smallest_rank(opened, wanted, given, target, options)
+    result = assemble(opened, components, found, wanted, left=left)
     if missing := shortages(found, wanted):
         warnings.warn(" ".join(missing), DataWarning, stacklevel=3)
     return result
@@ -102,16 +103,16 @@ def project(decomposition: Decomposition, data: Any) -> Array:
             "Give the same columns in the same order."
         )
     if not is_numpy(d.right):
-        refuse_other_place(place_of(d.right), place_of(matrix.like), "The decomposition")
-    places = np.asarray(d.parts["columns"])
+        refuse_other_device(place_of(d.right), place_of(matrix.prototype), "The decomposition")
+    indices = np.asarray(details_of(d, CURDetails).columns)
     if isinstance(matrix.matrix if matrix.resident else None, DeviceCsr):
-        entries = times_power_of_two(dense_columns(matrix.matrix, places), -opened.exponent)
+        entries = times_power_of_two(dense_columns(matrix.matrix, indices), -opened.exponent)
     else:
-        entries = matrix.backend.take_columns(matrix.matrix, places) if matrix.resident else matrix.columns(places)
+        entries = matrix.backend.take_columns(matrix.matrix, indices) if matrix.resident else matrix.columns(indices)
     if is_sparse(entries):
         entries = np.ldexp(entries.toarray(), -opened.exponent if matrix.resident else 0)
     _refuse_bad_entries(opened, entries)
-    scales = np.asarray(d.parts["column_scales"])
+    scales = np.asarray(details_of(d, CURDetails).column_scales)
     if np.any(scales != 1.0):
         entries = astype(entries, namespace(entries).float64) * from_numpy(scales, entries)
     return astype(entries, matrix.dtype)
@@ -119,7 +120,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
 
 def reconstruct(decomposition: Decomposition, coordinates: Array) -> Array:
     """Whole rows from their entries in the chosen columns: coordinates U R."""
-    return reconstruct_from_axes(decomposition, coordinates)
+    return reconstruct_from_components(decomposition, coordinates)
 
 
 def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
@@ -135,7 +136,7 @@ def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
             whole = is_numpy(values) and np.isfinite(np.sum(values, dtype=np.float64))
         finite = bool(whole or xp.all(xp.isfinite(values)))
     if not finite:
-        refuse_not_finite(matrix, opened.about.column_names)
+        refuse_not_finite(matrix, opened.metadata.column_names)
 
 
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
@@ -143,13 +144,13 @@ def _target(explain: float | None, error: float | None, k: int | None) -> float 
     if sum(option is not None for option in (k, explain, error)) > 1:
         raise ParameterError("Give one of k, explain and error, not several: each of them decides the rank.")
     if explain is not None:
-        return math.sqrt(1.0 - check_share("explain", explain))
-    return None if error is None else check_share("error", error)
+        return math.sqrt(1.0 - check_fraction("explain", explain))
+    return None if error is None else check_fraction("error", error)
 
 
 def _checked(
     shape: tuple[int, int], n_columns: Any, n_rows: Any, select: str, core: str, cutoff: Any, seed: int
-) -> Wanted:
+) -> CURSettings:
     check_choice("select", select, SELECTIONS)
     check_choice("core", core, CORES)
     for name, given, most in (("n_columns", n_columns, shape[1]), ("n_rows", n_rows, shape[0])):
@@ -157,7 +158,7 @@ def _checked(
             raise ParameterError(f"{name}={given} is not possible: the matrix has {most} {name.removeprefix('n_')}.")
     if cutoff is not None and not (is_number(cutoff) and 0.0 <= float(cutoff) < 1.0):
         raise ParameterError(f"cutoff={cutoff!r} is not possible: give a number from 0 to below 1, such as 1e-10.")
-    return Wanted(select, core, None if cutoff is None else float(cutoff), n_columns, n_rows, seed)
+    return CURSettings(select, core, None if cutoff is None else float(cutoff), n_columns, n_rows, seed)
 
 
 def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: int | None) -> int:
@@ -170,25 +171,25 @@ def _rank(shape: tuple[int, int], k: int | None, n_columns: int | None, n_rows: 
 
 
 def _smallest_rank(
-    opened: Opened, wanted: Wanted, given: Any, target: float, options: dict[str, Any]
-) -> tuple[Axes, Found]:
+    opened: Opened, wanted: CURSettings, given: Any, target: float, options: dict[str, Any]
+) -> tuple[RankComponents, Found]:
     """The smallest k whose CUR leaves at most the target: none whose columns are fewer than the best rank can."""
     short = min(opened.matrix.shape)
     squares = squares_both_ways(opened.matrix) if wanted.select == "norm" else None
-    axes = certified_axes(opened, wanted, given, k=None, error=target, **options)
+    components = certified_components(opened, wanted, given, k=None, error=target, **options)
     tried: dict[int, Found] = {}
 
     def meets(k: int) -> bool:
         if k not in tried:
-            tried[k] = fit(opened, axes, k, wanted, squares)
+            tried[k] = fit(opened, components, k, wanted, squares)
         return tried[k].error <= target * (1.0 + 1e-12)
 
-    rank = next((k for k in range(1, axes.found.k + 1) if axes.best(k)[0] <= target), axes.found.k)
+    rank = next((k for k in range(1, components.found.k + 1) if components.best(k)[0] <= target), components.found.k)
     low = high = next(k for k in range(1, short + 1) if min(wanted.counts(k, opened.matrix.shape)) >= min(rank, short))
     while not meets(high) and high < short:
         low, high = high + 1, min(short, high + max(4, high // 2))
-        if high > axes.found.k:
-            axes = certified_axes(opened, wanted, given, k=high, error=None, **options)
+        if high > components.found.k:
+            components = certified_components(opened, wanted, given, k=high, error=None, **options)
     found = tried[_first(meets, low, high)]
     if not meets(found.k):
         warnings.warn(
@@ -197,7 +198,7 @@ def _smallest_rank(
             AccuracyWarning,
             stacklevel=4,
         )
-    return axes, found
+    return components, found
 
 
 def _first(meets: Callable[[int], bool], low: int, high: int) -> int:

@@ -5,13 +5,14 @@ from eckart.registry import Method, ReportSection
 METHODS = (
     Method(
         name="cur",
+        details="eckart.cur.details:CURDetails",
         title="CUR decomposition",
         fit="eckart.cur.fit:decompose",
         project="eckart.cur.fit:project",
         reconstruct="eckart.cur.fit:reconstruct",
         takes=frozenset({"explain", "error", "memory"}),
         streams=frozenset({"stream"}),
-        label="axis ",
+        label="component ",
         device="blocks",
         rank="spectrum",
         section=ReportSection(

@@ -12,7 +12,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
 from eckart.cur import core as cur_core
-from eckart.cur.core import Core, RowSpace, Seen
+from eckart.cur.core import Core, RowSpace, SliceSums
 from eckart.cur.select import Chosen, by_leverage, by_norm, by_pivot, by_volume
 from eckart.cur.slices import fold_slices, squares_both_ways
 from eckart.engine.backends.cuda.arrays import on_device_of
@@ -21,7 +21,7 @@ from eckart.engine.backends.cuda.gather import dense
 from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
-from eckart.engine.svd import find_axes, plan_axes
+from eckart.engine.svd import find_components, plan_components
 from eckart.errors import MemoryBudgetError
 from eckart.result import Decomposition
 
@@ -33,7 +33,7 @@ _DENSE_WORK = 4e11
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CURSettings:
     """How columns and rows are chosen and joined, checked."""
 
     select: str
@@ -56,7 +56,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Axes:
+class RankComponents:
     """The certified singular vectors that columns and rows are chosen from, in float64, where the data are."""
 
     found: Decomposition
@@ -105,7 +105,7 @@ class Found:
     rows: Chosen
     core: Core
     space: RowSpace
-    seen: Seen
+    seen: SliceSums
     stored_rows: Any
     """R as stored, not scaled."""
     kept: np.ndarray
@@ -118,26 +118,26 @@ class Found:
     """Independent columns, independent rows."""
 
 
-def certified_axes(
-    opened: Opened, wanted: Wanted, data: Any, *, k: int | None, error: float | None, **options: Any
-) -> Axes:
+def certified_components(
+    opened: Opened, wanted: CURSettings, data: Any, *, k: int | None, error: float | None, **options: Any
+) -> RankComponents:
     """k axes of `data`, or as many as leave at most `error`; all of them where they cost no more."""
     if k is not None:
         _check_memory(opened, wanted, k)
     short = min(opened.matrix.shape)
     target: dict[str, Any] = {"k": k} if error is None else {"error": error}
-    whole = plan_axes(data, "svd", left=True, **target, **options).solver == "direct"
+    whole = plan_components(data, "svd", left=True, **target, **options).solver == "direct"
     if whole:
         target = {"k": short}
     # The vectors of the short side cost nothing more; those of the long side are one product.
     wide = opened.matrix.shape[0] <= short
-    found = find_axes(data, "svd", left=whole or wide, **target, **options)
+    found = find_components(data, "svd", left=whole or wide, **target, **options)
     float64 = namespace(found.right).float64
     right = astype(found.right, float64)
     if wanted.select == "norm":
-        return Axes(found, right, None, whole)
+        return RankComponents(found, right, None, whole)
     left = _long_vectors(opened, found) if found.left is None else astype(found.left, float64)
-    return Axes(found, right, left, whole)
+    return RankComponents(found, right, left, whole)
 
 
 def _long_vectors(opened: Opened, found: Decomposition) -> Array:
@@ -156,15 +156,21 @@ def raw(opened: Opened) -> Any:
     return opened.matrix.matrix if opened.matrix.resident else opened.matrix.source
 
 
-def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.ndarray, np.ndarray] | None) -> Found:
+def fit(
+    opened: Opened,
+    components: RankComponents,
+    k: int,
+    wanted: CURSettings,
+    squares: tuple[np.ndarray, np.ndarray] | None,
+) -> Found:
     """The CUR of rank at most k; `squares` of rows and columns are for select='norm'."""
     _check_memory(opened, wanted, k)
     cutoff = _cutoff(opened, wanted, k)
-    columns, rows = _chosen(opened, axes, k, wanted, squares)
+    columns, rows = _chosen(opened, components, k, wanted, squares)
     stored, space, rows, row_rank = _rows(opened, rows, cutoff, wanted)
     look = partial(cur_core.look, scales=columns.scales, dtype=_precision(opened))
-    seen: Seen = fold_slices(opened.matrix, columns.places, space.basis, look, Seen.joined)
-    count = len(columns.places)
+    seen: SliceSums = fold_slices(opened.matrix, columns.indices, space.basis, look, SliceSums.joined)
+    count = len(columns.indices)
     rank, kept = cur_core.column_rank(seen, cutoff)
     if wanted.select == "norm" or rank == count:
         kept = np.arange(count)
@@ -173,7 +179,7 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
     if wanted.core == "best":
         core, missed = cur_core.best_core(seen, space, cutoff)
     else:
-        crossing = to_numpy(_scaled(opened, backend_of(stored).take_columns(stored, columns.places)))
+        crossing = to_numpy(_scaled(opened, backend_of(stored).take_columns(stored, columns.indices)))
         crossing = crossing * rows.scales[:, None] * columns.scales
         core, missed = cur_core.intersection_core(seen, space, crossing, cutoff)
     error, rounding = _error(opened, seen, missed, space)
@@ -185,14 +191,14 @@ def fit(opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.nd
     return Found(k, columns, rows, core, space, seen, stored, kept, error, rounding, asked, (rank, row_rank))
 
 
-def working_bytes(opened: Opened, wanted: Wanted, k: int) -> int:
+def working_bytes(opened: Opened, wanted: CURSettings, k: int) -> int:
     """Singular vectors of both sides, C, and R with its basis, in float64; sparse C and R take less."""
     (rows, columns), (n_columns, n_rows) = opened.matrix.shape, wanted.counts(k, opened.matrix.shape)
     kept = 0 if opened.matrix.sparse else n_columns
     return int(8 * (rows * (k + kept) + columns * (k + 2 * n_rows)))
 
 
-def _check_memory(opened: Opened, wanted: Wanted, k: int) -> None:
+def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
     needed = working_bytes(opened, wanted, k)
     if wanted.memory is not None and needed > wanted.memory:
         raise MemoryBudgetError(
@@ -201,10 +207,10 @@ def _check_memory(opened: Opened, wanted: Wanted, k: int) -> None:
         )
 
 
-def rows_as_stored(opened: Opened, places: np.ndarray) -> Any:
+def rows_as_stored(opened: Opened, indices: np.ndarray) -> Any:
     """Some rows in the units of the data."""
     matrix = opened.matrix
-    stored = matrix.backend.take_rows(matrix.matrix, places) if matrix.resident else matrix.rows(places)
+    stored = matrix.backend.take_rows(matrix.matrix, indices) if matrix.resident else matrix.rows(indices)
     return unscaled(opened, stored) if matrix.sparse and matrix.resident else stored
 
 
@@ -213,7 +219,7 @@ def unscaled(opened: Opened, stored: Any) -> Any:
     if not opened.exponent:
         return stored
     if isinstance(stored, DeviceCsr):
-        with on_device_of(stored.like):
+        with on_device_of(stored.prototype):
             return replace(stored, data=times_power_of_two(stored.data, -opened.exponent))
     stored = stored.copy()
     stored.data = np.ldexp(stored.data, -opened.exponent)
@@ -228,7 +234,7 @@ def _scaled(opened: Opened, stored: Any) -> Array:
     return times_power_of_two(astype(whole, namespace(whole).float64), opened.exponent)
 
 
-def _cutoff(opened: Opened, wanted: Wanted, k: int) -> float:
+def _cutoff(opened: Opened, wanted: CURSettings, k: int) -> float:
     """Singular values of C, R and W below this share of the largest are rounding."""
     if wanted.cutoff is not None:
         return wanted.cutoff
@@ -241,17 +247,21 @@ def _precision(opened: Opened) -> str:
 
 
 def _chosen(
-    opened: Opened, axes: Axes, k: int, wanted: Wanted, squares: tuple[np.ndarray, np.ndarray] | None
+    opened: Opened,
+    components: RankComponents,
+    k: int,
+    wanted: CURSettings,
+    squares: tuple[np.ndarray, np.ndarray] | None,
 ) -> tuple[Chosen, Chosen]:
     rng = np.random.Generator(np.random.Philox(wanted.seed))
     n_columns, n_rows = wanted.counts(k, opened.matrix.shape)
     if wanted.select == "norm":
         by_row, by_column = squares_both_ways(opened.matrix) if squares is None else squares
         return by_norm(by_column, n_columns, rng), by_norm(by_row, n_rows, rng)
-    assert axes.left is not None
-    used = max(1, min(k, axes.rank))
-    sides = ((axes.right[:, :used], n_columns), (axes.left[:, :used], n_rows))
-    if axes.rank == 0:
+    assert components.left is not None
+    used = max(1, min(k, components.rank))
+    sides = ((components.right[:, :used], n_columns), (components.left[:, :used], n_rows))
+    if components.rank == 0:
         return by_pivot(np.zeros((1, 1)), 1), by_pivot(np.zeros((1, 1)), 1)
     if wanted.select == "pivot":
         first, second = (by_pivot(vectors, count) for vectors, count in sides)
@@ -262,10 +272,10 @@ def _chosen(
 
 
 def _rows(
-    opened: Opened, rows: Chosen, cutoff: float, wanted: Wanted
+    opened: Opened, rows: Chosen, cutoff: float, wanted: CURSettings
 ) -> tuple[Any, RowSpace, Chosen, int]:  # fmt: skip
     """(R as stored, its space, the rows, how many are independent); dependent rows are left out unless all are kept."""
-    stored = rows_as_stored(opened, rows.places)
+    stored = rows_as_stored(opened, rows.indices)
     whole = _scaled(opened, stored)
     whole = cur_core.scaled_as_returned(whole, from_numpy(rows.scales, whole)[:, None], _precision(opened))
     if wanted.core == "intersection":
@@ -274,14 +284,14 @@ def _rows(
         return stored, space, rows, cur_core.numerical_rank(space.values, cutoff)
     space = cur_core.row_space(whole, cutoff)
     rank = len(space.values)
-    if wanted.select == "norm" or rank == len(rows.places):
+    if wanted.select == "norm" or rank == len(rows.indices):
         return stored, space, rows, rank
     rows = rows.only(space.independent)
-    stored = rows_as_stored(opened, rows.places)
+    stored = rows_as_stored(opened, rows.indices)
     return stored, cur_core.row_space(_scaled(opened, stored), cutoff), rows, rank
 
 
-def _error(opened: Opened, seen: Seen, missed: float, space: RowSpace) -> tuple[float, float]:
+def _error(opened: Opened, seen: SliceSums, missed: float, space: RowSpace) -> tuple[float, float]:
     """(||A - C U R||, its rounding), both over ||A||."""
     total = seen.total
     if total == 0.0:

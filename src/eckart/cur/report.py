@@ -21,7 +21,7 @@ def chosen(d: Decomposition) -> dict[str, Table]:
     }
     found = {}
     for key, labels in names.items():
-        indices = np.asarray(to_numpy(d.parts[key]), np.intp).tolist()
+        indices = np.asarray(to_numpy(getattr(d.details, key)), np.intp).tolist()
         lines: tuple[tuple[Cell, ...], ...] = tuple((i + 1, str(labels[j])) for i, j in enumerate(indices))
         found[f"chosen_{key}"] = Table(f"Chosen {key}", ("order", key[:-1]), lines, kinds=("count", "text"))
     return found

@@ -11,7 +11,8 @@ from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namesp
 from eckart.cur import bounds as cur_bounds
 from eckart.cur import core as cur_core
 from eckart.cur.core import Core
-from eckart.cur.rank_k import Axes, Found, Wanted, unscaled, working_bytes
+from eckart.cur.details import Bound, CURDetails, factor_of
+from eckart.cur.rank_k import CURSettings, Found, RankComponents, unscaled, working_bytes
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
@@ -23,8 +24,10 @@ from eckart.errors import NotFiniteError
 from eckart.result import Certificate, Decomposition
 
 
-def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: bool) -> Decomposition:
-    """values = lengths of the columns of C, right = (U R)^T; the rest is in `parts`, see `eckart.cur.fit`."""
+def assemble(
+    opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, *, left: bool
+) -> Decomposition[CURDetails]:
+    """values = lengths of the columns of C, right = (U R)^T; the rest is in `details`."""
     exponent, matrix = opened.exponent, opened.matrix
     with np.errstate(over="ignore"):
         norm = float(np.ldexp(found.seen.total**0.5, -exponent))
@@ -39,10 +42,10 @@ def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: 
     scaled_rows = scaled_rows * from_numpy(found.rows.scales, scaled_rows)[:, None]
     image = cur_core.times_rows(found.core, found.space, best=wanted.core == "best", rows=scaled_rows)
     notes = _notes(found, wanted)
-    about = opened.about
+    metadata = opened.metadata
     unit = np.where(lengths > 0.0, lengths, 1.0)
-    assert axes.found.plan is not None
-    assert axes.found.info is not None
+    assert components.found.plan is not None
+    assert components.found.info is not None
     return Decomposition(
         method="cur",
         values=_device(lengths, opened),
@@ -51,46 +54,51 @@ def assemble(opened: Opened, axes: Axes, found: Found, wanted: Wanted, *, left: 
         columns=matrix.shape[1],
         norm=norm,
         weight=float(matrix.shape[0]),
-        left=_device(_dense(kept_columns) / from_numpy(unit, opened.matrix.like), opened) if left else None,
-        row_names=about.row_names,
-        column_names=about.column_names,
-        certificate=_certificate(axes, found, lengths, axes.found.info.reads + matrix.reads),
+        left=_device(_dense(kept_columns) / from_numpy(unit, opened.matrix.prototype), opened) if left else None,
+        row_names=metadata.row_names,
+        column_names=metadata.column_names,
+        certificate=_certificate(components, found, lengths, components.found.info.passes + matrix.passes),
         plan=replace(
-            axes.found.plan,
+            components.found.plan,
             method="cur",
             k=found.k,
-            reads=axes.found.plan.reads + (2 if wanted.select == "norm" else 1),
-            peak_bytes=max(axes.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
-            why=f"{axes.found.plan.why} One more read joins columns and rows.",
+            passes=components.found.plan.passes + (2 if wanted.select == "norm" else 1),
+            peak_bytes=max(components.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
+            why=f"{components.found.plan.why} One more read joins columns and rows.",
             settings={"select": wanted.select, "core": wanted.core},
         ),
-        info=replace(axes.found.info, reads=axes.found.info.reads + matrix.reads, seed=wanted.seed),
-        notes=(*about.notes, *notes),
-        parts={
-            "k": found.k,
-            "select": wanted.select,
-            "core_kind": wanted.core,
-            **_side("column", found.columns, about.column_names),
-            **_side("row", found.rows, about.row_names),
-            "C": as_sparse(kept_columns) if isinstance(kept_columns, DeviceCsr) else kept_columns,
-            "R": as_sparse(rows) if isinstance(rows, DeviceCsr) else rows,
-            "core": {
-                name: from_numpy(factor, matrix.like)
-                for name, factor in _core(found.core, exponent, best=wanted.core == "best").parts().items()
-            },
-            **_errors(axes, found, norm),
-            "bounds": _bounds(axes, found, wanted, norm),
-        },
+        info=replace(components.found.info, passes=components.found.info.passes + matrix.passes, seed=wanted.seed),
+        notes=(*metadata.notes, *notes),
+        details=_details(opened, components, found, wanted, norm, kept_columns, rows),
     )
 
 
-def _side(name: str, chosen: Any, names: tuple[str, ...] | None) -> dict[str, Any]:
-    return {
-        f"{name}s": chosen.places,
-        f"{name}_scales": chosen.scales,
-        f"{name}_times": chosen.times,
-        f"chosen_{name}_names": None if names is None else tuple(names[place] for place in chosen.places),
-    }
+def _details(
+    opened: Opened, components: RankComponents, found: Found, wanted: CURSettings, norm: float, C: Any, R: Any
+) -> CURDetails:
+    metadata, columns, rows = opened.metadata, found.columns, found.rows
+    core = _core(found.core, opened.exponent, best=wanted.core == "best")
+    error, slack = found.error, found.rounding
+    low, high = components.best(found.k)
+    ratio = (
+        max(0.0, error - slack) / high if high > 0.0 else 1.0,
+        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
+    )
+    return CURDetails(
+        k=found.k, select=wanted.select, core_kind=wanted.core,
+        columns=columns.indices, column_scales=columns.scales, column_times=columns.times,
+        rows=rows.indices, row_scales=rows.scales, row_times=rows.times,
+        C=as_sparse(C) if isinstance(C, DeviceCsr) else C, R=as_sparse(R) if isinstance(R, DeviceCsr) else R,
+        core=factor_of(core, opened.matrix.prototype),
+        error=error * norm, error_rounding=slack * norm, relative_error=error,
+        best_error=(low * norm, high * norm), ratio=ratio, bounds=_bounds(components, found, wanted, norm),
+        chosen_column_names=_chosen_names(metadata.column_names, columns.indices),
+        chosen_row_names=_chosen_names(metadata.row_names, rows.indices),
+    )  # fmt: skip
+
+
+def _chosen_names(names: tuple[str, ...] | None, indices: np.ndarray) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names[index] for index in indices)
 
 
 def _columns(opened: Opened, found: Found) -> Any:
@@ -98,7 +106,7 @@ def _columns(opened: Opened, found: Found) -> Any:
     matrix, pieces = opened.matrix, found.seen.stored
     if pieces[0] is None:
         # Arrays on a device are at hand as they were given.
-        whole = matrix.backend.take_columns(matrix.matrix, found.columns.places)
+        whole = matrix.backend.take_columns(matrix.matrix, found.columns.indices)
         whole = unscaled(opened, whole) if matrix.sparse else whole
     elif is_sparse(pieces[0]):
         from scipy import sparse
@@ -129,7 +137,7 @@ def _times(stored: Any, scales: np.ndarray, dtype: Any) -> Any:
 
 def _times_stored(stored: DeviceCsr, scales: np.ndarray) -> DeviceCsr:
     scale = device_rows.scale_columns if scales.ndim == 1 else device_rows.scale_rows
-    with on_device_of(stored.like):
+    with on_device_of(stored.prototype):
         return scale(stored.astype(np.float64), scales.ravel()).astype(stored.dtype)
 
 
@@ -153,7 +161,7 @@ def _lengths(columns: Any, exponent: int) -> np.ndarray:
 
 
 def _device(numbers: Array, opened: Opened) -> Array:
-    there = from_numpy(numbers, opened.matrix.like) if is_numpy(numbers) else numbers
+    there = from_numpy(numbers, opened.matrix.prototype) if is_numpy(numbers) else numbers
     return astype(there, opened.matrix.dtype)
 
 
@@ -166,47 +174,31 @@ def _core(core: Core, exponent: int, *, best: bool) -> Core:
     return replace(core, left_values=values, middle=middle, right_values=right)
 
 
-def _errors(axes: Axes, found: Found, norm: float) -> dict[str, Any]:
-    low, high = axes.best(found.k)
-    error, slack = found.error, found.rounding
-    ratio = (
-        max(0.0, error - slack) / high if high > 0.0 else 1.0,
-        (error + slack) / low if low > 0.0 else (1.0 if error <= slack else np.inf),
-    )
-    return {
-        "error": error * norm,
-        "error_rounding": slack * norm,
-        "relative_error": error,
-        "best_error": (low * norm, high * norm),
-        "ratio": ratio,
-    }
-
-
-def _bounds(axes: Axes, found: Found, wanted: Wanted, norm: float) -> dict[str, Any]:
-    k, (columns, rows), best = found.k, found.asked, axes.best(found.k)[1] * norm
+def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm: float) -> dict[str, Bound]:
+    k, (columns, rows), best = found.k, found.asked, components.best(found.k)[1] * norm
     fits = wanted.core == "best"
     bounds = {
         "additive": cur_bounds.additive(k, columns, rows, best, norm, drawn=fits and wanted.select == "norm"),
         "relative": cur_bounds.relative(k, columns, rows, best, drawn=fits and wanted.select == "leverage"),
     }
-    used = min(k, axes.rank)
-    enough = fits and used > 0 and min(len(found.columns.places), len(found.rows.places)) >= used
+    used = min(k, components.rank)
+    enough = fits and used > 0 and min(len(found.columns.indices), len(found.rows.indices)) >= used
     if wanted.select == "volume" and enough:
         bounds["volume"] = cur_bounds.volume(used, best)
-    if wanted.select == "pivot" and enough and axes.left is not None:
-        right = to_numpy(backend_of(axes.right).take_rows(axes.right, found.columns.places))[:, :used]
-        left = to_numpy(backend_of(axes.left).take_rows(axes.left, found.rows.places))[:, :used]
+    if wanted.select == "pivot" and enough and components.left is not None:
+        right = to_numpy(backend_of(components.right).take_rows(components.right, found.columns.indices))[:, :used]
+        left = to_numpy(backend_of(components.left).take_rows(components.left, found.rows.indices))[:, :used]
         bounds["pivot"] = cur_bounds.pivot(right, left, best)
     return bounds
 
 
-def shortages(found: Found, wanted: Wanted) -> list[str]:
+def shortages(found: Found, wanted: CURSettings) -> list[str]:
     """Where fewer columns or rows are independent than were asked for."""
     if wanted.select == "norm" or found.seen.total == 0.0:
         return []
     counts = (
-        ("columns", wanted.n_columns or found.k, len(found.columns.places)),
-        ("rows", wanted.n_rows or found.k, len(found.rows.places)),
+        ("columns", wanted.n_columns or found.k, len(found.columns.indices)),
+        ("rows", wanted.n_rows or found.k, len(found.rows.indices)),
     )
     return [
         f"{asked} {name} were asked for; independent ones, and kept: {kept}."
@@ -215,27 +207,27 @@ def shortages(found: Found, wanted: Wanted) -> list[str]:
     ]
 
 
-def _notes(found: Found, wanted: Wanted) -> tuple[str, ...]:
+def _notes(found: Found, wanted: CURSettings) -> tuple[str, ...]:
     if found.seen.total == 0.0:
         return ("The matrix is zero: any column and any row explain it.",)
     if wanted.select != "norm":
         return tuple(shortages(found, wanted))
     drawn = (("columns", found.columns, found.rank[0]), ("rows", found.rows, found.rank[1]))
     return tuple(
-        f"Different {name} that were drawn: {len(chosen.places)}; independent among them: {rank}."
+        f"Different {name} that were drawn: {len(chosen.indices)}; independent among them: {rank}."
         for name, chosen, rank in drawn
-        if rank < len(chosen.places)
+        if rank < len(chosen.indices)
     )
 
 
-def _certificate(axes: Axes, found: Found, lengths: np.ndarray, reads: int) -> Certificate:
-    proof = axes.found.certificate
+def _certificate(components: RankComponents, found: Found, lengths: np.ndarray, passes: int) -> Certificate:
+    proof = components.found.certificate
     assert proof is not None
-    count = min(len(found.columns.places), len(found.rows.places))
+    count = min(len(found.columns.indices), len(found.rows.indices))
     captured = max(0.0, 1.0 - (found.error + found.rounding) ** 2)
     unit = float(np.finfo(np.float64).eps) * lengths
     return Certificate(
-        explained=(captured, max(captured, axes.captured(max(count, found.k))[1])),
+        explained=(captured, max(captured, components.captured(max(count, found.k))[1])),
         lower=lengths - unit,
         upper=lengths + unit,
         residuals=np.zeros(len(lengths)),
@@ -244,14 +236,14 @@ def _certificate(axes: Axes, found: Found, lengths: np.ndarray, reads: int) -> C
         rounding=proof.rounding,
         tolerance=proof.tolerance,
         proved=proof.proved,
-        reads=reads,
-        word=_word(axes, found),
+        passes=passes,
+        summary=_summary(components, found),
     )
 
 
-def _word(axes: Axes, found: Found) -> str:
-    low, high = axes.best(found.k)
-    columns, rows = len(found.columns.places), len(found.rows.places)
+def _summary(components: RankComponents, found: Found) -> str:
+    low, high = components.best(found.k)
+    columns, rows = len(found.columns.indices), len(found.rows.indices)
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
     best = f"{high:.4%}" if high - low < 1e-6 else f"{low:.4%} to {high:.4%}"
     ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""

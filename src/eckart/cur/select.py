@@ -26,18 +26,18 @@ _DEPENDENT = 1e-12
 class Chosen:
     """Chosen columns (or rows): where, what multiplies each, and how often each was drawn."""
 
-    places: np.ndarray
+    indices: np.ndarray
     scales: np.ndarray
     times: np.ndarray
 
     def only(self, kept: np.ndarray) -> Chosen:
         """Some of them, in the same order."""
-        return Chosen(self.places[kept], self.scales[kept], self.times[kept])
+        return Chosen(self.indices[kept], self.scales[kept], self.times[kept])
 
 
-def once(places: np.ndarray) -> Chosen:
+def once(indices: np.ndarray) -> Chosen:
     """Columns as they are, each taken once."""
-    return Chosen(np.asarray(places, dtype=np.int64), np.ones(len(places)), np.ones(len(places), dtype=np.int64))
+    return Chosen(np.asarray(indices, dtype=np.int64), np.ones(len(indices)), np.ones(len(indices), dtype=np.int64))
 
 
 def by_norm(squares: np.ndarray, count: int, rng: np.random.Generator) -> Chosen:
@@ -50,8 +50,8 @@ def by_norm(squares: np.ndarray, count: int, rng: np.random.Generator) -> Chosen
         return once(np.zeros(1))
     chances = squares / total
     drawn = rng.choice(len(squares), size=count, p=chances)
-    places, times = np.unique(drawn, return_counts=True)
-    return Chosen(places.astype(np.int64), np.sqrt(times / (count * chances[places])), times.astype(np.int64))
+    indices, times = np.unique(drawn, return_counts=True)
+    return Chosen(indices.astype(np.int64), np.sqrt(times / (count * chances[indices])), times.astype(np.int64))
 
 
 def by_leverage(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
@@ -97,30 +97,30 @@ def by_volume(vectors: Array, count: int, rng: np.random.Generator) -> Chosen:
     cumulative = np.cumsum(leverage)
     k = vectors.shape[1]
     basis = np.zeros((k, 0))
-    places: list[int] = []
-    while len(places) < k:
+    indices: list[int] = []
+    while len(indices) < k:
         drawn = np.searchsorted(cumulative, rng.random(4 * k) * cumulative[-1], side="right")
         for place, vector in zip(drawn, to_numpy(_some(vectors, drawn)), strict=True):
             rest = vector - basis @ (basis.T @ vector)
             rest -= basis @ (basis.T @ rest)
             square = float(rest @ rest)
             if square > _DEPENDENT * leverage[place] and rng.random() * leverage[place] < square:
-                places.append(int(place))
+                indices.append(int(place))
                 basis = np.column_stack([basis, rest / square**0.5])
-            if len(places) == k:
+            if len(indices) == k:
                 break
     if count > k:
-        leverage[places] = 0.0
-        more = by_leverage(np.sqrt(leverage)[:, None], count - k, rng).places
-        places += [int(place) for place in more if leverage[place] > 0.0]
-    return once(np.asarray(places))
+        leverage[indices] = 0.0
+        more = by_leverage(np.sqrt(leverage)[:, None], count - k, rng).indices
+        indices += [int(place) for place in more if leverage[place] > 0.0]
+    return once(np.asarray(indices))
 
 
-def _some(vectors: Array, places: np.ndarray) -> Array:
+def _some(vectors: Array, indices: np.ndarray) -> Array:
     """Some of the rows, where they are."""
     if is_numpy(vectors):
-        return vectors[places]
-    return namespace(vectors).take(vectors, from_numpy(places, vectors), axis=0)
+        return vectors[indices]
+    return namespace(vectors).take(vectors, from_numpy(indices, vectors), axis=0)
 
 
 def _leverage(vectors: Array) -> np.ndarray:

@@ -93,7 +93,7 @@ def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
 def _in_memory(matrix: Any) -> Iterator[RowBlocks]:
     """The matrix itself, or its blocks one after the other where it is read from a file; one read."""
     if isinstance(matrix, RowBlocks):
-        matrix.counter.reads += 1
+        matrix.counter.passes += 1
         yield matrix
     else:
         for _, piece in matrix.pieces():
@@ -115,7 +115,7 @@ def _segments(piece: RowBlocks) -> list[tuple[int, int]]:
     if piece.sparse:
         return sparse_rows.segments(piece.matrix)
     rows = piece.shape[0]
-    count = max(1, min(_SEGMENTS if is_numpy(piece.like) else 1, rows // 64))
+    count = max(1, min(_SEGMENTS if is_numpy(piece.prototype) else 1, rows // 64))
     return list(itertools.pairwise(np.linspace(0, rows, count + 1).astype(int).tolist()))
 
 
@@ -129,14 +129,14 @@ def _dense_slices(
     piece: RowBlocks, columns: np.ndarray, right: Array, segment: tuple[int, int], outside: bool
 ) -> Iterator[Slice]:
     precise = piece.precise()
-    factor: Array = from_numpy(right, precise.like) if is_numpy(right) else right
+    factor: Array = from_numpy(right, precise.prototype) if is_numpy(right) else right
     size = max(precise.rows_per_block, 4 * (len(columns) + int(right.shape[1])))
-    places: Array = from_numpy(columns, precise.like)
-    xp = namespace(precise.like)
+    indices: Array = from_numpy(columns, precise.prototype)
+    xp = namespace(precise.prototype)
     for _, block in precise.blocks(*segment, size):
         image = block @ factor
         rest = float(xp.sum((block - image @ factor.T) ** 2)) if outside else np.nan
-        chosen = xp.take(block, places, axis=1)
+        chosen = xp.take(block, indices, axis=1)
         yield Slice(chosen if xp is np else None, chosen, image, float(xp.sum(block * block)), rest)
 
 

@@ -21,7 +21,7 @@ __all__ = ["Table", "load", "names", "path"]
 _FOLDER = Path(__file__).parent
 
 
-class Table(NamedTuple):
+class Dataset(NamedTuple):
     """Numbers with the names of their rows and columns."""
 
     values: NDArray[np.float64]
@@ -45,7 +45,7 @@ def path(name: str) -> Path:
     return _FOLDER / f"{name}.csv"
 
 
-def load(name: str) -> Table:
+def load(name: str) -> Dataset:
     """A shipped table as numbers, row names and column names.
 
     >>> table = load("usarrests")
@@ -55,4 +55,4 @@ def load(name: str) -> Table:
     with path(name).open(encoding="utf-8", newline="") as file:
         (_, *column_names), *lines = csv.reader(file)
     values = np.array([[float(cell) for cell in line[1:]] for line in lines])
-    return Table(values, tuple(line[0] for line in lines), tuple(column_names))
+    return Dataset(values, tuple(line[0] for line in lines), tuple(column_names))

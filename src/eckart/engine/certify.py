@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy
-from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
@@ -20,7 +20,7 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
 _UNIT = float(np.finfo(np.float64).eps)
 
@@ -34,12 +34,12 @@ def assemble(
     *,
     seed: int | None,
     keep_left: bool,
-) -> Decomposition:
+) -> Decomposition[SVDDetails]:
     """The decomposition in the units, the dtype and the library of the data."""
     values = np.sqrt(solution.values)
     sides = both_sides(problem, solution, values, keep_left=keep_left)
     right, left = sides.right, sides.left
-    signs = signs_beside(right)
+    signs = signs_of(right)
     dtype, moments = opened.matrix.dtype, problem.moments
     kind = "float32" if "float32" in str(dtype) else "float64"
 
@@ -48,7 +48,7 @@ def assemble(
         return np.ldexp(numbers, -moments.unit) if moments.unit else numbers
 
     def device(numbers: np.ndarray | None) -> Array | None:
-        return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.like)
+        return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.prototype)
 
     rows, columns = opened.matrix.shape
     _check_range(unit(values), dtype)
@@ -64,15 +64,14 @@ def assemble(
         mean=device(None if moments.mean is None else moments.restored(moments.mean)),
         scale=device(None if moments.scale is None else _scales(moments)),
         which=settings.which,
-        row_names=opened.about.row_names,
-        column_names=opened.about.column_names,
+        row_names=opened.metadata.row_names,
+        column_names=opened.metadata.column_names,
         rank=numerical_rank(solution, sum(problem.shape), len(moments.constant)),
         certificate=certify(solution, problem, settings, unit, dtype, sides.moved),
         plan=as_plan(opened, settings, choice),
         info=as_info(solution, problem, seed),
-        notes=(*opened.about.notes, *notes_on(problem, settings, opened)),
-        parts={name: unit(numbers) for name, numbers in norms(problem, rows=keep_left).items()}
-        | ({"row_weights": problem.weights} if keep_left and problem.weights is not None else {}),
+        notes=(*opened.metadata.notes, *notes_on(problem, settings, opened)),
+        details=_details(problem, unit, rows=keep_left),
     )
 
 
@@ -84,14 +83,15 @@ def _scales(moments: Moments) -> np.ndarray:
     return scale
 
 
-def norms(problem: Problem, *, rows: bool) -> dict[str, np.ndarray]:
+def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows: bool) -> SVDDetails:
     """Lengths of the columns of B, and of its rows (each times the root of its weight) where those are known."""
     moments = problem.moments
     columns = np.sqrt(moments.squares)
-    found = {"column_norms": columns if moments.scale is None else columns / moments.scale}
-    if rows and problem.row_squares is not None:
-        found["row_norms"] = np.sqrt(problem.row_squares)
-    return found
+    return SVDDetails(
+        column_norms=unit(columns if moments.scale is None else columns / moments.scale),
+        row_norms=unit(np.sqrt(problem.row_squares)) if rows and problem.row_squares is not None else None,
+        row_weights=problem.weights if rows else None,
+    )
 
 
 def _check_range(values: np.ndarray, dtype: object) -> None:
@@ -121,14 +121,14 @@ def certify(
         lower=np.maximum(np.nextafter(unit(np.sqrt(solution.lower[:k])), -np.inf), 0.0),
         upper=np.nextafter(unit(np.sqrt(solution.upper[:k])), np.inf),
         residuals=_residuals(solution, problem, moved, _unit_of(dtype), smallest=settings.which == "smallest"),
-        angle=angle_bound(solution, settings, _unit_of(dtype), moved, turned=problem.turned),
+        angle=angle_bound(solution, settings, _unit_of(dtype), moved, transposed=problem.transposed),
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
         tolerance=settings.tolerance or TOLERANCE[problem.precision],
         proved=bool(solution.proved),
-        reads=problem.reads,
-        word=word(solution, low, high),
+        passes=problem.passes,
+        summary=summary_of(solution, low, high),
     )
 
 
@@ -143,7 +143,7 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     if largest == 0.0:
         return np.zeros(len(solution.values))
     found = solution.residuals / largest
-    if problem.turned and solution.long_vectors is None:
+    if problem.transposed and solution.long_vectors is None:
         reach = problem.total if smallest else largest
         found = found * np.sqrt(reach / np.maximum(solution.lower[: len(found)], 1e-300))
     return np.asarray(np.minimum(found + moved, 1.0) + 2.0 * unit) * _ratio(largest, solution)
@@ -169,15 +169,15 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     if total <= 0.0:
         return 0.0, float(error > 0.0)
     k = len(solution.values)
-    turned = unit * k**0.5
-    lost = 2.0 * turned * euclidean(solution.residuals) + turned**2 * float(solution.upper.max(initial=0.0))
+    transposed = unit * k**0.5
+    lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * float(solution.upper.max(initial=0.0))
     low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
     high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
 
 
 def angle_bound(
-    solution: Solution, settings: Settings, unit: float, moved: np.ndarray | None = None, *, turned: bool = False
+    solution: Solution, settings: Settings, unit: float, moved: np.ndarray | None = None, *, transposed: bool = False
 ) -> float:
     """sin(largest angle) <= ||R||_F / (l_k - upper bound of l_k+1), and how far rounding has moved the vectors.
 
@@ -186,7 +186,7 @@ def angle_bound(
     """
     k = len(solution.values)
     every = solution.spectrum is not None and k == len(solution.spectrum)
-    if every and not turned:
+    if every and not transposed:
         return 0.0
     if settings.which == "smallest" and not every:
         return 1.0
@@ -202,7 +202,7 @@ def angle_bound(
     if gap <= 0.0:
         return 1.0
     residuals = solution.residuals
-    if turned and solution.long_vectors is None:
+    if transposed and solution.long_vectors is None:
         residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
     residual = euclidean(residuals)
     return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
@@ -229,22 +229,23 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     return tuple((first, min(last, k - 1)) for first, last in groups if first < k)
 
 
-def word(solution: Solution, low: float, high: float) -> str:
+def summary_of(solution: Solution, low: float, high: float) -> str:
     """The certificate in one sentence."""
     k = len(solution.values)
-    axes = f"{k} ax{'is' if k == 1 else 'es'}"
+    components = f"{k} component{'s' * (k != 1)}"
     capture = "captures" if k == 1 else "capture"
     if not solution.proved:
+        claim = f"{components} {capture} {low:.2%} of the total; no {components} can capture"
         if solution.undecided:
             near = "the share asked for is within rounding of what these, or one less, explain"
-            return f"{axes} {capture} {low:.2%} of the total; no {axes} can capture more than {high:.2%} ({near})."
+            return f"{claim} more than {high:.2%} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
             flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
-        reason = flat if solution.settled else "the reads allowed were not enough"
-        return f"{axes} {capture} {low:.2%} of the total; no {axes} can capture more than {high:.2%} ({reason})."
+        reason = flat if solution.converged else "the reads allowed were not enough"
+        return f"{claim} more than {high:.2%} ({reason})."
     odds = f" (but for a chance of {solution.failure_probability:.0e})" if solution.failure_probability else ""
-    return f"{axes} {capture} {low:.4%} of the total; no {axes} can capture more than {high:.4%}{odds}."
+    return f"{components} {capture} {low:.4%} of the total; no {components} can capture more than {high:.4%}{odds}."
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:
@@ -269,7 +270,7 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[str,
     if settings.center and len(constant) == opened.matrix.shape[1]:
         notes.append("No column varies: there is no variance to explain.")
     elif settings.center and len(constant):
-        names = opened.about.column_names
+        names = opened.metadata.column_names
         listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
         treated = " Not scaled." if settings.scale else ""
         notes.append(
@@ -288,19 +289,19 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[str,
 def as_plan(opened: Opened, settings: Settings, choice: Choice) -> Plan:
     rows, columns = opened.matrix.shape
     chosen: dict[str, Any] = {"center": settings.center, "scale": settings.scale, "which": settings.which}
-    if settings.share is not None:
-        chosen["share"] = settings.share
+    if settings.target_ratio is not None:
+        chosen["explain"] = settings.target_ratio
     if choice.block:
         chosen["block"] = choice.block
     return Plan(
-        settings.method, choice.solver, rows, columns, settings.k, choice.reads, choice.peak_bytes, choice.why, chosen
+        settings.method, choice.solver, rows, columns, settings.k, choice.passes, choice.peak_bytes, choice.why, chosen
     )
 
 
 def as_info(solution: Solution, problem: Problem, seed: int | None) -> SolveInfo:
     return SolveInfo(
         solver=solution.solver,
-        reads=problem.reads,
+        passes=problem.passes,
         steps=solution.steps,
         block=solution.block,
         basis=solution.basis,

@@ -68,7 +68,7 @@ class Shape:
 @dataclass(frozen=True)
 class Choice:
     solver: str
-    reads: int
+    passes: int
     peak_bytes: int
     why: str
     block: int = 0
@@ -145,11 +145,11 @@ def _choose_for_blocks(
     costs: dict[str, float] = {}
     for name in ("lanczos",) if wide or shape.short > _GRAM_SIZE else ("gram", "lanczos"):
         cost, choice = options[name]
-        reads = 2 * choice.reads if wide else choice.reads
-        costs[name] = max(cost, reads * size / _READ_RATE)
+        passes = 2 * choice.passes if wide else choice.passes
+        costs[name] = max(cost, passes * size / _READ_RATE)
         peak = choice.peak_bytes + _BLOCKS_HELD * shape.block_bytes
         why = f"{choice.why} Read in blocks of {shape.block_bytes / 1e6:.3g} MB."
-        options[name] = (cost, replace(choice, reads=reads, peak_bytes=peak, why=why))
+        options[name] = (cost, replace(choice, passes=passes, peak_bytes=peak, why=why))
     if solver not in ("auto", *costs):
         raise ParameterError(
             f"solver={solver!r} needs all rows in memory{' when there are more columns than rows' if wide else ''}, "
@@ -208,10 +208,10 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
         product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
-    reads = 2 if shape.columns > shape.rows else 1
-    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two reads' if reads == 2 else 'one read'}."
+    passes = 2 if shape.columns > shape.rows else 1
+    why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one read'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.
-    return cost, Choice("gram", reads, 8 * (8 if shape.block_bytes else 5) * n * n, why)
+    return cost, Choice("gram", passes, 8 * (8 if shape.block_bytes else 5) * n * n, why)
 
 
 def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:

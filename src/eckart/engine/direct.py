@@ -30,18 +30,18 @@ def solve_direct(problem: Problem, request: Request) -> Solution:
     rounding = 2.0 * slack * largest + slack**2 + found.mean_error
     k = count_for(spectrum, problem.total, request)
     undecided = is_undecided(
-        request.share, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
+        request.target_ratio, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
     )
     chosen = pick(spectrum, k, smallest=request.smallest)
-    like = problem.like
+    prototype = problem.prototype
     lower = np.maximum(np.maximum(values[chosen] - slack, 0.0) ** 2 - found.mean_error, 0.0)
     upper = (values[chosen] + slack) ** 2
     sharp = is_accurate(lower, upper, float(spectrum[chosen].min(initial=np.inf)), largest**2, request.tolerance)
     return Solution(
         solver="direct",
         values=spectrum[chosen],
-        vectors=from_numpy(np.ascontiguousarray(right[chosen].T), like),
-        long_vectors=from_numpy(np.ascontiguousarray(left[:, chosen]), like),
+        vectors=from_numpy(np.ascontiguousarray(right[chosen].T), prototype),
+        long_vectors=from_numpy(np.ascontiguousarray(left[:, chosen]), prototype),
         lower=lower,
         upper=upper,
         residuals=np.full(k, 2.0 * rounding + 2.0 * slack * largest),

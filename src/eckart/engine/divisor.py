@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eckart.errors import ParameterError
-from eckart.result import Decomposition
+from eckart.result import Decomposition, SVDDetails
 
 
 def check_ddof(ddof: int) -> None:
@@ -13,7 +13,7 @@ def check_ddof(ddof: int) -> None:
         raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, with ddof 0 or 1.")
 
 
-def with_divisor_n(d: Decomposition) -> Decomposition:
+def with_divisor_n(d: Decomposition[SVDDetails]) -> Decomposition[SVDDetails]:
     """The decomposition of columns scaled by deviations with divisor n: each is sqrt(n / (n - 1)) times as long.
 
     One factor for all columns, so axes, shares and left vectors stay as they are.
@@ -21,8 +21,10 @@ def with_divisor_n(d: Decomposition) -> Decomposition:
     grow = (d.weight / max(d.weight - 1.0, 1.0)) ** 0.5
     c = d.certificate
     certificate = None if c is None else replace(c, lower=c.lower * grow, upper=c.upper * grow)
-    parts = {name: value * grow if name == "row_norms" else value for name, value in d.parts.items()}
+    details = d.details
+    if details.row_norms is not None:
+        details = replace(details, row_norms=details.row_norms * grow)
     return replace(
         d, values=d.values * grow, norm=d.norm * grow, scale=None if d.scale is None else d.scale / grow,
-        certificate=certificate, parts=parts,
+        certificate=certificate, details=details,
     )  # fmt: skip

@@ -19,7 +19,7 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
     missing, infinite, first = _count(matrix)
     if hasattr(matrix, "edges"):
         block = int(np.searchsorted(matrix.edges, first[0], side="right"))
-        name = f"{matrix.source.about.name} (block {block} of {len(matrix.edges) - 1})"
+        name = f"{matrix.source.metadata.name} (block {block} of {len(matrix.edges) - 1})"
     if missing:
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
@@ -39,7 +39,7 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
 def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
     """(missing, infinite, place of the first missing, else of the first infinite)."""
     missing = infinite = 0
-    places: dict[bool, tuple[int, int]] = {}
+    indices: dict[bool, tuple[int, int]] = {}
     for start, piece in _pieces(matrix):
         if is_sparse(piece):
             coordinates = piece.tocoo()
@@ -49,12 +49,12 @@ def _count(matrix: Any) -> tuple[int, int, tuple[int, int]]:
             bad = np.nonzero(~np.isfinite(data))
             data, (rows, columns) = data[bad], bad
         for kind, found in ((True, np.isnan(data)), (False, np.isinf(data))):
-            if found.any() and kind not in places:
+            if found.any() and kind not in indices:
                 index = int(np.flatnonzero(found)[0])
-                places[kind] = (start + int(rows[index]), int(columns[index]))
+                indices[kind] = (start + int(rows[index]), int(columns[index]))
         missing += int(np.isnan(data).sum())
         infinite += int(np.isinf(data).sum())
-    return missing, infinite, places.get(True, places.get(False, (0, 0)))
+    return missing, infinite, indices.get(True, indices.get(False, (0, 0)))
 
 
 def _pieces(matrix: Any) -> Iterator[tuple[int, Any]]:

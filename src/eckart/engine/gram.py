@@ -92,20 +92,20 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     whole = 4 * count >= size or by_all(size, count, problem.workbench)
     count = size if whole else count
     smallest = request.smallest and not whole
-    values, vectors = leading_pairs(gram, count, smallest=smallest, like=problem.workbench)
+    values, vectors = leading_pairs(gram, count, smallest=smallest, prototype=problem.workbench)
     norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request)
     undecided = is_undecided(
-        request.share, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
+        request.target_ratio, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
     )
     chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
     beyond = np.arange(min(k + 1, len(values))) if not request.smallest else chosen
     return Solution(
         solver="gram",
         values=values[chosen],
-        vectors=from_numpy(np.ascontiguousarray(vectors[:, chosen]), problem.like),
+        vectors=from_numpy(np.ascontiguousarray(vectors[:, chosen]), problem.prototype),
         lower=np.maximum(values[beyond] - error, 0.0),
         upper=values[beyond] + error,
         residuals=np.full(k, 2.0 * error),
@@ -138,14 +138,14 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
     None where so many are wanted that a Gram matrix in float64 costs less, and where the bounds are too far apart.
     """
     size = gram.shape[0]
-    rough = to_numpy(gram)
-    rough = (rough + rough.T) / 2.0
+    approximate = to_numpy(gram)
+    approximate = (approximate + approximate.T) / 2.0
     if request.k is None:
-        values, vectors = leading_pairs(rough, size, like=problem.workbench)
+        values, vectors = leading_pairs(approximate, size, prototype=problem.workbench)
         k = count_for(np.maximum(values, 0.0), problem.total, request)
     else:
         k = request.k
-        values, vectors = leading_pairs(rough, min(size, k + _EXTRA + 1), like=problem.workbench)
+        values, vectors = leading_pairs(approximate, min(size, k + _EXTRA + 1), prototype=problem.workbench)
     width = k + _EXTRA
     if 4 * (width + _RANDOM) > size:
         return None
@@ -153,13 +153,13 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         basis = np.linalg.qr(vectors[:, :width])[0]
     probability = 0.5 * request.failure_probability
     random = generator(request.seed, problem.data, "gram").standard_normal((size, _RANDOM))
-    factor = from_numpy(np.concatenate([basis, random], axis=1), problem.like)
+    factor = from_numpy(np.concatenate([basis, random], axis=1), problem.prototype)
     product = to_numpy(problem.exact().normal(factor))
     each = problem.product_error() + gamma(size + 4) * float(values[0])
     with one_blas_thread():
-        apart = product[:, width:] - rough @ random
+        apart = product[:, width:] - approximate @ random
         lengths = np.sqrt(np.sum(random**2, axis=0))
-        slip = (each + gamma(2 * size) * float(np.linalg.norm(rough))) * float(np.linalg.norm(lengths))
+        slip = (each + gamma(2 * size) * float(np.linalg.norm(approximate))) * float(np.linalg.norm(lengths))
         shortest = float(np.sqrt(2.0 * special.gammaincinv(_RANDOM / 2, probability)))
         eta = (float(np.linalg.norm(apart, 2)) + slip) / shortest
     outside = max(float(values[width]), 0.0) + eta + lapack_eigenvalue_error(size, float(values[0]))
@@ -167,14 +167,16 @@ def _solve_measured(problem: Problem, gram: Array, request: Request) -> Solution
         found = residual_bounds(basis, product[:, :width], outside, error=each)
     if request.k is None:
         k = min(count_for(found.values, problem.total, request), width)
-        if is_undecided(request.share, found.lower[:k], found.upper[:k], problem.total, problem.total_error(), size):
+        if is_undecided(
+            request.target_ratio, found.lower[:k], found.upper[:k], problem.total, problem.total_error(), size
+        ):
             return None
     if np.max(found.upper[:k] - found.lower[:k], initial=0.0) > max(request.tolerance, 1e-14) * found.values[k - 1]:
         return None
     return Solution(
         solver="gram",
         values=np.maximum(found.values[:k], 0.0),
-        vectors=from_numpy(np.ascontiguousarray(found.vectors[:, :k]), problem.like),
+        vectors=from_numpy(np.ascontiguousarray(found.vectors[:, :k]), problem.prototype),
         lower=np.maximum(found.lower[: k + 1], 0.0),
         upper=found.upper[: k + 1],
         residuals=found.residuals[:k],
@@ -210,10 +212,10 @@ def refine(problem: Problem, gram: np.ndarray, request: Request) -> Solution:
     rounding = float(np.max(2.0 * slack * singular + slack**2)) + found.squared
     k = count_for(spectrum, problem.total, request)
     undecided = is_undecided(
-        request.share, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
+        request.target_ratio, spectrum[:k], spectrum[:k], problem.total, problem.total_error(), len(spectrum)
     )
     chosen = pick(spectrum, k, smallest=request.smallest)
-    basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.like)
+    basis: Array = from_numpy(np.ascontiguousarray(vectors @ found.rotation[chosen].T), problem.prototype)
     near = slack[chosen]
     lower = np.maximum(np.maximum(singular[chosen] - near, 0.0) ** 2 - found.squared, 0.0)
     upper = (singular[chosen] + near) ** 2 + found.squared
@@ -251,9 +253,9 @@ def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solu
     below = np.maximum(np.maximum(found.singular - near, 0.0) ** 2 - found.squared, 0.0)
     rounding = lapack_eigenvalue_error(size, float(values[0]))
     error = problem.gram_error() + rounding
-    turned = values[:width, None] * found.rotation.T - found.rotation.T * theta
-    residuals = np.sqrt(np.sum(turned**2, axis=0)) + error
-    largest, beyond = float(np.linalg.norm(turned)) + error, max(float(values[width]), 0.0) + error
+    rotated = values[:width, None] * found.rotation.T - found.rotation.T * theta
+    residuals = np.sqrt(np.sum(rotated**2, axis=0)) + error
+    largest, beyond = float(np.linalg.norm(rotated)) + error, max(float(values[width]), 0.0) + error
     half = (above - beyond) / 2.0
     upper = np.maximum(beyond, beyond + half + np.sqrt(half**2 + largest**2))
     k = request.k
@@ -262,7 +264,7 @@ def refine_leading(problem: Problem, gram: np.ndarray, request: Request) -> Solu
     return Solution(
         solver="gram",
         values=theta[:k],
-        vectors=from_numpy(np.ascontiguousarray(kept @ found.rotation[:k].T), problem.like),
+        vectors=from_numpy(np.ascontiguousarray(kept @ found.rotation[:k].T), problem.prototype),
         lower=below[: k + 1],
         upper=upper[: k + 1],
         residuals=residuals[:k],
@@ -288,7 +290,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots
-    middle, centring = problem.recentred_gram(from_numpy(np.ascontiguousarray(right), problem.like))
+    middle, centring = problem.recentred_gram(from_numpy(np.ascontiguousarray(right), problem.prototype))
     middle = to_numpy(middle)
     middle = (middle + middle.T) / 2.0
     inner_values, turn = np.linalg.eigh(middle)

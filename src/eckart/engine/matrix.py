@@ -16,7 +16,7 @@ from eckart.engine.backends.host_csr import as_csr
 from eckart.engine.backends.select import backend_of, stored_elsewhere, transfer_to
 from eckart.engine.blocks.csr_check import check_sparse
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import SAFE, safe_exponent
 from eckart.engine.prepare import Convert
@@ -34,7 +34,7 @@ class Opened:
 
     matrix: Any
     """RowBlocks or StackedBlocks."""
-    about: About
+    metadata: Metadata
     exponent: int = 0
 
 
@@ -43,7 +43,7 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
 
     Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
     """
-    about = About(name=name)
+    metadata = Metadata(name=name)
     numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
     if not numbers and not isinstance(data, RowSource):
         data = open_with(data, memory=memory, stream=stream)
@@ -51,18 +51,18 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
     if not numbers and isinstance(data, RowSource):
         if stream or isinstance(data, DaskRows) or too_large(data, memory):
             return open_blocks(data, memory)
-        data = MemorySource(data.read(0, data.shape[0]), data.about)
+        data = MemorySource(data.read(0, data.shape[0]), data.metadata)
     if not numbers and isinstance(data, Source):
-        about = data.about
+        metadata = data.metadata
         data = _whole(data)
     elif (stored := stored_elsewhere(data)) is not None:
-        return _open_sparse(stored, about)
+        return _open_sparse(stored, metadata)
     if stream and (is_sparse(data) or isinstance(data, np.ndarray)):
-        opened = _open_sparse(data, about) if is_sparse(data) else _open_dense(data, about)
-        return open_blocks(MemoryRows(as_given(opened), about), memory)
+        opened = _open_sparse(data, metadata) if is_sparse(data) else _open_dense(data, metadata)
+        return open_blocks(MemoryRows(as_given(opened), metadata), memory)
     if is_sparse(data):
-        return _open_sparse(data, about)
-    return _open_dense(data, about)
+        return _open_sparse(data, metadata)
+    return _open_dense(data, metadata)
 
 
 def unprepared(data: Any) -> Opened | None:
@@ -70,7 +70,7 @@ def unprepared(data: Any) -> Opened | None:
     if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
     precision = "float32" if data.dtype == np.float32 else "float64"
-    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), About(name="X"))
+    return Opened(RowBlocks(data, precision, (Convert(data.dtype.type),)), Metadata(name="X"))
 
 
 _BLOCK_BYTES = (2**16, 2**26)
@@ -96,7 +96,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     edges = whole_chunks or edges_for(source, block_bytes(memory) if size is None else size)
     matrix = StackedBlocks(source, edges, precision)
     exponent = safe_exponent(float(np.fmax.reduce(np.abs(matrix.sample()), axis=None, initial=0.0)), precision)
-    return Opened(StackedBlocks(source, edges, precision, exponent), source.about, exponent)
+    return Opened(StackedBlocks(source, edges, precision, exponent), source.metadata, exponent)
 
 
 def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
@@ -107,20 +107,20 @@ def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) 
         given = as_given(opened)
         moved = transfer.whole(given)
         if moved is not None:
-            return replace(open_matrix(moved), about=opened.about)
-        opened = open_blocks(MemoryRows(given, opened.about), memory, size=transfer.block_bytes)
+            return replace(open_matrix(moved), metadata=opened.metadata)
+        opened = open_blocks(MemoryRows(given, opened.metadata), memory, size=transfer.block_bytes)
     opened.matrix.reading.transfer = transfer
     return opened
 
 
-def taken_to(data: Any, device: str) -> tuple[Any, About]:
+def taken_to(data: Any, device: str) -> tuple[Any, Metadata]:
     """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk
     moved = transfer.whole(as_given(opened)) if opened.matrix.resident else None
     if moved is None:
         transfer.refuse(opened.matrix.shape)
-    return moved, opened.about
+    return moved, opened.metadata
 
 
 def as_given(opened: Opened) -> Any:
@@ -140,7 +140,7 @@ def _whole(source: Source) -> Any:
     return np.concatenate(pieces)
 
 
-def _open_sparse(data: Any, about: About) -> Opened:
+def _open_sparse(data: Any, metadata: Metadata) -> Opened:
     """A SciPy matrix of any format, or CSR rows in another place."""
     _check_shape(data.shape)
     if is_sparse(data):
@@ -152,21 +152,21 @@ def _open_sparse(data: Any, about: About) -> Opened:
         data = data.astype(np.float64)
     if is_sparse(data) and data.nnz > data.shape[0] * data.shape[1] / 2:
         # More than half full: as a dense array it takes less memory, and an offset costs no digits.
-        return _open_dense(data.toarray(), about)
+        return _open_dense(data.toarray(), metadata)
     csr = backend_of(data).csr
     exponent, given = safe_exponent(csr.largest(data), str(data.dtype)), data
     if exponent:
         data = csr.times_power_of_two(data, exponent)
-    return Opened(RowBlocks(data, precision=str(data.dtype), given=given), about, exponent)
+    return Opened(RowBlocks(data, precision=str(data.dtype), given=given), metadata, exponent)
 
 
-def _open_dense(data: Any, about: About) -> Opened:
+def _open_dense(data: Any, metadata: Metadata) -> Opened:
     data = _check_array(data)
     _check_shape(data.shape)
     precision = "float32" if dtype_name(data) == "float32" else "float64"
     dtype = getattr(namespace(data), precision)
     exponent = safe_exponent(backend_of(data).largest(data, *SAFE[precision]), precision)
-    return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), about, exponent)
+    return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), metadata, exponent)
 
 
 def _check_array(data: Any) -> Any:

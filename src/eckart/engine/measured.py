@@ -17,15 +17,15 @@ from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
 
 
-def image_and_squares(operator: Operator, right: Array, *, across: bool) -> tuple[Array, np.ndarray]:
+def product_and_squares(operator: Operator, right: Array, *, across: bool) -> tuple[Array, np.ndarray]:
     """B Q, and the sums of squares along each row of B; with `across` (B holds A^T) down each column of B."""
     base, left, row, scale = _unwrapped(operator)
     if base.sparse:
         return operator.matmat(right), _stored_squares(base.matrix, left, row, scale, across=across)
     record = RecordSquares(left, row, scale, across)
-    image = _with_base(operator, replace(base, steps=(*base.steps, record))).matmat(right)
+    product = _with_base(operator, replace(base, steps=(*base.steps, record))).matmat(right)
     parts = [record.found[start] for start in sorted(record.found)]
-    return image, np.sum(parts, axis=0) if across else np.concatenate(parts)
+    return product, np.sum(parts, axis=0) if across else np.concatenate(parts)
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ def measured_rows(block: RowBlocks, packed: Array) -> np.ndarray:
     """
     right, centre, scale = packed[:, :-2], packed[:, -2], 1.0 / packed[:, -1]
     count = block.shape[0]
-    left = from_numpy(np.ones(count), block.like) if block.weight_roots is None else block.weight_roots
-    image, squares = image_and_squares(
+    left = from_numpy(np.ones(count), block.prototype) if block.weight_roots is None else block.weight_roots
+    product, squares = product_and_squares(
         Scaled(Centered(block, left, centre, np.zeros(0), float(count)), scale), right, across=False
     )
-    return np.column_stack([to_numpy(image), squares])
+    return np.column_stack([to_numpy(product), squares])
 
 
 def _unwrapped(operator: Operator) -> tuple[RowBlocks, Array | None, Array | None, Array | None]:

@@ -1,7 +1,7 @@
 """The protocol between solvers and matrices, whole.
 
 A is rows x columns. Every product comes back in float64, in the array library and on the device of the data.
-One call of `normal`, `gram` or `survey` is one read of the data.
+One call of `normal`, `gram` or `moments_and_product` is one read of the data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from eckart.arrays import Array
 
 
 @dataclass(frozen=True)
-class Survey:
+class MomentsAndProduct:
     """What one read of A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was asked for.
 
     u is the vector of ones, or of the square roots of the row weights.
@@ -58,12 +58,12 @@ class Operator(Protocol):
         ...
 
     @property
-    def like(self) -> Array:
+    def prototype(self) -> Array:
         """A small array that shows library and device."""
         ...
 
     @property
-    def reads(self) -> int:
+    def passes(self) -> int:
         """Reads of the whole data so far."""
         ...
 
@@ -83,7 +83,7 @@ class Operator(Protocol):
         """A^T A, or (A Q)^T (A Q), in one read."""
         ...
 
-    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+    def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         """Sums and squares, and A^T (A Q) or A^T A, all in one read."""
         ...
 

@@ -20,7 +20,7 @@ from eckart.engine.backends.products import RowProducts
 from eckart.engine.backends.select import backend_of, is_csr
 from eckart.engine.constancy import differing
 from eckart.engine.exponent import steps_of
-from eckart.engine.operator import Survey
+from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ScaleColumns, ScaleRows, ShiftColumns, Step
 
 _ROWS = 2048
@@ -66,19 +66,19 @@ class RowBlocks:
         return int(self.matrix.nnz) if self.sparse else self.shape[0] * self.shape[1]
 
     @property
-    def like(self) -> Array:
+    def prototype(self) -> Array:
         return self.backend.prototype
 
     @property
     def dtype(self) -> Any:
         if isinstance(self.matrix, np.ndarray):  # asked for often, and names of dtypes are slow to make
             return np.float32 if self.matrix.dtype == np.float32 else np.float64
-        xp = namespace(self.like)
+        xp = namespace(self.prototype)
         return xp.float32 if str(self.matrix.dtype).endswith("float32") else xp.float64
 
     @property
-    def reads(self) -> int:
-        return self.counter.reads
+    def passes(self) -> int:
+        return self.counter.passes
 
     # Views of the same data
 
@@ -86,13 +86,15 @@ class RowBlocks:
         """The same matrix with products formed in float64."""
         if self.precision == "float64":
             return self
-        convert = [replace(s, dtype=namespace(self.like).float64) if isinstance(s, Convert) else s for s in self.steps]
+        convert = [
+            replace(s, dtype=namespace(self.prototype).float64) if isinstance(s, Convert) else s for s in self.steps
+        ]
         matrix = self.matrix.astype(np.float64) if self.sparse else self.matrix
         return replace(self, matrix=matrix, precision="float64", steps=tuple(convert))
 
     def shifted(self, shift: Array) -> RowBlocks:
         """A - 1 c^T, subtracted block by block. Sparse rows cannot be shifted and need not be (see `host_csr`)."""
-        shift = astype(shift, getattr(namespace(self.like), self.precision))
+        shift = astype(shift, getattr(namespace(self.prototype), self.precision))
         # Before the row weights: diag(u) (A - 1 c^T).
         convert, rest = self.steps[:1], self.steps[1:]
         return replace(self, steps=(*convert, ShiftColumns(shift), *rest))
@@ -104,8 +106,8 @@ class RowBlocks:
         roots = np.sqrt(weights)
         if self.sparse:
             matrix = self.backend.csr.scale_rows(self.matrix, roots)
-            return replace(self, matrix=matrix, weight_roots=from_numpy(roots, self.like), stored=self.matrix)
-        device_roots = from_numpy(roots, self.like)
+            return replace(self, matrix=matrix, weight_roots=from_numpy(roots, self.prototype), stored=self.matrix)
+        device_roots = from_numpy(roots, self.prototype)
         return replace(self, steps=(*self.steps, ScaleRows(device_roots)), weight_roots=device_roots)
 
     def unweighted(self) -> RowBlocks:
@@ -120,7 +122,7 @@ class RowBlocks:
     def scaled_columns(self, factors: np.ndarray) -> RowBlocks:
         """A diag(f); the pattern of sparse rows is shared."""
         if not self.sparse:
-            return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.like))))
+            return replace(self, steps=(*self.steps, ScaleColumns(from_numpy(factors, self.prototype))))
         return replace(self, matrix=self.backend.csr.scale_columns(self.matrix, factors))
 
     @property
@@ -138,7 +140,7 @@ class RowBlocks:
             np.fmax.at(largest, stored.indices, np.abs(stored.data.astype(np.float64)))
             return largest
         if not is_numpy(self.matrix):
-            xp = namespace(self.like)
+            xp = namespace(self.prototype)
             return to_numpy(xp.max(xp.abs(self.matrix), axis=0)).astype(np.float64)
         parts = (self.matrix[start : start + _ROWS] for start in range(0, self.shape[0], _ROWS))
         return np.asarray(np.fmax.reduce([np.fmax.reduce(np.abs(part.astype(np.float64)), axis=0) for part in parts]))
@@ -171,7 +173,7 @@ class RowBlocks:
         """Some rows spread over the whole matrix, prepared, in float64."""
         stride = max(1, self.shape[0] // count)
         if self.sparse:
-            return from_numpy(self.backend.csr.dense_rows(self.matrix, slice(0, None, stride)), self.like)
+            return from_numpy(self.backend.csr.dense_rows(self.matrix, slice(0, None, stride)), self.prototype)
         block = self.matrix[::stride, :]
         for step in self.steps:
             block = step.apply(0, block) if isinstance(step, Convert | ShiftColumns) else block
@@ -179,7 +181,7 @@ class RowBlocks:
 
     def dense(self) -> np.ndarray:
         """The whole matrix, prepared, on the host in float64: for small ones."""
-        self.counter.reads += 1
+        self.counter.passes += 1
         if self.sparse:
             return np.asarray(self.backend.csr.whole(self.matrix))
         block = self.matrix
@@ -222,19 +224,19 @@ class RowBlocks:
         """A^T A, or (A Q)^T (A Q)."""
         return self._pass(lambda products: products.gram(right))
 
-    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+    def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         """u^T A, sums of squares, and A^T (A Q) or A^T A, in one pass."""
-        return self._pass(lambda products: products.survey(right, gram=gram))
+        return self._pass(lambda products: products.moments_and_product(right, gram=gram))
 
-    def rough(self, right: Array) -> Array | None:
+    def approximate(self, right: Array) -> Array | None:
         """About A^T (A Q), for first directions only; None where that costs as much as the product itself."""
         found = self.backend.within_memory(self.counter, lambda: self.products.approximate_normal(right))
-        self.counter.reads += 0 if found is None else 1
+        self.counter.passes += 0 if found is None else 1
         return found
 
-    def additions(self, *, gram: bool, turned: bool = False) -> int:
+    def additions(self, *, gram: bool, transposed: bool = False) -> int:
         """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice."""
-        return self.products.additions(gram=gram, turned=turned)
+        return self.products.additions(gram=gram, transposed=transposed)
 
     @property
     def products(self) -> RowProducts:
@@ -242,7 +244,7 @@ class RowBlocks:
 
     def _pass(self, work: Callable[[RowProducts], Result]) -> Result:
         result = self.backend.within_memory(self.counter, lambda: work(self.products))
-        self.counter.reads += 1
+        self.counter.passes += 1
         return result
 
     # Blocks

@@ -12,7 +12,7 @@ import numpy as np
 from eckart.arrays import is_array, to_numpy
 from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
-from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Which
 
 METHODS = ("pca", "svd")
@@ -26,14 +26,14 @@ class Settings:
 
     method: str
     k: int | None
-    share: float | None
+    target_ratio: float | None
     center: bool
     scale: bool
     which: Which
     solver: str
     tolerance: float | None
     memory: int | None
-    max_reads: int
+    max_passes: int
 
     def at_most(self, short: int) -> Settings:
         """The same with no more axes than the shorter side has."""
@@ -53,7 +53,7 @@ def check_settings(
     solver: str,
     tol: float | None,
     memory: str | int | None,
-    max_reads: int,
+    max_passes: int,
 ) -> Settings:
     """Refuse what is out of range; `short` is the shorter side of the matrix."""
     check_choice("method", method, METHODS)
@@ -61,30 +61,30 @@ def check_settings(
     check_choice("solver", solver, SOLVERS)
     if sum(option is not None for option in (k, explain, error)) > 1:
         raise ParameterError("Give one of k, explain and error, not several: each of them decides the number of axes.")
-    share = None
+    target_ratio = None
     if explain is not None:
-        share = check_share("explain", explain)
+        target_ratio = check_fraction("explain", explain)
     elif error is not None:
-        share = 1.0 - check_share("error", error) ** 2
-    if share is not None and which == "smallest":
+        target_ratio = 1.0 - check_fraction("error", error) ** 2
+    if target_ratio is not None and which == "smallest":
         raise ParameterError(
             "A share of variance is reached from the largest axes; give k together with which='smallest'."
         )
-    check_count("max_reads", max_reads, None)
-    everything = None if share is not None else short
+    check_count("max_passes", max_passes, None)
+    everything = None if target_ratio is not None else short
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
         raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
     return Settings(
         method=method,
         k=everything if k is None else check_count("k", k, short),
-        share=share,
+        target_ratio=target_ratio,
         center=method == "pca" if center is None else bool(center),
         scale=bool(scale),
         which="smallest" if which == "smallest" else "largest",
         solver=solver,
         tolerance=None if not tol else float(tol),
         memory=memory_bytes(memory),
-        max_reads=max_reads,
+        max_passes=max_passes,
     )
 
 
@@ -110,15 +110,15 @@ def without_zero_weights(opened: Opened, weights: np.ndarray) -> tuple[Opened, n
     kept = weights > 0
     if kept.all() or not opened.matrix.resident:
         return opened, weights
-    places, given, backend = np.flatnonzero(kept), opened.matrix.given, opened.matrix.backend
+    indices, given, backend = np.flatnonzero(kept), opened.matrix.given, opened.matrix.backend
     matrix = replace(
         opened.matrix,
-        matrix=backend.take_rows(opened.matrix.matrix, places),
-        given=None if given is None else backend.take_rows(given, places),
+        matrix=backend.take_rows(opened.matrix.matrix, indices),
+        given=None if given is None else backend.take_rows(given, indices),
     )
-    names = opened.about.row_names
-    about = replace(opened.about, row_names=None if names is None else tuple(compress(names, kept)))
-    return replace(opened, matrix=matrix, about=about), weights[kept]
+    names = opened.metadata.row_names
+    metadata = replace(opened.metadata, row_names=None if names is None else tuple(compress(names, kept)))
+    return replace(opened, matrix=matrix, metadata=metadata), weights[kept]
 
 
 def probe_seed(seed: int | None, rng: np.random.Generator) -> int:

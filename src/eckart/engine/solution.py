@@ -14,12 +14,12 @@ class Request:
     """What is asked of a solver."""
 
     k: int | None
-    share: float | None = None
+    target_ratio: float | None = None
     smallest: bool = False
     tolerance: float = 1e-9
     """Accuracy of each wanted squared singular value, relative to the last of them."""
     failure_probability: float = 1e-9
-    max_reads: int = 200
+    max_passes: int = 200
     seed: int = 0
     """The user's part of the seed of random probes (`eckart.engine.digest.generator`)."""
 
@@ -41,7 +41,7 @@ class Solution:
     spectrum_error: float = 0.0
     """Bound for the absolute error of each of them, where they are eigenvalues of a computed Gram matrix."""
     proved: bool = True
-    settled: bool = True
+    converged: bool = True
     undecided: bool = False
     """Whether k may be off by one, because the share asked for is within rounding of what k or k - 1 values explain."""
     failure_probability: float = 0.0
@@ -55,7 +55,7 @@ class Solution:
     history: tuple[tuple[int, float, float], ...] = field(default=())
 
 
-SHARE_SLACK = 2.0**-45
+RATIO_SLACK = 2.0**-45
 """A share that is missed by less than this (3e-14) counts as met: sums of squares are rounded by about as much."""
 
 
@@ -65,21 +65,23 @@ def count_for(spectrum: np.ndarray, total: float, request: Request) -> int:
         return request.k
     if total <= 0.0:
         return 1
-    found = smallest_count(spectrum, total, request.share or 1.0)
+    found = smallest_count(spectrum, total, request.target_ratio or 1.0)
     return len(spectrum) if found is None else found
 
 
-def smallest_count(spectrum: np.ndarray, total: float, share: float) -> int | None:
-    """The smallest k with l_1 + ... + l_k >= share x total, up to `SHARE_SLACK`; None where no k has it.
+def smallest_count(spectrum: np.ndarray, total: float, target_ratio: float) -> int | None:
+    """The smallest k with l_1 + ... + l_k >= share x total, up to `RATIO_SLACK`; None where no k has it.
 
     Without slack, a share that k values explain exactly would need k + 1 of them whenever the sum is rounded down.
     """
     held = np.cumsum(np.maximum(spectrum, 0.0)) / total
-    enough = np.flatnonzero(held >= share - SHARE_SLACK)
+    enough = np.flatnonzero(held >= target_ratio - RATIO_SLACK)
     return int(enough[0]) + 1 if enough.size else None
 
 
-def is_undecided(share: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int) -> bool:
+def is_undecided(
+    target_ratio: float | None, low: np.ndarray, high: np.ndarray, total: float, error: float, most: int
+) -> bool:
     """Whether k, the smallest count that reaches the share asked for, may be another: rounding decides.
 
     `low` are the first k values or lower bounds of them, and `high` upper bounds: the values themselves are rounded by
@@ -87,10 +89,10 @@ def is_undecided(share: float | None, low: np.ndarray, high: np.ndarray, total: 
     total, and `most` the number of all values: a share that rounding makes unattainable takes all of them.
     """
     k = len(low)
-    if share is None or total <= 0.0:
+    if target_ratio is None or total <= 0.0:
         return False
-    short = k < most and float(np.sum(low)) < (share - 1.7 * SHARE_SLACK) * (total + error)
-    return short or float(np.sum(high[: k - 1])) >= share * (total - error)
+    short = k < most and float(np.sum(low)) < (target_ratio - 1.7 * RATIO_SLACK) * (total + error)
+    return short or float(np.sum(high[: k - 1])) >= target_ratio * (total - error)
 
 
 ATTAINABLE = 2e-8

@@ -1,4 +1,4 @@
-"""PCA and SVD of every kind of matrix: find_axes, plan_axes, and the way to the axes and back.
+"""PCA and SVD of every kind of matrix: find_components, plan_components, and the way to the axes and back.
 
 B = diag(sqrt(w)) (A - 1 mean^T) diag(1/scale) ~ left diag(values) right^T.
 """
@@ -15,11 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from eckart.arrays import Array, astype, from_numpy, is_sparse, namespace, to_numpy
+from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows
-from eckart.engine.blocks.reading import Watch
+from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.certify import as_plan, assemble
 from eckart.engine.choose import Choice, Shape, choose
 from eckart.engine.direct import solve_direct
@@ -45,15 +46,14 @@ from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
-from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, unmasked, with_imputation, with_matrix
+from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, imputation_of, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
-from eckart.places import place_of, refuse_other_place
-from eckart.result import Decomposition, Plan, Which
+from eckart.result import Decomposition, Plan, SVDDetails, Which
 
 Method = Literal["pca", "svd"]
 
 
-def find_axes(
+def find_components(
     data: Any,
     method: Method = "pca",
     *,
@@ -70,14 +70,14 @@ def find_axes(
     left: bool = False,
     rng: Any = None,
     memory: str | int | None = None,
-    max_reads: int = 200,
+    max_passes: int = 200,
     stream: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    watch: Watch | None = None,
+    callback: ProgressCallback | None = None,
     executor: Any = None,
     device: str | None = None,
     missing: How = "error",
-) -> Decomposition:
+) -> Decomposition[SVDDetails]:
     """The leading axes, with a certificate; `eckart.decompose` describes the parameters."""
     check_choice("missing", missing, WAYS)
     check_ddof(ddof)
@@ -87,7 +87,7 @@ def find_axes(
     opened = (unprepared(data) if plain else None) or _open(given, memory, stream, checkpoint, executor, device)
     settings = check_settings(
         min(opened.matrix.shape), method=method, k=k, explain=explain, error=error, center=center, scale=scale,
-        which=which, solver=solver, tol=tol, memory=memory, max_reads=max_reads,
+        which=which, solver=solver, tol=tol, memory=memory, max_passes=max_passes,
     )  # fmt: skip
     if plain and is_resident(opened):
         found = _find_resident(opened, settings, rng)
@@ -105,19 +105,19 @@ def find_axes(
     if filled is not None:
         opened = with_matrix(opened, filled.table)
     run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
-    journal = _start_reading(opened, choice, watch, checkpoint, run)
+    journal = _start_reading(opened, choice, callback, checkpoint, run)
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         _find_workers(opened, executor)
         problem = _problem(opened, settings, weights)
         solution = _solve(problem, request, choice, random, opened)
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
-    _speak_up(result, solution)
+    _warn_if_unconverged(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
     result = with_divisor_n(result) if scale and not ddof else result
     return result if device is None else result.on_host()
 
 
-def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition | None:
+def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition[SVDDetails] | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     matrix = opened.matrix
     request, choice = _prepare(opened, settings, resident=True)
@@ -131,19 +131,21 @@ def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decompositio
             result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=False)
         except (OutOfRangeError, np.linalg.LinAlgError):
             return None
-    _speak_up(result, solution)
+    _warn_if_unconverged(result, solution)
     return result
 
 
-def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
-    """What `find_axes` would do with the same arguments; reads nothing but the shape."""
+def plan_components(data: Any, method: Method = "pca", **options: Any) -> Plan:
+    """What `find_components` would do with the same arguments; reads nothing but the shape."""
     known = {
-        name: p.default for name, p in inspect.signature(find_axes).parameters.items() if name not in ("data", "method")
+        name: p.default
+        for name, p in inspect.signature(find_components).parameters.items()
+        if name not in ("data", "method")
     }
     check_names("plan", options, list(known))
     given = {**known, **options}
     opened = _open(data, given["memory"], given["stream"], given["checkpoint"], given["executor"], None)
-    reading = ("stream", "checkpoint", "watch", "executor", "device")
+    reading = ("stream", "checkpoint", "callback", "executor", "device")
     run_only = ("sample_weight", "ddof", "left", "rng", "missing", *reading)
     asked = {name: value for name, value in given.items() if name not in run_only}
     settings = check_settings(min(opened.matrix.shape), method=method, **asked)
@@ -153,16 +155,17 @@ def plan_axes(data: Any, method: Method = "pca", **options: Any) -> Plan:
     return as_plan(opened, settings, choice)
 
 
-def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
+def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
     """Scores of rows on the axes: (A - mean) / scale right, in one read.
 
     Gaps are filled the way they were when the axes were found, and refused where there was none.
     """
     d = decomposition
-    plain = None if "missing" in d.parts else plain_scores(d, data, whitening(d) if whiten else None)
+    imputed = imputation_of(d) is not None
+    plain = None if imputed else plain_scores(d, data, whitening(d) if whiten else None)
     if plain is not None:
         return plain
-    opened = open_matrix(unmasked(data) if "missing" in d.parts else data)
+    opened = open_matrix(unmasked(data) if imputed else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
             f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
@@ -184,21 +187,23 @@ def project_on_axes(decomposition: Decomposition, data: Any, *, whiten: bool = F
     # Centre before the product, block by block, where the data are dense; afterwards, where they are sparse.
     shifted = mean is not None and not matrix.sparse and not exponent
     if shifted:
-        matrix = matrix.shifted(_beside(mean, matrix.like))
+        matrix = matrix.shifted(_on_device_of(mean, matrix.prototype))
     with np.errstate(over="ignore", invalid="ignore"):
-        scores = matrix.matmat(_beside(right, matrix.like))
+        scores = matrix.matmat(_on_device_of(right, matrix.prototype))
         if exponent:
             exact = times_power_of_two(astype(scores, namespace(scores).float64), -exponent)
             scores = astype(exact, scores.dtype)
         if mean is not None and not shifted:
-            offset = _beside(mean, scores) @ astype(_beside(right, scores), _beside(mean, scores).dtype)
+            offset = _on_device_of(mean, scores) @ astype(
+                _on_device_of(right, scores), _on_device_of(mean, scores).dtype
+            )
             scores = scores - astype(offset, scores.dtype)
     if not bool(namespace(scores).all(namespace(scores).isfinite(scores))):
-        refuse_not_finite(_stored(opened), opened.about.column_names)
+        refuse_not_finite(_stored(opened), opened.metadata.column_names)
     return scores
 
 
-def reconstruct_from_axes(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
+def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, whiten: bool = False) -> Array:
     """Rows from scores: (scores right^T) scale + mean."""
     d = decomposition
     plain = plain_rows(d, scores, True if whiten else None)
@@ -207,14 +212,14 @@ def reconstruct_from_axes(decomposition: Decomposition, scores: Array, *, whiten
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
-    right = _beside(d.right, scores)
+    right = _on_device_of(d.right, scores)
     if whiten:
-        right = right * astype(_beside(whitening(d), scores), right.dtype)
+        right = right * astype(_on_device_of(whitening(d), scores), right.dtype)
     result = scores @ right.T
     if d.scale is not None:
-        result = result * astype(_beside(d.scale, result), result.dtype)
+        result = result * astype(_on_device_of(d.scale, result), result.dtype)
     if d.mean is not None:
-        result = result + astype(_beside(d.mean, result), result.dtype)
+        result = result + astype(_on_device_of(d.mean, result), result.dtype)
     return result
 
 
@@ -231,7 +236,7 @@ def null_level(d: Decomposition) -> float:
     return float(d.norm * eps * max(d.rows, d.columns) ** 0.5 / max(d.weight - 1.0, 1.0) ** 0.5)
 
 
-# The steps of find_axes, in order
+# The steps of find_components, in order
 
 
 def _open(
@@ -258,12 +263,12 @@ def _describe_run(
 
 
 def _start_reading(
-    opened: Opened, choice: Choice, watch: Watch | None, checkpoint: Any, run: dict[str, Any] | None
+    opened: Opened, choice: Choice, callback: ProgressCallback | None, checkpoint: Any, run: dict[str, Any] | None
 ) -> Journal | None:
     if opened.matrix.resident:
         return None
     reading = opened.matrix.reading
-    reading.watch, reading.expected = watch, choice.reads
+    reading.callback, reading.expected = callback, choice.passes
     if run is not None:
         reading.journal = Journal.open(checkpoint, run, opened.matrix)
     journal: Journal | None = reading.journal
@@ -280,11 +285,13 @@ def _find_workers(opened: Opened, executor: Any) -> None:
 def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> tuple[Request, Choice]:
     matrix = opened.matrix
     rows, columns = matrix.shape
-    costs = backend_of(matrix.like).costs
+    costs = backend_of(matrix.prototype).costs
     size = bytes_read_at_once(matrix)
     shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
-    request = Request(settings.k, settings.share, settings.which == "smallest", tolerance, max_reads=settings.max_reads)
+    request = Request(
+        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes
+    )
     solver = settings.solver
     if solver == "exact" and size:
         solver = "gram"
@@ -333,7 +340,7 @@ def _solve(problem: Problem, request: Request, choice: Choice, rng: np.random.Ge
             raise
         finite = False
     if not finite:
-        refuse_not_finite(_stored(opened), opened.about.column_names)
+        refuse_not_finite(_stored(opened), opened.metadata.column_names)
     return solution
 
 
@@ -364,18 +371,18 @@ def _sum(matrix: Any) -> float:
     return float(np.sum(values, dtype=np.float64))
 
 
-def _speak_up(result: Decomposition, solution: Solution) -> None:
+def _warn_if_unconverged(result: Decomposition, solution: Solution) -> None:
     if not solution.proved:
         assert result.certificate is not None
         if solution.undecided:
             remedy = "The number of components may be off by one. Give k, or a share that is not on the boundary."
-        elif solution.settled:
+        elif solution.converged:
             remedy = "More passes would not help: rounding limits the bounds. Use float64 data, or raise tol."
         else:
-            remedy = "Allow more passes with max_reads, raise tol, or use solver='gram'."
+            remedy = "Allow more passes with max_passes, raise tol, or use solver='gram'."
         warnings.warn(
-            f"The requested accuracy is not proved after {result.certificate.reads} passes over the data: "
-            f"{result.certificate.word} {remedy}",
+            f"The requested accuracy is not proved after {result.certificate.passes} passes over the data: "
+            f"{result.certificate.summary} {remedy}",
             AccuracyWarning,
             stacklevel=3,
         )
@@ -383,9 +390,9 @@ def _speak_up(result: Decomposition, solution: Solution) -> None:
         warnings.warn("There is no variance in the data: every column is constant.", DataWarning, stacklevel=3)
 
 
-def _beside(array: Array, like: Array) -> Array:
-    """`array` in the library and on the device of `like`: moved there from NumPy; anything else is a mix, refused."""
+def _on_device_of(array: Array, prototype: Array) -> Array:
+    """`array` in the library and on the device of `prototype`: NumPy arrays are moved; anything else is refused."""
     if isinstance(array, np.ndarray):
-        return from_numpy(array, like)
-    refuse_other_place(place_of(array), place_of(like), "The decomposition")
+        return from_numpy(array, prototype)
+    refuse_other_device(place_of(array), place_of(prototype), "The decomposition")
     return array

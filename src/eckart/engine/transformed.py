@@ -10,7 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.select import backend_of
-from eckart.engine.operator import Operator, Survey
+from eckart.engine.operator import MomentsAndProduct, Operator
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Wrapped:
         return self.base.precision
 
     @property
-    def like(self) -> Array:
-        return self.base.like
+    def prototype(self) -> Array:
+        return self.base.prototype
 
     @property
-    def reads(self) -> int:
-        return self.base.reads
+    def passes(self) -> int:
+        return self.base.passes
 
     def rows(self, index: Any) -> Array:
         return self.base.rows(index)
@@ -61,8 +61,8 @@ class Centered(Wrapped):
 
     def matmat(self, right: Array) -> Array:
         product = self.base.matmat(right)
-        image = astype(_column(self.left) @ _row(self.right @ right), product.dtype)
-        return product - image
+        correction = astype(_column(self.left) @ _row(self.right @ right), product.dtype)
+        return product - correction
 
     def rmatmat(self, left: Array) -> Array:
         return self.base.rmatmat(left) - _column(self.right) @ _row(self.left @ astype(left, self.left.dtype))
@@ -91,7 +91,7 @@ class Centered(Wrapped):
         r, s = (self.right, self.sums) if right is None else (self.right @ right, self.sums @ right)
         return gram - _outer(s, r) - _outer(r, s) + self.weight * _outer(r, r)
 
-    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+    def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         raise TypeError("A centred matrix has been surveyed already.")
 
 
@@ -115,7 +115,7 @@ class Scaled(Wrapped):
             return self.base.gram(right / self.scale[:, None])
         return self.base.gram() / _column(self.scale) / _row(self.scale)
 
-    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+    def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         raise TypeError("A scaled matrix has been surveyed already.")
 
 
@@ -139,16 +139,16 @@ class Transposed(Wrapped):
         return astype(self.base.matmat(self.base.rmatmat(right)), xp.float64)
 
     def gram(self, right: Array | None = None) -> Array:
-        xp = namespace(self.like)
+        xp = namespace(self.prototype)
         identity = (
             xp.eye(self.shape[1], dtype=xp.float64)
             if xp is np
-            else xp.eye(self.shape[1], dtype=xp.float64, device=self.like.device)
+            else xp.eye(self.shape[1], dtype=xp.float64, device=self.prototype.device)
         )
-        image = self.base.rmatmat(identity if right is None else right)
-        return image.T @ image
+        correction = self.base.rmatmat(identity if right is None else right)
+        return correction.T @ correction
 
-    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+    def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         raise TypeError("Survey the matrix, not its transpose.")
 
 

@@ -30,7 +30,7 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
     """Right and left vectors from those of the short side: the long ones are B v / s, in one more pass."""
     short, long = solution.vectors, solution.long_vectors
     still = np.zeros(len(values))
-    if problem.turned:
+    if problem.transposed:
         moved = still
         if long is None:
             long, moved = _long_vectors(problem, short, values, measure=keep_left)
@@ -45,37 +45,37 @@ def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure
 
     Where s is small, B v carries rounding along the leading vectors: QR removes it.
     """
-    image = astype(problem.image(short, measure=measure), namespace(short).float64)
+    product = astype(problem.product(short, measure=measure), namespace(short).float64)
     # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.
     rounding = gamma(problem.shape[1] + ENTRY) * problem.raw_trace(problem.total) ** 0.5
     moved = np.minimum(rounding / np.maximum(values, 1e-300), 1.0)
     with one_blas_thread():
-        vectors, turned = _normalized(image, values)
-    return vectors, moved + turned
+        vectors, rotated = _normalized(product, values)
+    return vectors, moved + rotated
 
 
-def _normalized(image: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
+def _normalized(product: Array, values: np.ndarray) -> tuple[Array, np.ndarray]:
     """Orthonormal columns from the products B v, and by how much each was turned."""
-    xp = namespace(image)
-    squares = np.einsum("ij,ij->j", image, image) if is_numpy(image) else xp.sum(image * image, axis=0)
+    xp = namespace(product)
+    squares = np.einsum("ij,ij->j", product, product) if is_numpy(product) else xp.sum(product * product, axis=0)
     lengths = xp.sqrt(squares)
     largest = float(values.max(initial=0.0))
     good = to_numpy(lengths) > 1e-15 * largest
-    image = image / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
+    product = product / xp.where(lengths > 1e-15 * largest, lengths, xp.ones_like(lengths))
     if good.all() and float(values.min(initial=largest)) > _SMALL * largest:
-        return image, np.zeros(len(values))
+        return product, np.zeros(len(values))
     order = np.argsort(-values, kind="stable")
-    gram = to_numpy(inner(image, image))[np.ix_(order, order)]
+    gram = to_numpy(inner(product, product))[np.ix_(order, order)]
     # Nearly orthonormal: one round of Cholesky in falling order is Gram-Schmidt enough.
     if good.all() and float(np.linalg.norm(gram - np.eye(len(gram)))) < 0.5:
         triangle = np.linalg.cholesky(gram)
-        mend = np.empty_like(triangle)
-        mend[np.ix_(order, order)] = np.linalg.inv(triangle).T
-        turned = 2.0 * np.sqrt(np.sum((mend - np.eye(len(mend))) ** 2, axis=0))
-        return times(image, from_numpy(mend, image)), turned
-    before = to_numpy(image)
+        refinement = np.empty_like(triangle)
+        refinement[np.ix_(order, order)] = np.linalg.inv(triangle).T
+        rotated = 2.0 * np.sqrt(np.sum((refinement - np.eye(len(refinement))) ** 2, axis=0))
+        return times(product, from_numpy(refinement, product)), rotated
+    before = to_numpy(product)
     after = _orthonormal(before, values, good)
-    return from_numpy(after, image), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 1.0)
+    return from_numpy(after, product), np.where(good, np.sqrt(np.sum((after - before) ** 2, axis=0)), 1.0)
 
 
 def _orthonormal(vectors: np.ndarray, values: np.ndarray, good: np.ndarray) -> np.ndarray:

@@ -11,13 +11,13 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from eckart.arrays import is_array, is_numpy, is_sparse, to_numpy
+from eckart.devices import HOST, is_off_host, place_of, refuse_other_device
 from eckart.engine.blocks.source import RowSource, Source
 from eckart.engine.matrix import open_matrix
 from eckart.errors import FileError, InputError, ParameterError
 from eckart.io.open_data import open_with
 from eckart.missing.fill import unmasked
 from eckart.options import memory_bytes
-from eckart.places import HOST, is_elsewhere, place_of, refuse_other_place
 
 _FRAMES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
@@ -33,7 +33,7 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
     if getattr(estimator, "missing", "error") != "error":
         X = unmasked(X)
     given, X = X, opened(X, memory_bytes(getattr(estimator, "memory", None)))
-    same_place(estimator, X, reset=reset)
+    same_device(estimator, X, reset=reset)
     numbers = is_numpy(X) or is_sparse(X)
     # Protocols are slow to test for.
     if not numbers and isinstance(X, Source | RowSource):
@@ -43,7 +43,7 @@ def take(estimator: Any, X: Any, *, reset: bool) -> Any:
                 validate_data(estimator, given, reset=reset, skip_check_array=True)
                 return X
         return _take_source(estimator, X, reset=reset)
-    if is_elsewhere(X):
+    if is_off_host(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     X = _refuse_other_kinds(X) if is_numpy(X) else X
@@ -95,19 +95,19 @@ def _take_plain(estimator: Any, X: np.ndarray, *, reset: bool) -> bool:
     )
 
 
-def same_place(estimator: Any, X: Any, *, reset: bool) -> None:
+def same_device(estimator: Any, X: Any, *, reset: bool) -> None:
     """Refuse data of another library or device than those that were fitted; `reset` remembers theirs."""
     now = place_of(X)
     if reset:
         estimator._place = now
     elif hasattr(estimator, "_place"):
-        refuse_other_place(estimator._place, now, f"This {type(estimator).__name__}")
+        refuse_other_device(estimator._place, now, f"This {type(estimator).__name__}")
 
 
 def take_scores(X: Any, estimator: Any = None) -> Any:
     """Scores for the way back: arrays of other libraries as they are, everything else as a NumPy array."""
     if estimator is not None:
-        same_place(estimator, X, reset=False)
+        same_device(estimator, X, reset=False)
     if is_array(X) and not is_numpy(X):
         return X
     # A sum is not finite where an entry is not; where it overflows, scikit-learn looks at every entry.
@@ -122,7 +122,7 @@ def take_weights(sample_weight: Any) -> Any:
 
 
 def _take_source(estimator: Any, source: Any, *, reset: bool) -> Any:
-    names = source.about.column_names
+    names = source.metadata.column_names
     if reset:
         estimator.n_features_in_ = source.shape[1]
         if names is not None:
@@ -149,7 +149,7 @@ def _refuse_other_columns(X: Any, frame: Source | RowSource) -> None:
     """Text columns are labels elsewhere; an estimator is asked for every column it is given."""
     if frame.shape[1] == X.shape[1]:
         return
-    kept = set(frame.about.column_names or ())
+    kept = set(frame.metadata.column_names or ())
     names = [str(name) for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
     others = [repr(name) for name in names if name not in kept]
     raise InputError(

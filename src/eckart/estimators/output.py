@@ -9,8 +9,8 @@ from typing import Any
 from sklearn import get_config
 
 from eckart.arrays import Array
-from eckart.estimators.inputs import same_place
-from eckart.places import is_elsewhere
+from eckart.devices import is_off_host
+from eckart.estimators.inputs import same_device
 
 
 class OnDevices:
@@ -36,7 +36,7 @@ class OnDevices:
         -------
         array of shape (rows, columns)
         """
-        same_place(self, X, reset=False)
+        same_device(self, X, reset=False)
         return super().inverse_transform(X)  # type: ignore[misc]
 
 
@@ -48,7 +48,7 @@ def _plain(method: Any) -> Callable[..., Any]:
     @functools.wraps(method)
     def chosen(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         # Scores stay an array as long as nobody has asked for frames, and need no container then.
-        bare = is_elsewhere(X) or not _frames_wanted(self)
+        bare = is_off_host(X) or not _frames_wanted(self)
         return (method.__wrapped__ if bare else method)(self, X, *args, **kwargs)
 
     chosen.plain_elsewhere = True  # type: ignore[attr-defined]

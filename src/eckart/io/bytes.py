@@ -21,7 +21,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedFile:
     """A file that may be read: what to call it, where it is (or its bytes, when it came as a stream)."""
 
     name: str
@@ -84,7 +84,7 @@ def shown(path: str) -> str:
     return f"'{text}'" if len(text) <= 200 else f"'{text[:100]}...{text[-60:]}'"
 
 
-def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
+def open_path(path: str | os.PathLike[str], max_expansion: float) -> OpenedFile:
     """Look before reading: the kind of file and its size."""
     place = os.fsdecode(os.fspath(path))
     name = shown(place)
@@ -98,12 +98,12 @@ def open_path(path: str | os.PathLike[str], max_expansion: float) -> Opened:
         raise FileError(f"{name} is a pipe or a device, not a file. Send its content to standard input ('-') instead.")
     if status.st_size == 0:
         raise FileError(f"{name} is empty (0 bytes). Check that it was written completely.")
-    opened = Opened(name, place, None, status.st_size, max_expansion)
+    opened = OpenedFile(name, place, None, status.st_size, max_expansion)
     opened.stream().close()
     return opened
 
 
-def open_stream(stream: BinaryIO, max_expansion: float) -> Opened:
+def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
     """Take all bytes of an open binary stream, such as standard input."""
     if not hasattr(stream, "read"):
         raise ParameterError(f"A {type(stream).__name__} is neither a path nor an open file. Give a path as text.")
@@ -114,7 +114,7 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> Opened:
         raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be told.")
     if not content:
         raise FileError(f"{name} is empty (0 bytes). Check the command that should have written it.")
-    return Opened(name, None, content, len(content), max_expansion)
+    return OpenedFile(name, None, content, len(content), max_expansion)
 
 
 def _refusal(name: str, path: str, error: Exception) -> str:

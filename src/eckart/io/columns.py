@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import About, Block, RowSource
+from eckart.engine.blocks.source import Block, Metadata, RowSource
 from eckart.errors import ParameterError
 from eckart.io.roles import Parts, column_notes, listed, quoted
 from eckart.options import near_match
@@ -16,15 +16,15 @@ from eckart.options import near_match
 
 @dataclass(frozen=True)
 class ChosenColumns:
-    """The columns `places` of another source, in this order."""
+    """The columns `indices` of another source, in this order."""
 
     source: RowSource
-    places: tuple[int, ...]
-    about: About
+    indices: tuple[int, ...]
+    metadata: Metadata
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.source.shape[0], len(self.places)
+        return self.source.shape[0], len(self.indices)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -37,40 +37,42 @@ class ChosenColumns:
     @property
     def entries(self) -> int:
         """Of sparse rows the share that belongs to so many columns; to count them would take a read."""
-        return -(-self.source.entries * len(self.places) // self.source.shape[1])
+        return -(-self.source.entries * len(self.indices) // self.source.shape[1])
 
     def cuts(self) -> Sequence[int]:
         return self.source.cuts()
 
     def read(self, start: int, stop: int) -> Block:
-        block = self.source.read(start, stop)[:, list(self.places)]
+        block = self.source.read(start, stop)[:, list(self.indices)]
         return block if self.sparse else np.ascontiguousarray(block)
 
     def fingerprint(self) -> dict[str, Any]:
         found = self.source.fingerprint()
-        return {**found, "content": {**found["content"], "columns": list(self.places)}}
+        return {**found, "content": {**found["content"], "columns": list(self.indices)}}
 
 
 def column_names(source: Any) -> tuple[str, ...]:
     """The names of the columns, or x1, x2, ..."""
-    return source.about.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
+    return source.metadata.column_names or tuple(f"x{j + 1}" for j in range(source.shape[1]))
 
 
-def keep(source: Any, places: Sequence[int]) -> Any:
+def keep(source: Any, indices: Sequence[int]) -> Any:
     """The source with these columns only, in this order."""
-    about, names = source.about, column_names(source)
-    chosen = tuple(names[j] for j in places)
+    metadata, names = source.metadata, column_names(source)
+    chosen = tuple(names[j] for j in indices)
     if not hasattr(source, "matrix"):
-        return ChosenColumns(source, tuple(places), replace(about, column_names=chosen))
-    matrix = source.matrix[:, list(places)]
-    notes = about.notes
-    if not source.sparse and about.column_names:
-        before = column_notes(Parts(source.matrix, list(names)), about.row_names)
-        after = column_notes(Parts(matrix, list(chosen)), about.row_names)
+        return ChosenColumns(source, tuple(indices), replace(metadata, column_names=chosen))
+    matrix = source.matrix[:, list(indices)]
+    notes = metadata.notes
+    if not source.sparse and metadata.column_names:
+        before = column_notes(Parts(source.matrix, list(names)), metadata.row_names)
+        after = column_notes(Parts(matrix, list(chosen)), metadata.row_names)
         notes = tuple(note for note in notes if note not in before) + tuple(after)
     left = dict.fromkeys((name for name in names if name not in set(chosen)), "left out, as asked")
-    fates = about.fates | {name: word for name, word in left.items() if name in about.fates}
-    return replace(source, matrix=matrix, about=replace(about, column_names=chosen, notes=notes, fates=fates))
+    column_roles = metadata.column_roles | {name: word for name, word in left.items() if name in metadata.column_roles}
+    return replace(
+        source, matrix=matrix, metadata=replace(metadata, column_names=chosen, notes=notes, column_roles=column_roles)
+    )
 
 
 def places_of(source: Any, columns: Sequence[str | int]) -> list[int]:
@@ -86,7 +88,7 @@ def places_of(source: Any, columns: Sequence[str | int]) -> list[int]:
             continue
         place = int(column)
         if not -len(names) <= place < len(names):
-            raise ParameterError(f"columns: {source.about.name} has {len(names)} columns, and no position {place}.")
+            raise ParameterError(f"columns: {source.metadata.name} has {len(names)} columns, and no position {place}.")
         found.append(place % len(names))
     if not found:
         raise ParameterError("columns is empty, so no column is left. Name at least one.")
@@ -94,8 +96,8 @@ def places_of(source: Any, columns: Sequence[str | int]) -> list[int]:
 
 
 def _refuse_column(source: Any, column: str, names: Sequence[str]) -> None:
-    title = source.about.name
-    if column in source.about.labels:
+    title = source.metadata.name
+    if column in source.metadata.labels:
         raise ParameterError(f"columns: {quoted(column)} of {title} is text, and components need numbers.")
     near = near_match(column, names)
     hint = near if near != "." else f". It has {listed(names)}."

@@ -59,12 +59,12 @@ def _entries(path: str) -> Any:
 
 def _in_memory(source: Any) -> RowSource:
     matrix = source.matrix if isinstance(source, MemorySource) else np.concatenate(list(source.blocks()))
-    return MemoryRows(matrix, source.about)
+    return MemoryRows(matrix, source.metadata)
 
 
 def _write_dense(rows: RowSource, goal: PurePath, single: bool, overwrite: bool) -> str:
     if goal.suffix.lower() != ".npy":
-        raise ParameterError(f"{rows.about.name} is dense: name the target .npy.")
+        raise ParameterError(f"{rows.metadata.name} is dense: name the target .npy.")
     dtype = np.dtype("<f4" if single or rows.dtype == np.float32 else "<f8")
     edges = edges_for(rows, _BLOCK)
     with new_file(goal, overwrite=overwrite) as file:

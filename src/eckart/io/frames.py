@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eckart.engine.blocks.source import About, MemorySource
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
 from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
@@ -116,7 +116,7 @@ def _pandas_sparse(frame: Any) -> MemorySource | None:
         raise InputError(f"The sparse columns {listed(filled)} are filled with another value than 0. Fill them with 0.")
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
-    return MemorySource(matrix, About("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
+    return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
 
 
 def _parts(native: Any, columns: list[str], frame: Any) -> Parts:

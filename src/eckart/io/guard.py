@@ -52,7 +52,7 @@ def reads_rows(read: Callable[[Source, int, int], Block]) -> Callable[[Source, i
 
     @functools.wraps(read)
     def checked(self: Any, start: int, stop: int) -> Block:
-        name = self.about.name
+        name = self.metadata.name
         with reading(name, f"rows {start + 1:,} to {stop:,}"):
             block = read(self, start, stop)
         expected = (stop - start, self.shape[1])

@@ -14,8 +14,8 @@ import numpy as np
 
 from eckart.arrays import is_sparse, to_numpy
 from eckart.errors import ModelFileError
-from eckart.registry import method_of
-from eckart.result import Certificate, Decomposition, Plan, SolveInfo
+from eckart.registry import all_methods, details_class, method_of
+from eckart.result import Certificate, Decomposition, Details, Plan, SolveInfo, UnknownDetails
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,9 @@ def encode(value: Any, where: str, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, dict):
         return {"dict": {str(key): encode(item, f"{where}.{key}", arrays) for key, item in value.items()}}
     if type(value) in _CLASSES.values():
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        fields = _fields_of(value)
+        if isinstance(value, Decomposition):
+            fields["parts"] = _as_parts(fields.pop("details"))
         inner = {name: encode(item, f"{where}.{name}".lstrip("."), arrays) for name, item in fields.items()}
         return {type(value).__name__: inner}
     if where.startswith("plan.settings."):
@@ -52,6 +54,21 @@ def encode(value: Any, where: str, arrays: dict[str, np.ndarray]) -> Any:
         return {"csr": {key: encode(part, f"{where}.{key}", arrays) for key, part in _csr_parts(value).items()}}
     arrays[where] = _plain_array(value, where)
     return {"array": where}
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _as_parts(value: Any) -> Any:
+    """Details as a dict of their fields, those that are None left out: the file does not name their classes."""
+    if isinstance(value, dict):
+        return {key: _as_parts(item) for key, item in value.items()}
+    if isinstance(value, UnknownDetails):
+        return value.fields
+    if not dataclasses.is_dataclass(value):
+        return value
+    return {name: _as_parts(item) for name, item in _fields_of(value).items() if item is not None}
 
 
 def _csr_parts(matrix: Any) -> dict[str, Any]:
@@ -113,13 +130,51 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     if kind == "csr" and isinstance(inner, dict):
         return _csr({key: decode(item, arrays) for key, item in inner.items()})
     if kind in _CLASSES and isinstance(inner, dict):
-        return _build(_CLASSES[kind], {key: decode(item, arrays) for key, item in inner.items()})
+        fields = {key: decode(item, arrays) for key, item in inner.items()}
+        if kind == "Decomposition":
+            fields["details"] = _details(fields.get("method"), fields.pop("parts", {}))
+        return _build(_CLASSES[kind], fields)
     raise ModelFileError(f"The model's JSON holds an unknown or broken {kind[:40]!r}. The file is not loaded.")
+
+
+_RENAMED = {
+    ("Plan", "reads"): "passes",
+    ("SolveInfo", "reads"): "passes",
+    ("Certificate", "reads"): "passes",
+    ("Certificate", "word"): "summary",
+    ("Bound", "word"): "statement",
+    ("Imputation", "shares"): "explained_variance_ratio",
+    ("IsomapDetails", "components"): "connected_components",
+}
+"""(class, field in files written before fields were renamed) -> field."""
+
+
+def _details(method: Any, parts: Any) -> Details:
+    """The details of a method from their fields."""
+    if not isinstance(method, str) or not isinstance(parts, dict):
+        raise ModelFileError("The model's JSON has no method, or no parts of it. The file is not loaded.")
+    known = all_methods().get(method)
+    if known is None:
+        return UnknownDetails(parts) if parts else Details()
+    built: Details = _build(details_class(known), parts)
+    return built
+
+
+def _nested(value: Any, hint: Any) -> Any:
+    """The dataclass that a hint asks for, from a dict of its fields; anything else as it is."""
+    if not isinstance(value, dict):
+        return value
+    if get_origin(hint) is dict:
+        return {key: _nested(item, get_args(hint)[1]) for key, item in value.items()}
+    wanted = next((part for part in (hint, *get_args(hint)) if dataclasses.is_dataclass(part)), None)
+    return value if wanted is None else _build(wanted, value)  # type: ignore[arg-type]
 
 
 def _build(cls: type, fields: dict[str, Any]) -> Any:
     """The frozen value, after each field was compared with its type hint."""
-    hints = get_type_hints(cls, localns={"Array": np.ndarray})
+    hints = get_type_hints(cls, localns={"Array": np.ndarray, "D": Details})
+    fields = {_RENAMED.get((cls.__name__, name), name): value for name, value in fields.items()}
+    fields = {name: _nested(value, hints.get(name)) for name, value in fields.items()}
     for name, value in fields.items():
         if name not in hints:
             message = f"{cls.__name__} has no field {name[:40]!r}; the file may be newer than this Eckart. Update it."
@@ -127,6 +182,13 @@ def _build(cls: type, fields: dict[str, Any]) -> Any:
         if not _fits(value, hints[name]):
             message = f"{cls.__name__}.{name} holds a {type(value).__name__} of the wrong kind. The file is not loaded."
             raise ModelFileError(message)
+    lacking = [
+        field.name for field in dataclasses.fields(cls)
+        if field.name not in fields and field.default is field.default_factory is dataclasses.MISSING
+    ]  # fmt: skip
+    fields |= {name: None for name in lacking if _fits(None, hints[name])}  # None is not written
+    if missing := [name for name in lacking if name not in fields]:
+        raise ModelFileError(f"{cls.__name__} lacks {', '.join(missing)}. The file is not loaded.")
     return cls(**fields)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.arrays import is_array, is_sparse
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
-from eckart.engine.blocks.source import About, MemorySource, RowSource, Source
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
 from eckart.errors import InputError
 from eckart.io.columns import keep, places_of
 from eckart.io.objects.tensors import plain_array
@@ -79,7 +79,7 @@ def open_data(
     --------
     >>> import eckart as ek
     >>> source = ek.open_data({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 1.0], "name": ["x", "y", "z"]})
-    >>> source.about.column_names, source.about.row_names
+    >>> source.metadata.column_names, source.metadata.row_names
     (('a', 'b'), ('x', 'y', 'z'))
     >>> ek.PCA(1).fit(source).n_features_in_
     2
@@ -225,10 +225,10 @@ def _refuse(data: Any) -> NoReturn:
 
 
 def _masked(data: Any, found: Any, mask: Any) -> Any:
-    from eckart.io.objects.cells import is_anndata, mask_places
+    from eckart.io.objects.cells import is_anndata, mask_indices
 
     if is_anndata(data):
-        return keep(found, mask_places(data, mask))
+        return keep(found, mask_indices(data, mask))
     if isinstance(mask, str) and isinstance(data, str | os.PathLike):
         from eckart.io.arrays.stored import stored_mask
 
@@ -246,5 +246,5 @@ def _masked(data: Any, found: Any, mask: Any) -> Any:
 def _chosen(found: Any, columns: Sequence[str | int]) -> Any:
     if isinstance(found, Source | RowSource):
         return keep(found, places_of(found, columns))
-    places = places_of(MemorySource(found, About("The array")), columns)
-    return found[:, places]
+    indices = places_of(MemorySource(found, Metadata("The array")), columns)
+    return found[:, indices]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from eckart.engine.blocks.source import About, RowSource, Source
+from eckart.engine.blocks.source import Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
 from eckart.errors import FileError
 from eckart.io.arrays.containers import ZARR_MARKS
@@ -19,7 +19,7 @@ from eckart.io.arrays.probe import check_metadata
 from eckart.io.arrays.stored import stored_rows
 from eckart.io.arrow.parquet import ENTRIES_NOTE
 from eckart.io.arrow.rows import arrow_rows, parquet_rows
-from eckart.io.bytes import Opened, open_path, shown
+from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.spooled import spooled_rows
 from eckart.io.entries.triplets import market_entries, table_entries
 from eckart.io.guard import reading
@@ -83,7 +83,7 @@ def _several_parquet(paths: list[str], name: str, row_names: str | None, memory:
     for (number, _), first, last in zip(rows.pieces, rows.edges, rows.edges[1:], strict=False):
         counts[number] += last - first
     labels = hive_labels(paths, counts)
-    return replace(rows, about=replace(rows.about, labels=rows.about.labels | labels)) if labels else rows
+    return replace(rows, metadata=replace(rows.metadata, labels=rows.metadata.labels | labels)) if labels else rows
 
 
 def _is_folder(place: str) -> bool:
@@ -166,30 +166,30 @@ def _is_tabbed(path: str) -> bool:
     return PurePath(path.lower().removesuffix(".gz")).suffix in (".tsv", ".tab")
 
 
-def _npy(opened: Opened, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource:
+def _npy(opened: OpenedFile, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource:
     state = FileState.of(path)
     with opened.stream() as stream:
         header = read_header(stream, opened.name)
         check_size(header, opened.size, opened.name)
         refuse_shape(header.shape, opened.name)
     shape = (header.shape[0], header.shape[1])
-    return NpyRows(state, shape, header.dtype, header.start, header.fortran, About(name))
+    return NpyRows(state, shape, header.dtype, header.start, header.fortran, Metadata(name))
 
 
-def _npz(opened: Opened, path: str, _name: str, memory: int | None, _names: str | None) -> RowSource | None:
+def _npz(opened: OpenedFile, path: str, _name: str, memory: int | None, _names: str | None) -> RowSource | None:
     return npz_rows(opened, path, memory)
 
 
-def _market(_opened: Opened, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource | None:
+def _market(_opened: OpenedFile, path: str, name: str, _memory: int | None, _names: str | None) -> RowSource | None:
     return _sorted_rows(path, market_entries(path))
 
 
-def _parquet(_opened: Opened, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource:
+def _parquet(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource:
     entries = _sorted_rows(path, table_entries(path), (ENTRIES_NOTE,))
     return entries or parquet_rows([path], name, row_names, memory)
 
 
-def _arrow(_opened: Opened, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource | None:
+def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource | None:
     return arrow_rows(path, name, memory, row_names)
 
 
@@ -214,7 +214,7 @@ def _open_matching(pattern: str, name: str, options: TextOptions, memory: int | 
     given = ReadOptions(delimiter=o.delimiter, decimal=o.decimal, encoding=o.encoding, header=o.header,
                         row_names=o.row_names)  # fmt: skip
     source = stacked_sources([open_table(path, options=given) for path in found], found, name)
-    return MemoryRows(source.matrix, source.about) if hasattr(source, "matrix") else source
+    return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
 
 
 def _matching(pattern: str) -> list[str]:

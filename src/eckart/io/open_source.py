@@ -11,7 +11,7 @@ from eckart.engine.blocks.source import MemorySource
 from eckart.environment import MAX_EXPANSION
 from eckart.errors import FileError, ParameterError
 from eckart.io.arrays.npy import ConvertingSource
-from eckart.io.bytes import GZIP_MAGIC, Opened, open_path, open_stream, shown
+from eckart.io.bytes import GZIP_MAGIC, OpenedFile, open_path, open_stream, shown
 from eckart.io.guard import reading
 from eckart.io.text.layout import TextOptions
 
@@ -71,11 +71,11 @@ def open_source(
     with reading(opened.name):
         source = _read(kind, opened, options, key, as_table=format is not None)
     title = "data" if opened.path is None else PurePath(opened.path).name
-    return dataclasses.replace(source, about=dataclasses.replace(source.about, name=title))
+    return dataclasses.replace(source, metadata=dataclasses.replace(source.metadata, name=title))
 
 
 def _read(
-    kind: str, opened: Opened, options: TextOptions, key: str | None, *, as_table: bool
+    kind: str, opened: OpenedFile, options: TextOptions, key: str | None, *, as_table: bool
 ) -> MemorySource | ConvertingSource:
     if kind == "npy":
         from eckart.io.arrays.npy import read_npy
@@ -98,7 +98,7 @@ def _read(
     return _read_text(kind, opened, options)
 
 
-def _read_text(kind: str, opened: Opened, options: TextOptions) -> MemorySource:
+def _read_text(kind: str, opened: OpenedFile, options: TextOptions) -> MemorySource:
     from eckart.io.text.delimited import read_delimited
     from eckart.io.text.rows import with_tabs
 
@@ -125,7 +125,7 @@ def _kind(format: str | None, path: str) -> str:
     raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is none of {known}. {remedy}")
 
 
-def _kind_of_bytes(opened: Opened) -> str:
+def _kind_of_bytes(opened: OpenedFile) -> str:
     """A stream has no suffix; its first bytes tell the kind."""
     head = (opened.content or b"")[:20]
     if head.startswith(GZIP_MAGIC):

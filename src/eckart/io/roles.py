@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eckart.engine.blocks.source import About, MemorySource
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
 
 _ID_NAME = re.compile(r"(?i:id|index|idx|row|rownum|no|nr|num|number|key|.*[_ .-](id|no|nr|key))|.*[a-z]I[Dd]")
@@ -41,7 +41,7 @@ class Parts:
     row_names: tuple[str, ...] | None = None
     order: list[str] = field(default_factory=list)
     """All columns of the file, as they stand in it."""
-    fates: dict[str, str] = field(default_factory=dict)
+    column_roles: dict[str, str] = field(default_factory=dict)
     """What was done with columns that are neither plain numbers nor labels."""
     layout: list[str] = field(default_factory=list)
     """How the file is written, in sentences."""
@@ -60,19 +60,19 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
     notes += _label_notes(labels)
     decided = (*parts.layout, *notes)
     notes += column_notes(parts, names)
-    about = About(
+    metadata = Metadata(
         name=name,
         row_names=names,
         column_names=tuple(parts.column_names),
         labels={label.name: label.values for label in labels},
         notes=tuple(notes),
         decided=decided,
-        fates=_fates(parts, chosen, labels),
+        column_roles=_column_roles(parts, chosen, labels),
     )
-    return MemorySource(parts.matrix, about)
+    return MemorySource(parts.matrix, metadata)
 
 
-def _fates(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> dict[str, str]:
+def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> dict[str, str]:
     """What was done with each column: analysed, used as names or labels, or left out, and why."""
     found = dict.fromkeys(parts.column_names, "analysed")
     if chosen is not None:
@@ -81,7 +81,7 @@ def _fates(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> dict[st
     for label in labels:
         different = len(set(label.values))
         found[label.name] = f"{kinds[label.kind]}: set aside as a label ({different:,} different)"
-    found |= parts.fates
+    found |= parts.column_roles
     return {name: found[name] for name in parts.order or found if name in found}
 
 

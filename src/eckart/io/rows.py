@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from eckart.engine.blocks.source import About, Block, RowSource
+from eckart.engine.blocks.source import Block, Metadata, RowSource
 from eckart.errors import FileError
 from eckart.fingerprint import FileState as FileState
 from eckart.fingerprint import fingerprint
@@ -99,7 +99,7 @@ class NpyRows:
     stored: np.dtype[Any]
     start: int
     fortran: bool = False
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
     @property
@@ -115,7 +115,7 @@ class NpyRows:
 
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
-        self.state.check(self.about.name, start, stop)
+        self.state.check(self.metadata.name, start, stop)
         block = self._columns(start, stop) if self.fortran else self._rows(start, stop)
         return np.ascontiguousarray(block, dtype=self.dtype)
 
@@ -133,8 +133,8 @@ class NpyRows:
         while done < len(view):
             got = stream.readinto(view[done:])
             if not got:
-                self.state.check(self.about.name, start, stop)
-                raise FileError(f"{self.about.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
+                self.state.check(self.metadata.name, start, stop)
+                raise FileError(f"{self.metadata.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
             done += got
 
     def _columns(self, start: int, stop: int) -> np.ndarray:
@@ -156,7 +156,7 @@ class MemoryRows:
     """A matrix in memory, read in blocks all the same: for a run that keeps a journal."""
 
     matrix: Any
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -201,5 +201,5 @@ class HeldRows(MemoryRows):
 
     def read(self, start: int, stop: int) -> Block:
         if self.state is not None:
-            self.state.check(self.about.name, start, stop)
+            self.state.check(self.metadata.name, start, stop)
         return super().read(start, stop)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import About, Block, MemorySource, RowSource
+from eckart.engine.blocks.source import Block, MemorySource, Metadata, RowSource
 from eckart.errors import FileError
 from eckart.io.bytes import shown
 from eckart.io.columns import column_names
@@ -26,7 +26,7 @@ class SeveralRows:
 
     sources: tuple[RowSource, ...]
     edges: tuple[int, ...]
-    about: About
+    metadata: Metadata
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -65,24 +65,24 @@ def stacked_sources(sources: Sequence[Any], paths: Sequence[str], name: str) -> 
     """Sources read from `paths` as one; their columns must agree."""
     first = sources[0]
     for source, path in zip(sources[1:], paths[1:], strict=True):
-        if source.shape[1] != first.shape[1] or source.about.column_names != first.about.column_names:
+        if source.shape[1] != first.shape[1] or source.metadata.column_names != first.metadata.column_names:
             raise FileError(
                 f"{shown(path)} has other columns than {shown(paths[0])}; all need the same. "
                 f"Only in one of them: {_difference(first, source)}."
             )
         if source.sparse != first.sparse:
             raise FileError(f"{shown(path)} and {shown(paths[0])} are not both sparse. Convert one of them.")
-    about = _about(sources, paths, name)
+    metadata = _metadata(sources, paths, name)
     if all(hasattr(source, "matrix") for source in sources):
-        return MemorySource(_stacked([source.matrix for source in sources]), about)
+        return MemorySource(_stacked([source.matrix for source in sources]), metadata)
     edges = (0, *itertools.accumulate(source.shape[0] for source in sources))
-    return SeveralRows(tuple(_as_rows(source) for source in sources), edges, about)
+    return SeveralRows(tuple(_as_rows(source) for source in sources), edges, metadata)
 
 
 def _as_rows(source: Any) -> Any:
     from eckart.io.rows import MemoryRows
 
-    return MemoryRows(source.matrix, source.about) if hasattr(source, "matrix") else source
+    return MemoryRows(source.matrix, source.metadata) if hasattr(source, "matrix") else source
 
 
 def _difference(first: Any, second: Any) -> str:
@@ -100,21 +100,22 @@ def _stacked(pieces: Sequence[Block]) -> Block:
     return sparse.vstack(pieces, format="csr")
 
 
-def _about(sources: Sequence[Any], paths: Sequence[str], name: str) -> About:
+def _metadata(sources: Sequence[Any], paths: Sequence[str], name: str) -> Metadata:
     """Names and labels one after the other, where all files have them; the keys of hive folders as further labels."""
-    about: About = sources[0].about
+    metadata: Metadata = sources[0].metadata
     total = sum(source.shape[0] for source in sources)
     rows = labels = None
     if total <= MOST_NAMES:
-        if all(source.about.row_names is not None for source in sources):
-            rows = tuple(itertools.chain.from_iterable(source.about.row_names for source in sources))
-        common = [key for key in about.labels if all(key in source.about.labels for source in sources)]
+        if all(source.metadata.row_names is not None for source in sources):
+            rows = tuple(itertools.chain.from_iterable(source.metadata.row_names for source in sources))
+        common = [key for key in metadata.labels if all(key in source.metadata.labels for source in sources)]
         labels = {
-            key: tuple(itertools.chain.from_iterable(source.about.labels[key] for source in sources)) for key in common
+            key: tuple(itertools.chain.from_iterable(source.metadata.labels[key] for source in sources))
+            for key in common
         }
         labels |= hive_labels(paths, [source.shape[0] for source in sources])
-    notes = tuple(dict.fromkeys(note for source in sources for note in source.about.notes))
-    return replace(about, name=name, row_names=rows, labels=labels or {}, notes=notes)
+    notes = tuple(dict.fromkeys(note for source in sources for note in source.metadata.notes))
+    return replace(metadata, name=name, row_names=rows, labels=labels or {}, notes=notes)
 
 
 def hive_labels(paths: Sequence[str], counts: Sequence[int]) -> dict[str, tuple[str, ...]]:

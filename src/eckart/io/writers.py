@@ -24,8 +24,8 @@ def row_writer(
 ) -> Iterator[Write]:
     """A function that takes blocks of rows, in order, until there are `shape[0]` of them."""
     target = Path(path)
-    makers = {".npy": _npy, ".parquet": _parquet, ".zarr": _zarr}
-    make = makers.get(target.suffix.lower())
+    top_loadings = {".npy": _npy, ".parquet": _parquet, ".zarr": _zarr}
+    make = top_loadings.get(target.suffix.lower())
     if make is None:
         raise ParameterError(f"{target.name}: rows are written in blocks to {', '.join(KINDS)}. Name one of these.")
     with make(target, shape, np.dtype(dtype), list(names), overwrite) as write:

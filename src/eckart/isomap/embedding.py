@@ -33,6 +33,16 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class Figures:
+    """How well coordinates reproduce the distances."""
+
+    negative_share: float
+    residual_variance: np.ndarray
+    reconstruction_error: float
+    eigenvalues: np.ndarray
+
+
+@dataclass(frozen=True)
 class Embedding:
     """Coordinates left * values, and how to place further points: -1/2 (d^2 - means) weights - shift."""
 
@@ -45,7 +55,7 @@ class Embedding:
     weights: np.ndarray
     means: np.ndarray
     shift: np.ndarray
-    figures: dict[str, Any]
+    figures: Figures
     solver: str
     why: str
     peak_bytes: int
@@ -85,12 +95,7 @@ def embed_all(
         beyond, norm = float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))), squared**0.5
     else:
         beyond, norm = float(np.linalg.norm(solution.spectrum[k:])), float(np.abs(solution.spectrum).max(initial=0.0))
-    figures = {
-        "negative_share": negative,
-        "residual_variance": variance,
-        "reconstruction_error": beyond / rows,
-        "eigenvalues": np.asarray(solution.values),
-    }
+    figures = Figures(negative, variance, beyond / rows, np.asarray(solution.values))
     why = (
         f"All eigenvalues of the {rows:,} x {rows:,} matrix of centred squared distances by LAPACK."
         if dense
@@ -133,14 +138,14 @@ def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> 
     assert solution.spectrum is not None
     kept = float(np.sum(solution.values[positive])) / max(core.trace, 1e-300)
     squared = float(np.sum(solution.spectrum**2))
-    figures = {
-        "negative_share": scaling.negative_part(solution.spectrum),
-        "residual_variance": scaling.residual_variance(
+    figures = Figures(
+        negative_share=scaling.negative_part(solution.spectrum),
+        residual_variance=scaling.residual_variance(
             lambda i: np.sqrt(squares[i].astype(np.float64)), landmarks, left * values
         ),
-        "reconstruction_error": float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / count,
-        "eigenvalues": np.asarray(values**2),
-    }
+        reconstruction_error=float(np.sqrt(max(squared - float(np.sum(solution.values**2)), 0.0))) / count,
+        eigenvalues=np.asarray(values**2),
+    )
     why = f"{count:,} landmarks, spread out, by LAPACK; the other rows by their distances to them."
     norm = float(np.sqrt(np.sum(values**2) / kept)) if kept > 0 else 0.0
     return Embedding(
@@ -205,8 +210,8 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         rounding=solution.rounding / largest if largest else 0.0,
         tolerance=tolerance,
         proved=bool(solution.proved),
-        reads=1,
-        word=(
+        passes=1,
+        summary=(
             f"The squared distances in the coordinates are {low:.4%} of those along the graph, summed over all pairs; "
             f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
         ),
@@ -215,7 +220,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
 
 def _info(solution: Solution) -> SolveInfo:
     return SolveInfo(
-        solver=solution.solver, reads=1, steps=solution.steps, block=solution.block, basis=solution.basis,
+        solver=solution.solver, passes=1, steps=solution.steps, block=solution.block, basis=solution.basis,
         restarts=solution.restarts, threads=threads(),
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.isomap import fit as method
+from eckart.isomap.details import IsomapDetails
 from eckart.isomap.export import sklearn_isomap
 from eckart.result import Certificate, Decomposition, Plan
 
@@ -101,7 +102,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         "random_state": allowed.RANDOM_STATE,
     }
 
-    decomposition_: Decomposition
+    decomposition_: Decomposition[IsomapDetails]
     certificate_: Certificate | None
     plan_: Plan | None
     embedding_: Array
@@ -207,7 +208,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             With landmarks: of the landmarks alone.
         """
         check_is_fitted(self)
-        return float(self.decomposition_.parts["reconstruction_error"])
+        return float(self.decomposition_.details.reconstruction_error)
 
     @property
     def dist_matrix_(self) -> np.ndarray:
@@ -233,7 +234,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         if self._nbrs is None:
             from eckart.isomap.other_metrics import fitted_neighbours
 
-            self._nbrs = fitted_neighbours(self, self.decomposition_.parts["points"])
+            self._nbrs = fitted_neighbours(self, self.decomposition_.details.points)
         return self._nbrs
 
     def to_sklearn(self) -> Any:
@@ -254,19 +255,19 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.decomposition_ = d
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.embedding_ = d.left * d.values if d.left is not None else d.values
-        self.residual_variance_ = d.parts["residual_variance"]
-        self.negative_share_ = d.parts["negative_share"]
-        self.n_connected_components_ = d.parts["components"]
-        self.landmarks_ = d.parts["sources"] if self.n_landmarks is not None else None
+        self.residual_variance_ = d.details.residual_variance
+        self.negative_share_ = d.details.negative_share
+        self.n_connected_components_ = d.details.connected_components
+        self.landmarks_ = d.details.sources if self.n_landmarks is not None else None
         self._n_features_out = d.k
 
-    def _of_rows(self, X: Any) -> Decomposition:
+    def _of_rows(self, X: Any) -> Decomposition[IsomapDetails]:
         data = take(self, X, reset=True)
         rows = data.shape[0]
         asked = self._asked(rows)
         return method.decompose(data, n_neighbors=self.n_neighbors, radius=self.radius, **asked)
 
-    def _of_distances(self, X: Any) -> Decomposition:
+    def _of_distances(self, X: Any) -> Decomposition[IsomapDetails]:
         from eckart.isomap import other_metrics
 
         nbrs = self._nbrs = other_metrics.fitted_neighbours(self, X)
@@ -275,8 +276,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             self.feature_names_in_ = nbrs.feature_names_in_
         graph, pieces = other_metrics.graph(nbrs, X, self.n_neighbors, self.radius)
         wish = method.checked(graph.rows, **self._asked(graph.rows))
-        parts = {"points": None, "n_neighbors": self.n_neighbors, "radius": self.radius, "components": pieces}
-        return method.of_graph(graph, wish, columns=self.n_features_in_, parts={**parts, "exponent": 0}, like=None)
+        given = method.Given(None, self.n_neighbors, self.radius, pieces)
+        return method.of_graph(graph, wish, columns=self.n_features_in_, given=given, prototype=None)
 
     def _asked(self, rows: int) -> dict[str, Any]:
         landmarks = None if self.n_landmarks is None else min(self.n_landmarks, rows)

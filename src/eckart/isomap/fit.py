@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_sparse
+from eckart.arrays import Array, Matrix, from_numpy, is_sparse
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.isomap import geodesic
 from eckart.isomap import neighbors as neighbours
+from eckart.isomap.details import IsomapDetails
 from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours
 from eckart.options import check_choice, check_count, is_number, memory_bytes
-from eckart.result import Decomposition, Plan
+from eckart.result import Decomposition, Plan, details_of
 
 SOLVERS = ("auto", "direct", "lanczos")
 
@@ -41,6 +42,17 @@ class Wish:
     rng: Any = None
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a graph was made of."""
+
+    points: Matrix | None
+    n_neighbors: int | None
+    radius: float | None
+    connected_components: int
+    exponent: int = 0
+
+
 def decompose(
     data: Any,
     *,
@@ -53,19 +65,19 @@ def decompose(
     left: bool = True,
     rng: Any = None,
     memory: str | int | None = None,
-) -> Decomposition:
+) -> Decomposition[IsomapDetails]:
     """Isomap of a table: `left * values` are the coordinates of its rows; `project` places new ones.
 
-    There is no linear way back, so `right` has no axes. `parts` holds the rows, the graph (first, index, weight) and
+    There is no linear way back, so `right` has no axes. `details` has the rows, the graph (first, index, weight) and
     the figures: negative_share, residual_variance (with 1, ..., k coordinates), reconstruction_error.
     """
     opened = open_matrix(data)
     points = finite_points(opened)
     graph, count = join_neighbours(points, n_neighbors, radius)
     wish = checked(graph.rows, k, n_landmarks, solver, tol, rng, memory)
-    about = {"points": points, "exponent": opened.exponent, "n_neighbors": n_neighbors, "radius": radius}
-    made = of_graph(graph, wish, columns=opened.matrix.shape[1], parts={**about, "components": count}, like=opened)
-    return made.named(opened.about.row_names, opened.about.column_names)
+    given = Given(points, n_neighbors, radius, count, opened.exponent)
+    made = of_graph(graph, wish, columns=opened.matrix.shape[1], given=given, prototype=opened)
+    return made.named(opened.metadata.row_names, opened.metadata.column_names)
 
 
 def project(decomposition: Decomposition, data: Any) -> Array:
@@ -77,20 +89,21 @@ def project(decomposition: Decomposition, data: Any) -> Array:
             f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
             "Give the same columns in the same order."
         )
-    queries = finite_points(opened)
-    apart = d.parts["exponent"] - opened.exponent
+    queries, details = finite_points(opened), details_of(d, IsomapDetails)
+    apart = details.exponent - opened.exponent
     if apart:
         queries = np.ldexp(queries, apart) if isinstance(queries, np.ndarray) else queries * 2.0**apart
-    points = d.parts["points"]
+    points = details.points
     if points is None:
         raise InputError("These distances came from elsewhere; give them with the estimator that made them.")
     if is_sparse(queries) and not is_sparse(points):
         queries = queries.toarray()
-    if d.parts["radius"] is not None:
-        found = neighbours.within(queries, points, float(np.ldexp(d.parts["radius"], d.parts["exponent"])))
+    if details.radius is not None:
+        found = neighbours.within(queries, points, float(np.ldexp(details.radius, details.exponent)))
     else:
-        found = neighbours.nearest(queries, points, d.parts["n_neighbors"])
-    return from_numpy(place(d, found).astype(str(d.values.dtype).rpartition(".")[2]), opened.matrix.like)
+        assert details.n_neighbors is not None  # one of the two was given
+        found = neighbours.nearest(queries, points, details.n_neighbors)
+    return from_numpy(place(d, found).astype(str(d.values.dtype).rpartition(".")[2]), opened.matrix.prototype)
 
 
 def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
@@ -108,7 +121,7 @@ def finite_points(opened: Opened) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.sum(np.abs(points.data if matrix.sparse else points)))
     if not np.isfinite(total):
-        refuse_not_finite(matrix.matrix, opened.about.column_names)
+        refuse_not_finite(matrix.matrix, opened.metadata.column_names)
     return points
 
 
@@ -160,13 +173,15 @@ def say_pieces(count: int) -> None:
     )
 
 
-def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], like: Opened | None) -> Decomposition:
+def of_graph(
+    graph: Graph, wish: Wish, *, columns: int, given: Given, prototype: Opened | None
+) -> Decomposition[IsomapDetails]:
     """The decomposition of a connected graph."""
     seed, random = generator(wish.rng)
     if wish.n_landmarks is None or wish.n_landmarks >= graph.rows:
         found = embed_all(
             graph, wish.k, solver=wish.solver, tolerance=wish.tolerance, memory=wish.memory,
-            seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(like),
+            seed=int(random.integers(2**63)) if seed is None else seed, returned=_precision(prototype),
         )  # fmt: skip
     else:
         found = embed_landmarks(graph, wish.k, wish.n_landmarks, memory=wish.memory)
@@ -177,29 +192,32 @@ def of_graph(graph: Graph, wish: Wish, *, columns: int, parts: dict[str, Any], l
             AccuracyWarning,
             stacklevel=4,
         )
-    return _assembled(graph, found, columns, parts, like)
+    return _assembled(graph, found, columns, given, prototype)
 
 
-def _precision(like: Opened | None) -> str:
+def _precision(prototype: Opened | None) -> str:
     """dtype of the result."""
-    return "float32" if like is not None and like.matrix.precision == "float32" else "float64"
+    return "float32" if prototype is not None and prototype.matrix.precision == "float32" else "float64"
 
 
 def _assembled(
-    graph: Graph, found: Embedding, columns: int, parts: dict[str, Any], like: Opened | None
-) -> Decomposition:
-    dtype = np.dtype(_precision(like))
-    exponent = int(parts.get("exponent", 0))
-    host = np.empty(0) if like is None else like.matrix.like
+    graph: Graph, found: Embedding, columns: int, given: Given, prototype: Opened | None
+) -> Decomposition[IsomapDetails]:
+    dtype = np.dtype(_precision(prototype))
+    exponent = given.exponent
+    host = np.empty(0) if prototype is None else prototype.matrix.prototype
     with np.errstate(over="ignore", under="ignore"):
         values = np.ldexp(found.values, -exponent)
         norm = float(np.ldexp(found.norm, -exponent))
-        error = float(np.ldexp(found.figures["reconstruction_error"], -2 * exponent))
-    more = {
-        "first": graph.first, "index": graph.index, "weight": graph.weight, "sources": found.sources,
-        "weights": found.weights, "means": found.means, "shift": found.shift,
-        **found.figures, "reconstruction_error": error,
-    }  # fmt: skip
+        error = float(np.ldexp(found.figures.reconstruction_error, -2 * exponent))
+    details = IsomapDetails(
+        points=given.points, n_neighbors=given.n_neighbors, radius=given.radius, exponent=exponent,
+        connected_components=given.connected_components,
+        first=graph.first, index=graph.index, weight=graph.weight, sources=found.sources,
+        weights=found.weights, means=found.means, shift=found.shift, negative_share=found.figures.negative_share,
+        residual_variance=found.figures.residual_variance, reconstruction_error=error,
+        eigenvalues=found.figures.eigenvalues,
+    )  # fmt: skip
     bounds = found.certificate
     return Decomposition(
         method="isomap",
@@ -213,8 +231,8 @@ def _assembled(
         certificate=None if bounds is None else bounds.in_units(exponent),
         plan=Plan("isomap", found.solver, graph.rows, columns, len(values), 1, found.peak_bytes, found.why),
         info=found.info,
-        notes=_notes(found, int(parts.get("components", 1))),
-        parts={**parts, **more},
+        notes=_notes(found, given.connected_components),
+        details=details,
     )
 
 
@@ -232,7 +250,8 @@ def _notes(found: Embedding, components: int) -> tuple[str, ...]:
 
 
 def graph_of(d: Decomposition) -> Graph:
-    return Graph(d.parts["first"], d.parts["index"], d.parts["weight"])
+    details = details_of(d, IsomapDetails)
+    return Graph(details.first, details.index, details.weight)
 
 
 def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
@@ -243,8 +262,8 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     if (np.diff(seeds.first) == 0).any():
         lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
         raise InputError(f"Row {lonely} has no neighbour within the radius among the fitted rows. Use a larger radius.")
-    graph, parts = graph_of(d), d.parts
-    sources, weights, means = parts["sources"], parts["weights"], parts["means"]
+    graph, details = graph_of(d), details_of(d, IsomapDetails)
+    sources, weights, means = details.sources, details.weights, details.means
     result = np.zeros((seeds.rows, d.k))
 
     def from_points(chosen: np.ndarray, tile: np.ndarray) -> None:
@@ -263,7 +282,7 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     else:
         result = geodesic.fold_distances(graph, geodesic.rows_as_sources(sources), from_sources, np.add)
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.ldexp(-0.5 * result - parts["shift"], -int(parts.get("exponent", 0))))
+        return np.asarray(np.ldexp(-0.5 * result - details.shift, -details.exponent))
 
 
 def distance_matrix(d: Decomposition) -> np.ndarray:
@@ -275,4 +294,4 @@ def distance_matrix(d: Decomposition) -> np.ndarray:
         result[chosen] = tile
 
     geodesic.each_distance(graph, geodesic.rows_as_sources(np.arange(graph.rows)), keep)
-    return np.ldexp(result, -int(d.parts.get("exponent", 0)))
+    return np.ldexp(result, -details_of(d, IsomapDetails).exponent)

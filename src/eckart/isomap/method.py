@@ -5,14 +5,15 @@ from eckart.registry import Method, ReportSection
 METHODS = (
     Method(
         name="isomap",
+        details="eckart.isomap.details:IsomapDetails",
         title="Isomap",
         fit="eckart.isomap.fit:decompose",
         project="eckart.isomap.fit:project",
         reconstruct="eckart.isomap.fit:reconstruct",
         default_k=2,
-        label="axis ",
+        label="component ",
         additive=True,
-        certifies_shares=False,
+        certifies_explained_variance=False,
         rank="decomposition",
         section=ReportSection(
             title="The neighbourhoods",

@@ -101,17 +101,17 @@ def _nearest_by_tiles(queries: Any, points: Any, count: int) -> tuple[np.ndarray
     def step(start: int) -> None:
         block = queries[start : start + _TILE_ROWS]
         scores = np.full((block.shape[0], candidates), -np.inf)
-        places = np.full((block.shape[0], candidates), -1, dtype=np.int64)
+        indices = np.full((block.shape[0], candidates), -1, dtype=np.int64)
         for column in range(0, points.shape[0], _TILE_COLUMNS):
             piece = slice(column, column + _TILE_COLUMNS)
             tile = _products(block, points[piece])
             tile -= squares[piece] / 2.0
-            scan(tile, column, scores, places)
-        lengths = _lengths(block, points, np.repeat(np.arange(block.shape[0]), candidates), places.ravel())
-        lengths = lengths.reshape(places.shape)
-        order = np.lexsort((places, lengths), axis=1)[:, :count]
+            scan(tile, column, scores, indices)
+        lengths = _lengths(block, points, np.repeat(np.arange(block.shape[0]), candidates), indices.ravel())
+        lengths = lengths.reshape(indices.shape)
+        order = np.lexsort((indices, lengths), axis=1)[:, :count]
         distance[start : start + _TILE_ROWS] = np.take_along_axis(lengths, order, axis=1)
-        index[start : start + _TILE_ROWS] = np.take_along_axis(places, order, axis=1)
+        index[start : start + _TILE_ROWS] = np.take_along_axis(indices, order, axis=1)
 
     each(step, range(0, queries.shape[0], _TILE_ROWS))
     return distance, index
@@ -126,12 +126,12 @@ def _scan_of(products: int) -> Callable[[np.ndarray, int, np.ndarray, np.ndarray
     return scan
 
 
-def _scan_with_numpy(tile: np.ndarray, first: int, scores: np.ndarray, places: np.ndarray) -> None:
+def _scan_with_numpy(tile: np.ndarray, first: int, scores: np.ndarray, indices: np.ndarray) -> None:
     """Scores and places of the best, of equal ones the first, after the columns first, first + 1, ... of the tile."""
     everything = np.concatenate([scores, tile], axis=1)
     columns = np.broadcast_to(np.arange(first, first + tile.shape[1]), tile.shape)
     order = np.argsort(-everything, axis=1, kind="stable")[:, : scores.shape[1]]
-    places[...] = np.take_along_axis(np.concatenate([places, columns], axis=1), order, axis=1)
+    indices[...] = np.take_along_axis(np.concatenate([indices, columns], axis=1), order, axis=1)
     scores[...] = np.take_along_axis(everything, order, axis=1)
 
 
@@ -172,6 +172,6 @@ def _products(block: Any, points: Any) -> np.ndarray:
     return np.asarray(product.toarray() if is_sparse(product) else product)
 
 
-def _lengths(block: Any, points: Any, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _lengths(block: Any, points: Any, rows: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """||block[rows] - points[places]||, from the differences."""
-    return np.asarray(np.sqrt(_squares(block[rows] - points[places])))
+    return np.asarray(np.sqrt(_squares(block[rows] - points[indices])))

@@ -117,7 +117,7 @@ def scale(squares: Squares, k: int, *, dense: bool, tolerance: float, rng: np.ra
     slack = pairs.error + squares.rounding
     return Solution(
         "lanczos", pairs.values, pairs.vectors, pairs.lower - squares.rounding, pairs.upper + squares.rounding,
-        pairs.residuals + squares.rounding, proved=pairs.proved, settled=pairs.converged,
+        pairs.residuals + squares.rounding, proved=pairs.proved, converged=pairs.converged,
         failure_probability=pairs.failure_probability, rounding=slack, steps=pairs.steps, block=block,
         basis=pairs.basis, restarts=pairs.restarts,
     )  # fmt: skip

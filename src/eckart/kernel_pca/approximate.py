@@ -14,12 +14,13 @@ from scipy import linalg
 from eckart.arrays import Array, astype, device, dtype_name, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import flip_signs
 from eckart.engine.backends.select import backend_of
-from eckart.engine.certify import word
+from eckart.engine.certify import summary_of
 from eckart.engine.digest import array_generator
 from eckart.engine.solution import Solution
 from eckart.errors import InputError
 from eckart.kernel_pca.centered import off_mean
-from eckart.kernel_pca.cholesky import Factor, FactorAxes, factor_axes, pivoted_cholesky, take_columns
+from eckart.kernel_pca.cholesky import Factor, FactorComponents, factor_components, pivoted_cholesky, take_columns
+from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.factor_bounds import (
     FactorError,
     factor_error,
@@ -37,7 +38,6 @@ from eckart.kernel_pca.result import (
     certify,
     inverse_or_zero,
     moved,
-    named_parts,
     refuse_overflow,
 )  # fmt: skip
 from eckart.kernel_pca.rounding import kernel_error
@@ -55,7 +55,7 @@ def rank_limit(size: int, settings: KernelSettings) -> int:
     return max(1, min(size, settings.max_rank or min(MOST_RANK, fits)))
 
 
-def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
+def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     """The components of F, and what they prove of K."""
     matrix = KernelMatrix(kernel, rows, keep=False)
     refuse_overflow(matrix.diagonal)
@@ -67,24 +67,29 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
         most=rank_limit(matrix.size, settings), rng=settings.random, precision=precision,
     )  # fmt: skip
     _refuse_indefinite(made, matrix.diagonal)
-    axes = wanted_axes(
-        factor_axes(made.factor, settings.k or len(made.pivots), backend_of(made.factor).cross_products), made, settings
+    components = wanted_components(
+        factor_components(made.factor, settings.k or len(made.pivots), backend_of(made.factor).cross_products),
+        made,
+        settings,
     )
     index = from_numpy(made.pivots, matrix.diagonal)
     block = matrix.block(index)
     triangle = triangle_of(block + 0.0)
     probes = array_generator(settings.probe_seed, rows, "kernel PCA by Cholesky")
-    evidence, small, image = read_kernel(matrix, made, axes, through(triangle, axes)["dual"], probes)
+    evidence, small, image = read_kernel(matrix, made, components, through(triangle, components)["dual"], probes)
     scores, turn = _ritz(image)
     turn = turn * flip_signs(scores)
-    axes, scores = replace(axes, directions=axes.directions @ turn), scores * from_numpy(flip_signs(scores), scores)
-    coefficients = through(triangle, axes)
+    components, scores = (
+        replace(components, directions=components.directions @ turn),
+        scores * from_numpy(flip_signs(scores), scores),
+    )
+    coefficients = through(triangle, components)
     gram = to_numpy(scores.T @ scores)
     values = rounded(np.diagonal(gram), settings)
     rounding = kernel_error(kernel, rows, kernel.shift(rows))
     found = factor_error(
-        evidence, small, to_numpy(block), to_numpy(_doubles(take_columns(made.factor, index))), axes.gram, made.error,
-        made.trace, matrix.size, rounding,
+        evidence, small, to_numpy(block), to_numpy(_doubles(take_columns(made.factor, index))), components.gram,
+        made.error, made.trace, matrix.size, rounding,
     )  # fmt: skip
     if kernel.positive:
         dual = to_numpy(coefficients["dual"])
@@ -92,22 +97,21 @@ def approximate(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan)
     else:
         # Nothing but a pass over all of K tells how much of it is negative.
         found = found.indefinite(whole_error(matrix, made.factor, probes) + rounding)
-        lower = np.maximum(axes.values - found.excess, 0.0)
+        lower = np.maximum(components.values - found.excess, 0.0)
     vectors = scores * from_numpy(inverse_or_zero(np.sqrt(values)), scores)
-    residuals = residuals_of(made.factor, axes.mean, vectors, values) + found.apart
-    parts = {
-        **named_parts(kernel, chosen_rows(rows, made.pivots)), **moved(coefficients, scores),
-        "shift": kernel.shift(rows), "pivots": made.pivots,
-        "approximation_error": found.missing / made.trace if made.trace else 0.0,
-    }  # fmt: skip
+    residuals = residuals_of(made.factor, components.mean, vectors, values) + found.apart
+    details = kernel_details(
+        kernel, chosen_rows(rows, made.pivots), **moved(coefficients, scores) | {"shift": kernel.shift(rows)},
+        pivots=made.pivots, approximation_error=found.missing / made.trace if made.trace else 0.0,
+    )  # fmt: skip
     solution = Solution(
-        solver="cholesky", values=values, vectors=scores, lower=np.minimum(lower, axes.values + found.excess),
-        upper=axes.values + found.excess, residuals=residuals, precision=precision,
+        solver="cholesky", values=values, vectors=scores, lower=np.minimum(lower, components.values + found.excess),
+        upper=components.values + found.excess, residuals=residuals, precision=precision,
         failure_probability=found.failure_probability,
     )  # fmt: skip
-    certificate = certified(solution, found, axes, made, settings, dtype_name(rows))
+    certificate = certified(solution, found, components, made, settings, dtype_name(rows))
     info = as_info(solution, 1, settings, plan)
-    return assembled(rows, values, vectors, found.total + made.error, plan, certificate, info, parts, (), None)
+    return assembled(rows, values, vectors, found.total + made.error, plan, certificate, info, details, (), None)
 
 
 def _doubles(array: Array) -> Array:
@@ -133,16 +137,16 @@ def _refuse_indefinite(made: Factor, diagonal: Array) -> None:
         )
 
 
-def wanted_axes(axes: FactorAxes, made: Factor, settings: KernelSettings) -> FactorAxes:
+def wanted_components(components: FactorComponents, made: Factor, settings: KernelSettings) -> FactorComponents:
     """As many as asked for."""
-    values = rounded(axes.values, settings)
+    values = rounded(components.values, settings)
     count = len(values)
-    if settings.share is not None:
-        held = np.cumsum(values) / max(axes.total + made.error, np.finfo(np.float64).tiny)
-        count = min(count, int(np.searchsorted(held, settings.share)) + 1)
+    if settings.target_ratio is not None:
+        held = np.cumsum(values) / max(components.total + made.error, np.finfo(np.float64).tiny)
+        count = min(count, int(np.searchsorted(held, settings.target_ratio)) + 1)
     elif settings.everything:
         count = int(np.sum(values > 0))
-    return replace(axes, values=axes.values[:count], directions=axes.directions[:, :count])
+    return replace(components, values=components.values[:count], directions=components.directions[:, :count])
 
 
 def rounded(values: np.ndarray, settings: KernelSettings) -> np.ndarray:
@@ -152,7 +156,12 @@ def rounded(values: np.ndarray, settings: KernelSettings) -> np.ndarray:
 
 
 def certified(
-    solution: Solution, found: FactorError, axes: FactorAxes, made: Factor, settings: KernelSettings, dtype: str
+    solution: Solution,
+    found: FactorError,
+    components: FactorComponents,
+    made: Factor,
+    settings: KernelSettings,
+    dtype: str,
 ) -> Certificate:
     """Bounds on shares of the trace of H K H, which is that of F, at most `found.missing` more and `slack` less."""
     total, k = found.total + made.error, len(solution.values)
@@ -160,13 +169,13 @@ def certified(
     low, high = 0.0, float(total + found.missing > 0.0)
     if total > 0.0:
         low = min(1.0, float(solution.lower[solution.values > 0].sum()) / (total + found.slack))
-        held = float(axes.values[:k].sum()) + k**0.5 * found.grams + found.gain(k)
+        held = float(components.values[:k].sum()) + k**0.5 * found.grams + found.gain(k)
         high = min(1.0, held / (total - found.slack)) if total > found.slack else 1.0
     share = found.missing / made.trace if made.trace else 0.0
-    sentence = word(solution, low, high) if k else ""
+    sentence = summary_of(solution, low, high) if k else ""
     sentence += f" The kernel is approximated at rank {len(made.pivots)}, {share:.3%} of it missing."
     proved = bool(share <= settings.approximation_error)
-    return replace(certificate, explained=(low, max(low, high)), word=sentence, proved=proved)
+    return replace(certificate, explained=(low, max(low, high)), summary=sentence, proved=proved)
 
 
 def triangle_of(block: Array) -> Array:
@@ -193,15 +202,16 @@ def _solved(upper: Array, right: Array) -> Array:
     return solvers.solve(upper, right)
 
 
-def through(triangle: Array, axes: FactorAxes) -> dict[str, Any]:
+def through(triangle: Array, components: FactorComponents) -> dict[str, Any]:
     """Coefficients on the pivots: features of a point are L^-1 k(pivots, x)."""
-    together = from_numpy(np.hstack([axes.directions, axes.mean[:, None]]), triangle)
+    together = from_numpy(np.hstack([components.directions, components.mean[:, None]]), triangle)
     if is_numpy(triangle):
         weights = linalg.solve_triangular(triangle, together, lower=True, trans="T")
     else:
         weights = _solved(triangle.T, together)
-    directions, mean = from_numpy(axes.directions, triangle), from_numpy(axes.mean, triangle)
+    directions, mean = from_numpy(components.directions, triangle), from_numpy(components.mean, triangle)
     return {
         "support_scores": (triangle - mean) @ directions, "dual": weights[:, :-1], "base": weights[:, -1],
-        "means": triangle @ mean, "grand": float(axes.mean @ axes.mean), "offset": axes.mean @ axes.directions,
+        "means": triangle @ mean, "grand": float(components.mean @ components.mean),
+        "offset": components.mean @ components.directions,
     }  # fmt: skip

@@ -36,7 +36,7 @@ class Symmetric(Protocol):
     size: int
     precision: str
     diagonal: Array
-    like: Array
+    prototype: Array
     """Shows the library and the device of all arrays."""
 
     def first(self, right: Array) -> tuple[Array, Array]: ...
@@ -146,7 +146,7 @@ def solve_few(
     """The wanted pairs by block Lanczos; `positive` when K cannot have negative eigenvalues."""
     found = _solve_few(matrix, request, block, capacity, rng, positive)
     kept = float(found.solution.values[-1])
-    lacking = not found.solution.proved and not found.solution.settled
+    lacking = not found.solution.proved and not found.solution.converged
     if matrix.precision != "float64" and (lacking or found.difference > _WITHIN * max(kept, 0.0)):
         matrix.sharpen()
         found = _solve_few(matrix, request, block, capacity, rng, positive)
@@ -157,7 +157,7 @@ def _solve_few(
     matrix: Symmetric, request: Request, block: int, capacity: int, rng: np.random.Generator, positive: bool
 ) -> Centred:
     size, unit = matrix.size, float(np.finfo(matrix.precision).eps)
-    start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.like)))
+    start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.prototype)))
     image, sums = matrix.first(start)
     xp = namespace(sums)
     whole = float(xp.sum(sums)) / size
@@ -177,10 +177,10 @@ def _solve_few(
         return image + shift * vectors
 
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace + shift * size, _UNIT * 16 * max(trace, 0.0)))
-    target = Target(request.k, request.share, request.tolerance, request.failure_probability, request.max_reads)
+    target = Target(request.k, request.target_ratio, request.tolerance, request.failure_probability, request.max_passes)
     first = Start(start, image + shift * start, capacity)
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first)
-    return _mended(matrix, pairs, products, shift, block, smallest)
+    return _refined(matrix, pairs, products, shift, block, smallest)
 
 
 class ProductErrors:
@@ -212,7 +212,7 @@ class ProductErrors:
         return 0.0 if self.sums is None else measured(to_numpy(off_mean(product) - self.sums[1]))
 
 
-def _mended(
+def _refined(
     matrix: Symmetric, pairs: Pairs, products: ProductErrors, shift: float, block: int, smallest: float
 ) -> Centred:
     """Values and vectors by Rayleigh and Ritz with K in float64."""
@@ -241,7 +241,7 @@ def _mended(
     upper[:k] = np.maximum(upper[:k], values + rounding)
     solution = Solution(
         solver="lanczos", values=values, vectors=vectors, lower=values - rounding, upper=upper,
-        residuals=_after_product(residuals, values, upper, rounding), proved=pairs.proved, settled=pairs.converged,
+        residuals=_after_product(residuals, values, upper, rounding), proved=pairs.proved, converged=pairs.converged,
         failure_probability=pairs.failure_probability + (FAILURE if combined else 0.0), rounding=rounding,
         steps=pairs.steps, block=block, basis=pairs.basis, restarts=pairs.restarts, precision=matrix.precision,
         history=pairs.history,
@@ -285,7 +285,7 @@ def _lengths(columns: Array) -> Array:
 def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[float, float]:
     """(a bound below, a value above) for the smallest eigenvalue: the largest of c - H K H, c = ||K||_F."""
     size, ceiling = matrix.size, matrix.length()
-    start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.like)))
+    start = orthogonal.orthonormalize(off_mean(orthogonal.gaussian(rng, size, block, matrix.prototype)))
     xp = namespace(start)
 
     def apply(vectors: Array) -> Array:
@@ -293,7 +293,7 @@ def _lowest(matrix: Symmetric, rng: np.random.Generator, block: int) -> tuple[fl
 
     trace = ceiling * size - float(xp.sum(matrix.diagonal)) + float(xp.sum(matrix.first(start)[1])) / size
     engine = Matrix(size, apply, start[:0, :0], lambda: (trace, _UNIT * 16 * ceiling))
-    target = Target(1, tolerance=1e-4, max_reads=40)
+    target = Target(1, tolerance=1e-4, max_passes=40)
     first_step = Start(start, apply(start), min(size, 48 * block))
     pairs = block_lanczos(engine, target, block=block, rng=lambda: rng, start=first_step)
     return ceiling - float(pairs.upper[0]), ceiling - float(pairs.values[0])

@@ -66,7 +66,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class FactorAxes:
+class FactorComponents:
     """Eigenpairs of H F^T F H: values, coordinates U in the features F, and the mean of the features."""
 
     values: np.ndarray
@@ -131,8 +131,8 @@ def _propose(left: Array, draws: np.ndarray) -> Array:
     """Places drawn in proportion to what is left, one for each uniform number."""
     xp = namespace(left)
     edges = xp.cumsum(left, 0)
-    places = xp.searchsorted(edges, from_numpy(draws, left) * edges[-1], side="right")
-    return xp.where(places < left.shape[0], places, left.shape[0] - 1)
+    indices = xp.searchsorted(edges, from_numpy(draws, left) * edges[-1], side="right")
+    return xp.where(indices < left.shape[0], indices, left.shape[0] - 1)
 
 
 def take_columns(factor: Array, index: Array) -> Array:
@@ -212,7 +212,7 @@ def _workers(factor: Array) -> int | None:
     return None if is_numpy(factor) else 1
 
 
-def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Array]) -> FactorAxes:
+def factor_components(factor: Array, count: int, cross_products: Callable[[Array], Array]) -> FactorComponents:
     """Leading eigenpairs of the covariance of the columns of F; products in its precision, sums in float64.
 
     `cross_products` gives A^T A of a tall block. Where doubles are as fast as floats, the products are in float64.
@@ -230,8 +230,8 @@ def factor_axes(factor: Array, count: int, cross_products: Callable[[Array], Arr
         return total
 
     gram = to_numpy(fold(step, strips, add, workers=_workers(factor)))
-    values, directions = leading_pairs(gram, min(count, len(gram)), like=factor)
-    return FactorAxes(values, directions, to_numpy(mean), float(np.trace(gram)), gram)
+    values, directions = leading_pairs(gram, min(count, len(gram)), prototype=factor)
+    return FactorComponents(values, directions, to_numpy(mean), float(np.trace(gram)), gram)
 
 
 def _row_means(factor: Array, strips: list[slice]) -> Array:

@@ -29,7 +29,7 @@ class Pivots:
     tile: Tile
     join: Callable[[list[Any]], Any]
     points: Any = None
-    places: tuple[int, ...] = ()
+    indices: tuple[int, ...] = ()
     triangle: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def features(self, rows: Any) -> np.ndarray:
@@ -42,26 +42,26 @@ class Pivots:
         """F from k(pivots, x)."""
         return np.asarray(linalg.solve_triangular(self.triangle, kernel, lower=True))
 
-    def accept(self, places: np.ndarray, rows: Any, rng: np.random.Generator, room: int) -> int:
+    def accept(self, indices: np.ndarray, rows: Any, rng: np.random.Generator, room: int) -> int:
         """Take proposals by rejection: each with the share of its diagonal that those before it have left."""
         known = self.features(rows)
         block = self.tile(rows, rows) - known.T @ known
         before = np.diagonal(block).copy()
         floor = 1e-12 * float(before.max(initial=0.0))
         chosen: list[int] = []
-        for j, draw in enumerate(rng.uniform(size=len(places))):
-            fresh = int(places[j]) not in self.places and int(places[j]) not in {int(places[i]) for i in chosen}
+        for j, draw in enumerate(rng.uniform(size=len(indices))):
+            fresh = int(indices[j]) not in self.indices and int(indices[j]) not in {int(indices[i]) for i in chosen}
             if len(chosen) < room and fresh and before[j] > floor and block[j, j] > max(draw * before[j], floor):
                 column = block[:, j] / np.sqrt(block[j, j])
                 block = block - np.outer(column, column)
                 chosen.append(j)
         if chosen:
-            self._extend(places[chosen], rows[chosen])
+            self._extend(indices[chosen], rows[chosen])
         return len(chosen)
 
-    def _extend(self, places: np.ndarray, rows: Any) -> None:
+    def _extend(self, indices: np.ndarray, rows: Any) -> None:
         self.points = rows if self.points is None else self.join([self.points, rows])
-        self.places = (*self.places, *(int(place) for place in places))
+        self.indices = (*self.indices, *(int(place) for place in indices))
         kernel = self.tile(self.points, self.points)
         kernel[np.diag_indices_from(kernel)] += 8 * np.finfo(np.float64).eps * float(np.trace(kernel))
         self.triangle = np.linalg.cholesky(kernel)
@@ -74,7 +74,7 @@ class Round:
     trace: float
     left: float
     lowest: float
-    places: np.ndarray
+    indices: np.ndarray
     rows: Any
 
 
@@ -83,11 +83,11 @@ def read_round(
 ) -> Round:
     """One read. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
     trace = left = lowest = 0.0
-    places, kept = np.full(count, -1), {}
+    indices, kept = np.full(count, -1), {}
     for first, rows in blocks():
         whole = diagonal(rows)
         rest = whole - np.einsum("ij,ij->j", f := pivots.features(rows), f)
-        inside = [place - first for place in pivots.places if first <= place < first + rows.shape[0]]
+        inside = [place - first for place in pivots.indices if first <= place < first + rows.shape[0]]
         rest[inside] = 0.0
         lowest = min(lowest, float(rest.min(initial=0.0)), float(whole.min(initial=0.0)))
         np.maximum(rest, 0.0, out=rest)
@@ -97,10 +97,10 @@ def read_round(
         if here > 0.0 and replaced.size:
             drawn = np.searchsorted(np.cumsum(rest), rng.uniform(0.0, here, replaced.size), side="right")
             drawn = np.minimum(drawn, rows.shape[0] - 1)
-            places[replaced] = first + drawn
+            indices[replaced] = first + drawn
             kept.update({first + int(place): rows[[int(place)]] for place in np.unique(drawn)})
-            kept = {place: kept[place] for place in {int(p) for p in places if p >= 0}}
-    found = places[places >= 0]
+            kept = {place: kept[place] for place in {int(p) for p in indices if p >= 0}}
+    found = indices[indices >= 0]
     return Round(trace, left, lowest, found, pivots.join([kept[int(p)] for p in found]) if found.size else None)
 
 
@@ -110,11 +110,11 @@ def streamed_cholesky(
 ) -> Iterator[Round]:  # fmt: skip
     """Rounds until at most `error` of the trace is left, or `most` pivots are taken; the last is the end."""
     while True:
-        rank = len(pivots.places)
+        rank = len(pivots.indices)
         count = min(_PROPOSALS, max(_FEWEST, rank))
         found = read_round(pivots, blocks, diagonal, count, rng)
         yield found
         nothing = 64 * float(np.finfo(np.float64).eps) * found.trace
         enough = rank >= most or found.left <= (nothing if rank < least else max(nothing, error * found.trace))
-        if enough or found.rows is None or not pivots.accept(found.places, found.rows, rng, most - rank):
+        if enough or found.rows is None or not pivots.accept(found.indices, found.rows, rng, most - rank):
             return

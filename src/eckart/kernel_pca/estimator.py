@@ -17,8 +17,9 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.to_onnx import ToOnnx
+from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.export import sklearn_kernel_pca
-from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_beside
+from eckart.kernel_pca.fit import correlations, decompose, expansion_of, project, scores_with_model
 from eckart.kernel_pca.linear import linear_rows
 from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
@@ -139,7 +140,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     certificate_: Certificate | None
     plan_: Plan | None
-    decomposition_: Decomposition
+    decomposition_: Decomposition[KernelPCADetails]
 
     def __init__(
         self,
@@ -267,11 +268,11 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         scores = take_scores(X)
         if scores.shape[1] != d.k:
             raise ParameterError(f"X has {scores.shape[1]} columns, and the model has {d.k} components.")
-        if d.parts["kernel"] == "linear" and "dual" not in d.parts:
+        if d.details.is_linear:
             rows = _linear_rows(d, scores)
             xp = namespace(scores)
             return Preimages(rows, xp.zeros(scores.shape[0], device=device(scores)), row_lengths(scores))
-        scores, d = scores_beside(d, scores)
+        scores, d = scores_with_model(d, scores)
         found = preimages(
             expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=getattr(self, "_ridge", None)
         )
@@ -303,16 +304,16 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         data = take(self, X, reset=True)
         wanted: Any = self.n_components
         count = int(wanted) if isinstance(wanted, Integral) else None
-        share = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
+        target_ratio = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
         rows = table(open_matrix(data, stream=False))
         if self.copy_X:
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
         d = decompose(
             rows if self.device is None else taken_to(rows, self.device)[0],
-            k=count, explain=share, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
+            k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
             kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
             approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
-            memory=self.memory, max_reads=self.max_iter or 100,
+            memory=self.memory, max_passes=self.max_iter or 100,
         )  # fmt: skip
         d = d if self.device is None else d.on_host()
         names = getattr(self, "feature_names_in_", None)
@@ -322,13 +323,15 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.decomposition_, self.certificate_, self.plan_ = d, d.certificate, d.plan
         self.eigenvalues_, self.eigenvectors_ = d.values**2, d.left
         self.n_components_ = d.k
-        self.gamma_ = d.parts.get("gamma", 1.0 / rows.shape[1] if self.gamma is None else self.gamma)
+        self.gamma_ = d.details.gamma
+        if self.gamma_ is None:
+            self.gamma_ = 1.0 / rows.shape[1] if self.gamma is None else self.gamma
         self.X_fit_ = rows
-        self.approximation_error_ = float(d.parts.get("approximation_error", 0.0))
-        if "correlations" in d.parts:
-            self.correlations_ = d.parts["correlations"]
+        self.approximation_error_ = float(d.details.approximation_error)
+        if d.details.correlations is not None:
+            self.correlations_ = d.details.correlations
         self._ridge: Ridge | None = None
-        if self.fit_inverse_transform and not (d.parts["kernel"] == "linear" and "dual" not in d.parts):
+        if self.fit_inverse_transform and not d.details.is_linear:
             self._learn(rows)
 
     def _learn(self, rows: Any) -> None:
@@ -358,15 +361,13 @@ def _linear_rows(d: Decomposition, scores: Array) -> Array:
     return linear_rows(d, scores)
 
 
-def without_zeros(d: Decomposition) -> Decomposition:
+def without_zeros(d: Decomposition[KernelPCADetails]) -> Decomposition[KernelPCADetails]:
     """The components whose eigenvalue is not zero; what is explained stays the same."""
     kept = int(np.sum(to_numpy(d.values) > 0))
     if kept == d.k:
         return d
-    shorter = ("support_scores", "dual", "correlations")
-    parts = {name: value[:, :kept] if name in shorter else value for name, value in d.parts.items()}
-    if "offset" in parts:
-        parts["offset"] = parts["offset"][:kept]
+    arrays = {name: getattr(d.details, name) for name in ("support_scores", "dual", "correlations", "offset")}
+    details = replace(d.details, **{name: a[..., :kept] for name, a in arrays.items() if a is not None})
     c = d.certificate
     if c is not None:
         groups = tuple((first, min(last, kept - 1)) for first, last in c.undetermined if first < kept)
@@ -374,4 +375,4 @@ def without_zeros(d: Decomposition) -> Decomposition:
             c, lower=c.lower[:kept], upper=c.upper[:kept], residuals=c.residuals[:kept], undetermined=groups
         )  # fmt: skip
     left = None if d.left is None else d.left[:, :kept]
-    return replace(d, values=d.values[:kept], right=d.right[:, :kept], left=left, certificate=c, parts=parts)
+    return replace(d, values=d.values[:kept], right=d.right[:, :kept], left=left, certificate=c, details=details)

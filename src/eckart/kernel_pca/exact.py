@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
-from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
@@ -18,6 +18,7 @@ from eckart.engine.solution import Request, Solution
 from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError
 from eckart.kernel_pca.approximate import approximate, rank_limit
 from eckart.kernel_pca.centered import Centred, solve_few, solve_whole
+from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.kernel_functions import Kernel, doubles
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.options import MEMORY, KernelSettings, free_bytes
@@ -27,7 +28,6 @@ from eckart.kernel_pca.result import (
     certify,
     cut,
     inverse_or_zero,
-    named_parts,
     refuse_overflow,
 )  # fmt: skip
 from eckart.result import Decomposition, Plan
@@ -37,13 +37,13 @@ _SMALL = {True: 512, False: 2048}
 _WORK = 5e11
 """Operations beyond which tiles are not made again at every read."""
 _DEVICE_WORK = 5e13
-_READS = 12
+_PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
 _DOUBLE = 4000
 """Up to this size tiles in float64 cost little."""
 
 
-def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
     """The components of a kernel that is no plain product of rows."""
     rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
@@ -60,8 +60,8 @@ def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -
             "not. Scale the data down, or choose a smaller degree or gamma."
         ) from error
     return replace(
-        result, row_names=opened.about.row_names, column_names=opened.about.column_names,
-        notes=(*opened.about.notes, *notes, *result.notes),
+        result, row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
+        notes=(*opened.metadata.notes, *notes, *result.notes),
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     given = kernel.name in ("precomputed", "function")
     kept = 2 * size * (size + 1024)
     many = k is not None and 4 * k >= size
-    work = 0.5 * float(size) ** 2 * (columns + 20) * _READS
+    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
     solver = settings.solver
     if solver == "auto":
         small = size <= _SMALL[kernel.positive]
@@ -84,14 +84,14 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         solver = "direct"
     keep = kept <= budget and not given
     if solver == "direct":
-        peak, reads, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
+        peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
         tiles = "tiles kept in float32" if keep else "the kernel as given" if given else "tiles made at every read"
         peak = (kept if keep else 0) + 8 * size * 600
-        reads, why = _READS, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
+        passes, why = _PASSES, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
     else:
         rank = rank_limit(size, settings)
-        peak, reads = 4 * size * rank + 8 * rank * rank * 3, 1
+        peak, passes = 4 * size * rank + 8 * rank * rank * 3, 1
         why = (
             f"The kernel is approximated by randomly pivoted Cholesky until {settings.approximation_error:.2%} of its "
             f"trace is missing, or {rank} rows were taken."
@@ -102,7 +102,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             "allowed. Allow more memory, ask for fewer components, or approximate with solver='cholesky'."
         )
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
-    return Plan("kernel_pca", solver, size, columns, settings.k, reads, peak, why, chosen)
+    return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 
 def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
@@ -126,14 +126,14 @@ def _symmetric_part(dense: Array) -> Array:
     return (whole + whole.T) / 2.0
 
 
-def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition:
+def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> Decomposition[KernelPCADetails]:
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
     matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
-    request = Request(k, settings.share, tolerance=tolerance, max_reads=settings.max_reads)
+    request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
     if plan.solver == "direct":
         refuse_overflow(matrix.diagonal)
         found = solve_whole(matrix, request, positive=kernel.positive)
@@ -146,26 +146,26 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         )  # fmt: skip
     values, notes = settle(found, settings)
     vectors = found.solution.vectors[:, : len(values)]
-    vectors = vectors * signs_beside(vectors)
+    vectors = vectors * signs_of(vectors)
     xp = namespace(vectors)
     roots = np.sqrt(values)
     # Centred coefficients: the means of a new point's kernel then drop out of its score.
     dual = (vectors - xp.mean(vectors, axis=0)) * from_numpy(inverse_or_zero(roots), vectors)
     means = found.means + (1.0 if used.lowered else 0.0)
-    parts = {
-        **named_parts(kernel, rows), "support_scores": vectors * from_numpy(roots, vectors), "dual": dual,
-        "means": means, "grand": float(xp.mean(means)), "base": xp.ones_like(means) / matrix.size,
-        "offset": means @ dual, "lowered": used.lowered, "negative_share": found.negative, "smallest": found.smallest,
-    }  # fmt: skip
+    details = kernel_details(
+        kernel, rows, support_scores=vectors * from_numpy(roots, vectors), dual=dual,
+        means=means, grand=float(xp.mean(means)), base=xp.ones_like(means) / matrix.size,
+        offset=means @ dual, lowered=used.lowered, negative_share=found.negative, smallest=found.smallest,
+    )  # fmt: skip
     solution = cut(found.solution, values)
-    info = as_info(solution, matrix.reads, settings, plan)
+    info = as_info(solution, matrix.passes, settings, plan)
     _say_unproved(solution)
     certificate = certify(
-        solution, found.total, settings, matrix.reads, tolerance, dtype_name(rows), total_error=found.total_error,
+        solution, found.total, settings, matrix.passes, tolerance, dtype_name(rows), total_error=found.total_error,
         norm=-found.smallest,
     )  # fmt: skip
     rank = numerical_rank(found.solution, 2 * matrix.size)
-    return assembled(rows, values, vectors, found.total, plan, certificate, info, parts, notes, rank)
+    return assembled(rows, values, vectors, found.total, plan, certificate, info, details, notes, rank)
 
 
 def _largest(diagonal: Array) -> float:
@@ -174,7 +174,7 @@ def _largest(diagonal: Array) -> float:
 
 def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
-        remedy = "Raise tol: rounding limits the bounds." if solution.settled else "Allow more reads, or raise tol."
+        remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more reads, or raise tol."
         warnings.warn(
             f"The requested accuracy is not proved after {solution.steps} reads of the kernel. {remedy}",
             AccuracyWarning,

@@ -11,12 +11,14 @@ from sklearn.preprocessing import KernelCenterer
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
 from eckart.estimators.export import seed, with_attributes
+from eckart.kernel_pca.details import KernelPCADetails
+from eckart.result import details_of
 
 
 def sklearn_kernel_pca(ours: Any) -> KernelPCA:
     """A fitted ``sklearn.decomposition.KernelPCA``; its kernel matrix is made once, for the means."""
     d = ours.decomposition_
-    if d.parts.get("approximation_error") or len(to_numpy(d.left)) != d.rows:
+    if details_of(d, KernelPCADetails).approximation_error or len(to_numpy(d.left)) != d.rows:
         raise ParameterError(
             "This model rests on an approximation of the kernel, which scikit-learn's KernelPCA does not have. Fit "
             "with eigen_solver='dense' to convert it."

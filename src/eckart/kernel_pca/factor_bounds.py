@@ -29,7 +29,7 @@ import numpy as np
 from eckart.arrays import Array, astype, empty_rows, from_numpy, is_numpy, namespace, to_numpy
 from eckart.engine.backends.orthogonal import gaussian
 from eckart.engine.parallel import each, fold
-from eckart.kernel_pca.cholesky import Factor, FactorAxes
+from eckart.kernel_pca.cholesky import Factor, FactorComponents
 from eckart.kernel_pca.kernel_matrix import KernelMatrix
 from eckart.kernel_pca.rounding import COLUMNS, FAILURE, UNIT, measured
 
@@ -103,13 +103,13 @@ def seen(kernel: Array, factor: Array, mean: Array, normal: Array, probes: Array
 
 
 def read_kernel(
-    matrix: KernelMatrix, made: Factor, axes: FactorAxes, dual: Array, rng: np.random.Generator
+    matrix: KernelMatrix, made: Factor, components: FactorComponents, dual: Array, rng: np.random.Generator
 ) -> tuple[Evidence, np.ndarray, Array]:
     """(sums over all points, Y, K[:, P] B) in one pass over the rows of K that were taken, in float64."""
     factor = made.factor
     normal = gaussian(rng, matrix.size, COLUMNS, dual)
     small = rng.standard_normal((len(made.pivots), COLUMNS))
-    probes, mean, index = from_numpy(small, dual), from_numpy(axes.mean, dual), from_numpy(made.pivots, dual)
+    probes, mean, index = from_numpy(small, dual), from_numpy(components.mean, dual), from_numpy(made.pivots, dual)
     image = empty_rows(matrix.size, dual.shape[1], dual)
     rows = matrix.precise_rows(index)
 

@@ -27,22 +27,23 @@ from eckart.arrays import (
     namespace,
     to_numpy,
 )  # fmt: skip
+from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.blocks.dask_rows import is_dask
-from eckart.engine.blocks.reading import Watch
+from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.blocks.source import RowSource
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.parallel import each
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
+from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.exact import solve
 from eckart.kernel_pca.kernel_functions import Kernel, alike, column_means, doubles
-from eckart.kernel_pca.linear import linear_axes, linear_rows, project_linear
+from eckart.kernel_pca.linear import linear_components, linear_rows, project_linear
 from eckart.kernel_pca.options import KernelSettings, check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
 from eckart.options import memory_bytes
-from eckart.places import place_of, refuse_other_place
-from eckart.result import Decomposition
+from eckart.result import Decomposition, details_of
 
 _TILE = 512
 _DEVICE_TILE = 8192
@@ -67,10 +68,10 @@ def decompose(
     left: bool = False,
     rng: Any = None,
     memory: str | int | None = None,
-    max_reads: int = 100,
+    max_passes: int = 100,
     stream: bool | None = None,
-    watch: Watch | None = None,
-) -> Decomposition:
+    callback: ProgressCallback | None = None,
+) -> Decomposition[KernelPCADetails]:
     """The leading components of the points behind a kernel, with a certificate about that kernel.
 
     k, explain : number of components, or the share of the trace of the centred kernel that they are to hold; all
@@ -81,30 +82,30 @@ def decompose(
     what can be kept or made again.
     Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
     kernel that is a Python function, are worked on by the host, and a note says so.
-    stream, watch : rows too large for `memory` are read in blocks, a few times, and approximated in the same way, with
-    nothing but the rows taken in memory; `stream` decides it, `watch` is called after every block.
+    stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
+    with nothing but the rows taken in memory; `stream` decides it, `callback` is called after every block.
     """
     opened = _opened(data, memory, stream)
     settings = check_kernel(
         opened.matrix.shape, k=k, explain=explain, kernel=kernel, solver=solver, tol=tol,
         approximation_error=approximation_error, max_rank=max_rank, left=left, rng=rng, memory=memory,
-        max_reads=max_reads,
+        max_passes=max_passes,
     )  # fmt: skip
     if not opened.matrix.resident:
-        opened.matrix.reading.watch = watch
+        opened.matrix.reading.callback = callback
         some = median_rows(opened) if gamma in WIDTHS else _Columns(opened.matrix.shape)
         chosen = make_kernel(kernel, some, gamma, degree, coef0, kernel_params)
         result = solve_blocks(opened, chosen, settings)
-        _speak_up(result, settings)
+        _warn_if_unconverged(result, settings)
         return result
     rows, notes = _at_hand(opened, kernel)
     chosen = make_kernel(kernel, rows, gamma, degree, coef0, kernel_params)
     if chosen.name in ("linear", "cosine"):
-        result = linear_axes(opened, rows, chosen, settings)
+        result = linear_components(opened, rows, chosen, settings)
     else:
         result = solve(opened, rows, chosen, settings)
     result = _with_correlations(replace(result, notes=(*result.notes, *notes)), rows, chosen)
-    _speak_up(result, settings)
+    _warn_if_unconverged(result, settings)
     return result if left else replace(result, left=None)
 
 
@@ -177,7 +178,7 @@ def median_gamma(rows: Any, kernel: str = "rbf", quantile: float = 0.5) -> float
     return (1.0 if kernel == "laplacian" else 0.5) / median if median > 0 else 1.0
 
 
-def project(decomposition: Decomposition, data: Any) -> Array:
+def project(decomposition: Decomposition[KernelPCADetails], data: Any) -> Array:
     """Scores of rows: k(x, support) dual - offset, tile by tile."""
     d = decomposition
     opened = open_matrix(data, stream=False)
@@ -186,61 +187,63 @@ def project(decomposition: Decomposition, data: Any) -> Array:
             f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
             "Give the same columns in the same order."
         )
-    if "dual" not in d.parts:
+    details = details_of(d, KernelPCADetails)
+    if details.dual is None:
         return project_linear(d, data)
     rows = table(opened)
     if _stays_on_host(d) and not is_sparse(rows):
         rows = to_numpy(rows)
-    d = beside(d, rows)
+    d = on_device_of(d, rows)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = _kernel_scores(d, rows)
     xp = namespace(scores)
     if not bool(xp.all(xp.isfinite(scores))):
-        raise InputError(f"Overflow in kernel {d.parts['kernel']!r}: its values are beyond float64. Scale the data.")
+        raise InputError(f"Overflow in kernel {details.kernel!r}: its values are beyond float64. Scale the data.")
     return astype(scores, xp.float32 if dtype_name(d.values) == dtype_name(rows) == "float32" else xp.float64)
 
 
 _ARRAYS = ("support", "shift", "support_scores", "dual", "base", "means", "offset")
 
 
-def beside(d: Decomposition, rows: Any) -> Decomposition:
+def on_device_of(d: Decomposition[KernelPCADetails], rows: Any) -> Decomposition[KernelPCADetails]:
     """The decomposition with its arrays where the rows are; one of a GPU takes rows of that GPU alone."""
-    like = np.empty(0) if is_sparse(rows) else rows[:0, :0]
-    if type(d.values) is type(like) and device(d.values) == device(like):
+    prototype = np.empty(0) if is_sparse(rows) else rows[:0, :0]
+    if type(d.values) is type(prototype) and device(d.values) == device(prototype):
         return d
     if not is_numpy(d.values):
-        refuse_other_place(place_of(d.values), place_of(like), "The decomposition")
-    found = {name: d.parts[name] for name in _ARRAYS if isinstance(d.parts.get(name), np.ndarray)}
-    parts = {**d.parts, **{name: from_numpy(array, like) for name, array in found.items()}}
-    return replace(d, values=from_numpy(d.values, like), parts=parts)
+        refuse_other_device(place_of(d.values), place_of(prototype), "The decomposition")
+    details = details_of(d, KernelPCADetails)
+    arrays = {name: getattr(details, name) for name in _ARRAYS}
+    moved = {name: from_numpy(value, prototype) for name, value in arrays.items() if isinstance(value, np.ndarray)}
+    return replace(d, values=from_numpy(d.values, prototype), details=replace(details, **moved))
 
 
 def _kernel_scores(d: Decomposition, rows: Any) -> Array:
-    kernel, parts = kernel_of(d), d.parts
+    kernel, details = kernel_of(d), details_of(d, KernelPCADetails)
     if kernel.name == "precomputed":
-        if "pivots" in parts:
-            rows = rows[:, parts["pivots"]] if is_sparse(rows) or is_numpy(rows) else _columns(rows, parts["pivots"])
-        return np.asarray(rows @ parts["dual"] - parts["offset"]) if is_sparse(rows) or is_numpy(rows) else (
-            doubles(rows) @ parts["dual"] - parts["offset"]
+        if details.pivots is not None:
+            rows = rows[:, details.pivots] if is_sparse(rows) or is_numpy(rows) else _columns(rows, details.pivots)
+        return np.asarray(rows @ details.dual - details.offset) if is_sparse(rows) or is_numpy(rows) else (
+            doubles(rows) @ details.dual - details.offset
         )  # fmt: skip
-    kernel = replace(kernel, lowered=bool(parts.get("lowered")))
+    kernel = replace(kernel, lowered=details.lowered)
     # Exponentials have no offset that rounding could be large beside: float32 rows need no more than float32.
     single = kernel.name == "rbf" and dtype_name(rows) == dtype_name(d.values) == "float32"
     precision = "float32" if single else "float64"
-    support = kernel.points(parts["support"], parts["shift"], precision)
-    xp = namespace(parts["dual"])
-    dual = astype(parts["dual"], getattr(xp, precision))
+    support = kernel.points(details.support, details.shift, precision)
+    xp = namespace(details.dual)
+    dual = astype(details.dual, getattr(xp, precision))
     result = xp.empty((rows.shape[0], dual.shape[1]), dtype=xp.float64, device=device(dual))
     tile, height = _tile_shape(dual)
 
     def step(start: int) -> None:
         stop = min(start + height, rows.shape[0])
-        points = kernel.points(alike(rows[start:stop], parts["support"]), parts["shift"], precision)
+        points = kernel.points(alike(rows[start:stop], details.support), details.shift, precision)
         total = xp.zeros((stop - start, dual.shape[1]), dtype=xp.float64, device=device(dual))
         for first in range(0, support.count, tile):
             made = kernel.tile(points, support.part(first, first + tile))
             total += made @ astype(dual[first : first + tile, :], made.dtype)
-        result[start:stop, :] = total - parts["offset"]
+        result[start:stop, :] = total - details.offset
 
     each(step, list(range(0, rows.shape[0], height)), workers=None if is_numpy(dual) else 1)
     return result
@@ -259,52 +262,58 @@ def _columns(rows: Array, index: np.ndarray) -> Array:
 
 
 def reconstruct(
-    decomposition: Decomposition, scores: Array, *, how: str = "ridge", alpha: float | str = "auto"
+    decomposition: Decomposition[KernelPCADetails], scores: Array, *, how: str = "ridge", alpha: float | str = "auto"
 ) -> Array:
     """Rows whose images come near the points with these scores: exact for the linear kernel, else a pre-image."""
     d = decomposition
     scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
         raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
-    if d.parts["kernel"] == "linear" and "dual" not in d.parts:
+    if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)
-    scores, d = scores_beside(d, scores)
+    scores, d = scores_with_model(d, scores)
     rows = preimages(expansion_of(d), scores, how=how, alpha=alpha).rows
     return astype(rows, scores.dtype)
 
 
-def scores_beside(d: Decomposition, scores: Array) -> tuple[Array, Decomposition]:
+def scores_with_model(
+    d: Decomposition[KernelPCADetails], scores: Array
+) -> tuple[Array, Decomposition[KernelPCADetails]]:
     """Scores and decomposition in one place: on the host where the decomposition can be nowhere else."""
     if _stays_on_host(d):
         scores = to_numpy(scores)
-    return scores, beside(d, scores)
+    return scores, on_device_of(d, scores)
 
 
 def _stays_on_host(d: Decomposition) -> bool:
-    return bool(d.parts["kernel"] == "function" or is_sparse(d.parts.get("support")))
+    details = details_of(d, KernelPCADetails)
+    return details.kernel == "function" or is_sparse(details.support)
 
 
 def kernel_of(d: Decomposition) -> Kernel:
-    parts = d.parts
-    if parts["kernel"] == "function":
-        return Kernel("function", function=parts["function"], params=parts["kernel_params"])
-    return Kernel(parts["kernel"], parts["gamma"], parts["degree"], parts["coef0"])
+    details = details_of(d, KernelPCADetails)
+    if details.kernel == "function":
+        return Kernel("function", function=details.function, params=dict(details.kernel_params or {}))
+    return Kernel(details.kernel, details.gamma or 0.0, details.degree, details.coef0)
 
 
 def expansion_of(d: Decomposition) -> Expansion:
     """The points with given scores as combinations of the support."""
-    if d.parts["kernel"] == "precomputed":
+    details = details_of(d, KernelPCADetails)
+    if details.kernel == "precomputed":
         raise InputError("A precomputed kernel says nothing of the rows behind it: there is no way back from scores.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
-    known: dict[str, Any] = {name: d.parts.get(name) for name in wanted}
+    known: dict[str, Any] = {name: getattr(details, name) for name in wanted}
     return Expansion(kernel_of(d), **known)
 
 
-def _with_correlations(d: Decomposition, rows: Any, kernel: Kernel) -> Decomposition:
+def _with_correlations(
+    d: Decomposition[KernelPCADetails], rows: Any, kernel: Kernel
+) -> Decomposition[KernelPCADetails]:
     """Correlation of the scores with the original columns: what a component has to do with what was measured."""
     if kernel.name == "precomputed":
         return d
-    return replace(d, parts={**d.parts, "correlations": correlations(rows, d.left)})
+    return replace(d, details=replace(d.details, correlations=correlations(rows, d.left)))
 
 
 def correlations(rows: Any, scores: Array) -> Array:
@@ -332,17 +341,18 @@ def _column_squares(columns: Array) -> Array:
     return namespace(columns).sum(columns * columns, axis=0)
 
 
-def _speak_up(d: Decomposition, settings: KernelSettings) -> None:
-    missing = d.parts.get("approximation_error", 0.0)
+def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSettings) -> None:
+    details = d.details
+    missing, rank = details.approximation_error, 0 if details.dual is None else details.dual.shape[0]
     if missing > settings.approximation_error:
         warnings.warn(
             f"{missing:.2%} of the trace of the kernel is missing from its approximation of rank "
-            f"{d.parts['dual'].shape[0]}, and {settings.approximation_error:.2%} was asked for. Allow a higher "
+            f"{rank}, and {settings.approximation_error:.2%} was asked for. Allow a higher "
             "max_rank or more memory; the certificate holds as it stands.",
             AccuracyWarning,
             stacklevel=4,
         )
-    share = d.parts.get("negative_share", 0.0)
+    share = details.negative_share
     if share > settings.significant:
         warnings.warn(
             f"The kernel is indefinite: its negative eigenvalues come to {share:.2%} of the positive ones, and no "

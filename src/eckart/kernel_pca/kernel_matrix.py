@@ -29,8 +29,8 @@ class KernelMatrix:
     def __init__(self, kernel: Kernel, data: Any, *, precision: str = "float32", keep: bool = True) -> None:
         self.kernel, self.keep = kernel, keep
         self.size = int(data.shape[0])
-        self.reads = 0
-        self.like: Array = np.empty(0) if is_sparse(data) else data[:0, :0]
+        self.passes = 0
+        self.prototype: Array = np.empty(0) if is_sparse(data) else data[:0, :0]
         """Shows the library and the device that the work is done in."""
         self._data, self._shift = data, kernel.shift(data)
         self._given: Array | None = None
@@ -38,7 +38,7 @@ class KernelMatrix:
             whole = kernel.points(data)
             self._given = kernel.tile(whole, whole)
         elif kernel.name == "precomputed":
-            self._given = np.asarray(data) if is_numpy(self.like) else data
+            self._given = np.asarray(data) if is_numpy(self.prototype) else data
         self.diagonal = kernel.diagonal(data) if self._given is None else doubles(self._given.diagonal()) + 0.0
         self.precision = precision if self._given is None else dtype_name(self._given)
         self._points = self._prepare(self.precision)
@@ -50,7 +50,7 @@ class KernelMatrix:
     @property
     def side(self) -> int:
         """Rows of a tile."""
-        if not is_host(self.like):
+        if not is_host(self.prototype):
             return _DEVICE_SIDE
         return 512 if self.size <= 16_384 else 1024
 
@@ -125,7 +125,7 @@ class KernelMatrix:
             tile = self._made((i, j), points)
             result[i : i + self.side, j : j + self.side] = tile
             result[j : j + self.side, i : i + self.side] = tile.T
-        self.reads += 1
+        self.passes += 1
         return result
 
     def rows(self, index: Array, start: int, stop: int, out: Array | None = None) -> Array:
@@ -157,11 +157,11 @@ class KernelMatrix:
 
     @property
     def _dtype(self) -> Any:
-        return getattr(namespace(self.like), self.precision)
+        return getattr(namespace(self.prototype), self.precision)
 
     def _zeros(self, width: int) -> Array:
-        xp = namespace(self.like)
-        return xp.zeros((self.size, width), dtype=xp.float64, device=device(self.like))
+        xp = namespace(self.prototype)
+        return xp.zeros((self.size, width), dtype=xp.float64, device=device(self.prototype))
 
     def _pairs(self) -> list[Pair]:
         starts = range(0, self.size, self.side)
@@ -201,8 +201,8 @@ class KernelMatrix:
                 total[0][j : j + self.side, :] += columns
             return total[0], total[1] + squares
 
-        self.reads += 1
-        workers = None if is_numpy(self.like) else 1
+        self.passes += 1
+        workers = None if is_numpy(self.prototype) else 1
         product, squares = fold(run, [None, *self._pairs()], add, workers=workers)
         return product, float(squares)
 

@@ -14,13 +14,16 @@ import numpy as np
 from eckart.arrays import Array, astype, dtype_name, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.engine.backends import orthogonal
 from eckart.engine.matrix import Opened, open_matrix
-from eckart.engine.svd import find_axes, project_on_axes, reconstruct_from_axes
+from eckart.engine.svd import find_components, project_on_components, reconstruct_from_components
+from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.kernel_functions import Kernel, unit_rows
 from eckart.kernel_pca.options import KernelSettings, table
-from eckart.result import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition, details_of
 
 
-def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+def linear_components(
+    opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings
+) -> Decomposition[KernelPCADetails]:
     """PCA of the rows (of their directions, for the cosine), told as kernel PCA."""
     given = rows
     if kernel.name == "cosine":
@@ -28,29 +31,27 @@ def linear_axes(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSetti
     most = min(rows.shape)
     k = most if settings.everything else settings.k
     solver = {"auto": "auto", "direct": "exact", "lanczos": "lanczos", "cholesky": "auto"}[settings.solver]
-    d = find_axes(
-        rows, "pca", k=None if k is None else min(k, most), explain=settings.share, solver=solver,
-        tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_reads=settings.max_reads,
+    d: Decomposition = find_components(
+        rows, "pca", k=None if k is None else min(k, most), explain=settings.target_ratio, solver=solver,
+        tol=settings.tolerance, left=True, rng=settings.random, memory=settings.memory, max_passes=settings.max_passes,
     )  # fmt: skip
     d = _settled(_of_returned(d, rows, cosine=kernel.name == "cosine"), settings)
     if k is not None and k > most and not settings.everything:
         d = _padded(d, k, settings.random)
-    signs = astype(orthogonal.signs_beside(d.left), d.values.dtype)
-    parts: dict[str, Any] = {
-        "kernel": kernel.name,
-        "gamma": kernel.gamma,
-        "degree": kernel.degree,
-        "coef0": kernel.coef0,
-    }
+    signs = astype(orthogonal.signs_of(d.left), d.values.dtype)
     left = d.left * signs
+    details = KernelPCADetails(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
     if kernel.name == "cosine":
-        parts |= {"support": given, "support_scores": astype(left * d.values, namespace(left).float64)}
+        scores = astype(left * d.values, namespace(left).float64)
+        details = replace(details, support=given, support_scores=scores)
     plan = None if d.plan is None else replace(d.plan, method="kernel_pca", why=f"Products of rows: PCA. {d.plan.why}")
-    return replace(
-        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, parts=parts,
-        row_names=opened.about.row_names, column_names=opened.about.column_names,
+    made: Any = replace(
+        d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, details=details,
+        row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
         notes=tuple(note for note in d.notes if "nothing was scaled" not in note),
     )  # fmt: skip
+    result: Decomposition[KernelPCADetails] = made
+    return result
 
 
 def _of_returned(d: Decomposition, rows: Any, *, cosine: bool) -> Decomposition:
@@ -90,7 +91,7 @@ def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
     single = dtype_name(d.values) == "float32"
     level = (2e-7 if single else 1e-12) ** 0.5 * values.max(initial=0.0)
     kept = int(np.sum(values > level))
-    values = _beside(np.where(values > level, values, 0.0), d)
+    values = _on_device_of(np.where(values > level, values, 0.0), d)
     if not settings.everything:
         return replace(d, values=values)
     certificate = None if d.certificate is None else _first(d.certificate, kept)
@@ -99,7 +100,7 @@ def _settled(d: Decomposition, settings: KernelSettings) -> Decomposition:
     )  # fmt: skip
 
 
-def _beside(array: np.ndarray, d: Decomposition) -> Array:
+def _on_device_of(array: np.ndarray, d: Decomposition) -> Array:
     return astype(from_numpy(array, d.values), d.values.dtype)
 
 
@@ -129,17 +130,17 @@ def _padded(d: Decomposition, k: int, rng: np.random.Generator) -> Decomposition
         c, lower=np.append(c.lower, zeros), upper=np.append(c.upper, zeros), residuals=np.append(c.residuals, zeros)
     )  # fmt: skip
     return replace(
-        d, values=_beside(np.append(to_numpy(d.values), zeros), d), certificate=certificate,
-        left=_beside(np.hstack([left, fresh]), d),
-        right=_beside(np.hstack([to_numpy(d.right), np.zeros((d.columns, more))]), d),
+        d, values=_on_device_of(np.append(to_numpy(d.values), zeros), d), certificate=certificate,
+        left=_on_device_of(np.hstack([left, fresh]), d),
+        right=_on_device_of(np.hstack([to_numpy(d.right), np.zeros((d.columns, more))]), d),
     )  # fmt: skip
 
 
 def project_linear(d: Decomposition, data: Any) -> Array:
     """(x - mean) right, of unit rows for the cosine."""
-    if d.parts["kernel"] == "cosine":
+    if details_of(d, KernelPCADetails).kernel == "cosine":
         data = _directions(table(open_matrix(data, stream=False)))
-    return project_on_axes(d, data)
+    return project_on_components(d, data)
 
 
 def linear_rows(d: Decomposition, scores: Array) -> Array:
@@ -147,4 +148,4 @@ def linear_rows(d: Decomposition, scores: Array) -> Array:
     if is_numpy(scores) and is_numpy(d.right):
         rows = scores @ d.right.T
         return rows + d.mean if d.mean is not None else rows
-    return reconstruct_from_axes(d, scores)
+    return reconstruct_from_components(d, scores)

@@ -14,18 +14,19 @@ def treatment(d: Decomposition) -> str:
     """Which kernel compared the rows."""
     from eckart.formatting import clean
 
-    return f"Rows were compared by the kernel {clean(str(d.parts.get('kernel', '')))!r}, which was then centred."
+    return f"Rows were compared by the kernel {clean(str(getattr(d.details, 'kernel', '')))!r}, which was then centred."
 
 
 METHODS = (
     Method(
         name="kernel_pca",
+        details="eckart.kernel_pca.details:KernelPCADetails",
         title="Kernel principal component analysis",
         fit="eckart.kernel_pca.fit:decompose",
         project="eckart.kernel_pca.fit:project",
         reconstruct="eckart.kernel_pca.fit:reconstruct",
         takes=frozenset({"explain", "memory"}),
-        streams=frozenset({"stream", "watch"}),
+        streams=frozenset({"stream", "callback"}),
         label="PC",
         additive=True,
         device="whole",

@@ -15,7 +15,7 @@ from eckart.engine.matrix import Opened
 from eckart.engine.settings import generator
 from eckart.errors import InputError, ParameterError
 from eckart.kernel_pca.kernel_functions import NAMES
-from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000
@@ -27,7 +27,7 @@ class KernelSettings:
     """Checked arguments of `decompose`."""
 
     k: int | None
-    share: float | None
+    target_ratio: float | None
     everything: bool
     solver: str
     tolerance: float | None
@@ -37,7 +37,7 @@ class KernelSettings:
     seed: int | None
     random: np.random.Generator
     memory: int | None
-    max_reads: int
+    max_passes: int
     precision: str
     which: str = "largest"
     card: int | None = None
@@ -77,7 +77,7 @@ def check_kernel(
     left: bool,
     rng: Any,
     memory: str | int | None,
-    max_reads: int,
+    max_passes: int,
 ) -> KernelSettings:
     """Refuse what is out of range."""
     if not callable(kernel):
@@ -94,17 +94,17 @@ def check_kernel(
     seed, random = generator(rng)
     return KernelSettings(
         k=min(check_count("k", k, None), shape[0]) if k is not None else None,
-        share=None if explain is None else check_share("explain", explain),
+        target_ratio=None if explain is None else check_fraction("explain", explain),
         everything=k is None and explain is None,
         solver=solver,
         tolerance=None if not tol else float(tol),
-        approximation_error=check_share("approximation_error", approximation_error),
+        approximation_error=check_fraction("approximation_error", approximation_error),
         max_rank=None if max_rank is None else check_count("max_rank", max_rank, None),
         left=left,
         seed=seed,
         random=random,
         memory=memory_bytes(memory),
-        max_reads=check_count("max_reads", max_reads, None),
+        max_passes=check_count("max_passes", max_passes, None),
         precision="float64",
     )
 
@@ -135,7 +135,7 @@ def table(opened: Opened) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(rows.sum(dtype=np.float64)) or np.isfinite(rows).all()
     if not finite:
-        refuse_not_finite(rows, opened.about.column_names)
+        refuse_not_finite(rows, opened.metadata.column_names)
     return rows
 
 

@@ -114,7 +114,7 @@ def preimages(
     find: Callable[[Array], Array]
     if how == "ridge":
         ridge = ridge or learn(expansion.support_scores, expansion.support, alpha, expansion.kernel)
-        find = ridge.beside(scores).predict
+        find = ridge.on_device_of(scores).predict
     else:
         _refuse_other_kernels(expansion, how)
         if how == "fixed_point":

@@ -36,10 +36,10 @@ class Ridge:
     error: float
     """Root of the mean squared error of a row left out, summed over the columns."""
 
-    def beside(self, like: Array) -> Ridge:
-        """The same in the library and on the device of `like`."""
+    def on_device_of(self, prototype: Array) -> Ridge:
+        """The same in the library and on the device of `prototype`."""
         arrays = {name: to_numpy(getattr(self, name)) for name in ("landmarks", "dual", "mean")}
-        return replace(self, **{name: from_numpy(array, like) for name, array in arrays.items()})
+        return replace(self, **{name: from_numpy(array, prototype) for name, array in arrays.items()})
 
     def predict(self, scores: Array) -> Array:
         kernel = self.kernel

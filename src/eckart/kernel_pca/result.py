@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, dtype_name, from_numpy, namespace
-from eckart.engine.certify import angle_bound, explained, ties, word
+from eckart.engine.certify import angle_bound, explained, summary_of, ties
 from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
-from eckart.kernel_pca.kernel_functions import Kernel
+from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
@@ -20,15 +20,6 @@ def refuse_overflow(diagonal: Array) -> None:
     xp = namespace(diagonal)
     if not bool(xp.all(xp.isfinite(diagonal))):
         raise np.linalg.LinAlgError("the kernel is not finite")
-
-
-def named_parts(kernel: Kernel, support: Any) -> dict[str, Any]:
-    parts: dict[str, Any] = {"kernel": kernel.name, "support": support, "shift": kernel.shift(support)}
-    if kernel.name == "function":
-        return {**parts, "function": kernel.function, "kernel_params": kernel.params}
-    if kernel.name == "precomputed":
-        del parts["support"]
-    return {**parts, "gamma": kernel.gamma, "degree": kernel.degree, "coef0": kernel.coef0}
 
 
 def cut(solution: Solution, values: np.ndarray) -> Solution:
@@ -42,7 +33,7 @@ def cut(solution: Solution, values: np.ndarray) -> Solution:
 
 
 def certify(
-    solution: Solution, total: float, settings: Any, reads: int, tolerance: float, dtype: str, *,
+    solution: Solution, total: float, settings: Any, passes: int, tolerance: float, dtype: str, *,
     total_error: float = 0.0, norm: float = 0.0,
 ) -> Certificate:  # fmt: skip
     """Bounds on the eigenvalues as shares of the trace, and as singular values of the points.
@@ -61,13 +52,14 @@ def certify(
         angle=angle_bound(solution, settings, unit) if k else 0.0,
         undetermined=ties(solution, settings, "float64") if k else (),
         failure_probability=solution.failure_probability, rounding=solution.rounding / total if total > 0 else 0.0,
-        tolerance=tolerance, proved=bool(solution.proved), reads=reads, word=word(solution, low, high) if k else "",
+        tolerance=tolerance, proved=bool(solution.proved), passes=passes,
+        summary=summary_of(solution, low, high) if k else "",
     )  # fmt: skip
 
 
-def as_info(solution: Solution, reads: int, settings: KernelSettings, plan: Plan) -> SolveInfo:
+def as_info(solution: Solution, passes: int, settings: KernelSettings, plan: Plan) -> SolveInfo:
     return SolveInfo(
-        solver=plan.solver, reads=reads, steps=solution.steps, block=solution.block, basis=solution.basis,
+        solver=plan.solver, passes=passes, steps=solution.steps, block=solution.block, basis=solution.basis,
         restarts=solution.restarts, precision=solution.precision, seed=settings.seed, threads=threads(),
         history=solution.history,
     )  # fmt: skip
@@ -75,26 +67,27 @@ def as_info(solution: Solution, reads: int, settings: KernelSettings, plan: Plan
 
 def assembled(
     rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
-    info: SolveInfo, parts: dict[str, Any], notes: tuple[str, ...], rank: int | None,
-) -> Decomposition:  # fmt: skip
+    info: SolveInfo, details: KernelPCADetails, notes: tuple[str, ...], rank: int | None,
+) -> Decomposition[KernelPCADetails]:  # fmt: skip
     """The result in the dtype of the rows, and in the library of the vectors."""
     size, columns = rows.shape
     xp = namespace(vectors)
     dtype = xp.float32 if dtype_name(rows) == "float32" else xp.float64
 
-    def beside(array: np.ndarray) -> Array:
+    def on_device_of(array: np.ndarray) -> Array:
         return astype(from_numpy(array, vectors), dtype)
 
     return Decomposition(
-        method="kernel_pca", values=beside(np.sqrt(values)), right=beside(np.zeros((columns, 0))), rows=size,
-        columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size), left=astype(vectors, dtype),
-        rank=rank, certificate=certificate, plan=plan, info=info, notes=notes, parts=parts,
+        method="kernel_pca", values=on_device_of(np.sqrt(values)), right=on_device_of(np.zeros((columns, 0))),
+        rows=size, columns=columns, norm=float(np.sqrt(max(total, 0.0))), weight=float(size),
+        left=astype(vectors, dtype), rank=rank, certificate=certificate, plan=plan, info=info, notes=notes,
+        details=details,
     )  # fmt: skip
 
 
-def moved(parts: dict[str, Any], like: Array) -> dict[str, Any]:
-    """The arrays among the parts beside `like`; the rest as it is."""
-    return {name: from_numpy(part, like) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+def moved(parts: dict[str, Any], prototype: Array) -> dict[str, Any]:
+    """The arrays among the parts beside `prototype`; the rest as it is."""
+    return {name: from_numpy(part, prototype) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
 
 
 def inverse_or_zero(numbers: np.ndarray) -> np.ndarray:

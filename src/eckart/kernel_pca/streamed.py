@@ -18,13 +18,14 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.solution import Solution
 from eckart.errors import DataWarning, InputError, ParameterError
-from eckart.kernel_pca.approximate import MOST_RANK, TARGET, certified, rounded, through, wanted_axes
-from eckart.kernel_pca.cholesky import Factor, FactorAxes
+from eckart.kernel_pca.approximate import MOST_RANK, TARGET, certified, rounded, through, wanted_components
+from eckart.kernel_pca.cholesky import Factor, FactorComponents
 from eckart.kernel_pca.cholesky_streamed import Pivots, Round, streamed_cholesky
+from eckart.kernel_pca.details import KernelPCADetails, kernel_details
 from eckart.kernel_pca.factor_bounds import Evidence, FactorError, factor_error, ritz_bounds, seen
 from eckart.kernel_pca.kernel_functions import Kernel
 from eckart.kernel_pca.options import KernelSettings
-from eckart.kernel_pca.result import as_info, assembled, named_parts
+from eckart.kernel_pca.result import as_info, assembled
 from eckart.kernel_pca.rounding import COLUMNS, UNIT, Lengths, error_for, lengths_of
 from eckart.result import Decomposition, Plan
 
@@ -43,7 +44,7 @@ class Scored:
     """Of the scores, about their mean."""
 
 
-def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition:
+def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
     """The components of the kernel of all rows, approximated as far as was asked."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
@@ -54,12 +55,12 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     pivots, last = run.approximation()
     sums = run.covariance(pivots)
     block = run.tile(pivots.points, pivots.points)
-    made = Factor(np.empty((len(pivots.places), 0)), np.array(pivots.places), last.trace, last.left, last.lowest)
+    made = Factor(np.empty((len(pivots.indices), 0)), np.array(pivots.indices), last.trace, last.left, last.lowest)
     values, directions = leading_pairs(sums.gram, min(settings.k or len(sums.gram), len(sums.gram)))
-    axes = FactorAxes(values, directions, sums.mean, float(np.trace(sums.gram)), sums.gram)
-    axes = wanted_axes(axes, made, settings)
-    scored = run.scores(pivots, axes, keep=settings.left)
-    axes = replace(axes, directions=axes.directions * scored.signs)
+    components = FactorComponents(values, directions, sums.mean, float(np.trace(sums.gram)), sums.gram)
+    components = wanted_components(components, made, settings)
+    scored = run.scores(pivots, components, keep=settings.left)
+    components = replace(components, directions=components.directions * scored.signs)
     error = error_for(kernel, sums.lengths, opened.matrix.shape[1])
     found = factor_error(
         sums.evidence, np.zeros((len(block), COLUMNS)), block, pivots.features(pivots.points), np.zeros_like(block),
@@ -68,7 +69,7 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     # Sums of F F^T in float64, of as many terms as there are rows.
     grams = 2.0 * (opened.matrix.shape[0] + 8) * UNIT * sums.evidence.total
     found = replace(found, grams=grams)
-    return run.result(pivots, made, axes, scored, _Proof(found, block, error))
+    return run.result(pivots, made, components, scored, _Proof(found, block, error))
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class _Run:
     def __init__(self, opened: Opened, kernel: Kernel, settings: KernelSettings) -> None:
         self.opened, self.kernel, self.settings = opened, kernel, settings
         self.matrix = replace(opened.matrix, exponent=0)
-        self.digest, self.first_read = ArrayDigest(), self.matrix.reading.reads + 1
+        self.digest, self.first_pass = ArrayDigest(), self.matrix.reading.passes + 1
         sample = opened.matrix.sample()
         self.shift = None if opened.matrix.sparse or kernel.name != "rbf" else np.mean(sample, axis=0)
         if self.shift is not None and opened.exponent:
@@ -107,14 +108,14 @@ class _Run:
     def blocks(self) -> Any:
         """One read of the rows as they are stored, with the place of each block told."""
         reading, edges = self.matrix.reading, self.matrix.edges
-        reading.reads += 1
-        first = reading.reads == self.first_read
+        reading.passes += 1
+        first = reading.passes == self.first_pass
         for number, ((start, _), rows) in enumerate(self.matrix.read_all(), start=1):
             if first:
                 self.digest.add(rows)
             values = rows.data if is_sparse(rows) else rows
             if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
-                refuse_not_finite(self.matrix, self.opened.about.column_names)
+                refuse_not_finite(self.matrix, self.opened.metadata.column_names)
             yield start, rows
             reading.tell(number, len(edges) - 1, self.matrix.shape[0])
 
@@ -136,13 +137,13 @@ class _Run:
                     "Choose another kernel or other parameters."
                 )
         assert last is not None
-        if not pivots.places:
+        if not pivots.indices:
             raise InputError("The kernel of these rows is zero everywhere: there is nothing to decompose.")
         return pivots, last
 
     def covariance(self, pivots: Pivots) -> _Sums:
         """Mean of the columns of F, and (F - mean) (F - mean)^T: one read."""
-        rank = len(pivots.places)
+        rank = len(pivots.indices)
         total, gram = np.zeros(rank), np.zeros((rank, rank))
         shift = np.asarray(pivots.triangle.mean(axis=0))  # near the mean: squares keep their digits
         random = self.digest.generator(self.settings.probe_seed, "kernel PCA of blocks")
@@ -164,15 +165,15 @@ class _Run:
         centred = replace(evidence, total=evidence.total - rows_ * float(away @ away))
         return _Sums(shift + away, gram - rows_ * np.outer(away, away), centred, lengths)
 
-    def scores(self, pivots: Pivots, axes: FactorAxes, *, keep: bool) -> Scored:
+    def scores(self, pivots: Pivots, components: FactorComponents, *, keep: bool) -> Scored:
         """(F - mean)^T U of all rows, seen once."""
         rows_, columns = self.matrix.shape
-        k = len(axes.values)
+        k = len(components.values)
         scores = np.empty((rows_, k)) if keep else None
         largest, cross, gram, total = np.zeros(k), np.zeros((columns, k)), np.zeros((k, k)), np.zeros(k)
         sums, squares = np.zeros(columns), np.zeros(columns)
         for start, rows in self.blocks():
-            found = (pivots.features(rows) - axes.mean[:, None]).T @ axes.directions
+            found = (pivots.features(rows) - components.mean[:, None]).T @ components.directions
             if scores is not None:
                 scores[start : start + len(found)] = found
             gram += found.T @ found
@@ -185,7 +186,7 @@ class _Run:
                 (rows.multiply(rows) if is_sparse(rows) else np.square(rows, dtype=np.float64)).sum(axis=0)
             ).ravel()
         signs = np.where(largest < 0, -1.0, 1.0)
-        spread = np.sqrt(np.maximum(squares - sums**2 / rows_, 0.0)[:, None] * np.maximum(axes.values, 0.0))
+        spread = np.sqrt(np.maximum(squares - sums**2 / rows_, 0.0)[:, None] * np.maximum(components.values, 0.0))
         correlations = np.divide(
             cross, spread, out=np.zeros_like(cross), where=spread > 1e-12 * spread.max(initial=0.0)
         )
@@ -194,39 +195,51 @@ class _Run:
         return Scored(signs, np.clip(correlations, -1, 1) * signs, kept, gram)
 
     def result(
-        self, pivots: Pivots, made: Factor, axes: FactorAxes, scored: Scored, proof: _Proof
-    ) -> Decomposition:  # fmt: skip
-        settings, values = self.settings, rounded(axes.values, self.settings)
-        rank, (rows, columns) = len(pivots.places), self.matrix.shape
-        coefficients = through(pivots.triangle, axes)
+        self, pivots: Pivots, made: Factor, components: FactorComponents, scored: Scored, proof: _Proof
+    ) -> Decomposition[KernelPCADetails]:  # fmt: skip
+        settings, values = self.settings, rounded(components.values, self.settings)
+        rank, (rows, columns) = len(pivots.indices), self.matrix.shape
+        coefficients = through(pivots.triangle, components)
         why = (
             f"The rows are read in blocks, once for each round of pivots; {rank} rows stand for the kernel of all. "
             "Nothing but these is kept."
         )
         plan = Plan(
-            "kernel_pca", "cholesky", rows, columns, settings.k, self.matrix.reads, 8 * rank * (rank * 3 + columns), why
+            "kernel_pca",
+            "cholesky",
+            rows,
+            columns,
+            settings.k,
+            self.matrix.passes,
+            8 * rank * (rank * 3 + columns),
+            why,
         )
-        solution, found = self.proved(made, axes, scored, values, coefficients["dual"], proof)
+        solution, found = self.proved(made, components, scored, values, coefficients["dual"], proof)
         total = found.total + made.error
-        certificate = certified(solution, found, axes, made, settings, str(np.dtype(self.matrix.dtype)))
-        certificate = replace(certificate, reads=self.matrix.reads)
-        parts = {
-            **named_parts(self.kernel, pivots.points), **coefficients, "shift": self.shift,
-            "pivots": made.pivots, "approximation_error": found.missing / made.trace if made.trace else 0.0,
-            "correlations": scored.correlations,
-        }  # fmt: skip
+        certificate = certified(solution, found, components, made, settings, str(np.dtype(self.matrix.dtype)))
+        certificate = replace(certificate, passes=self.matrix.passes)
+        details = kernel_details(
+            self.kernel, pivots.points, **coefficients | {"shift": self.shift}, pivots=made.pivots,
+            approximation_error=found.missing / made.trace if made.trace else 0.0, correlations=scored.correlations,
+        )  # fmt: skip
         roots = np.sqrt(values)
         shape = np.empty((rows, 0)) if scored.scores is None else scored.scores
         vectors = shape * np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)[: shape.shape[1]]
-        info = as_info(solution, self.matrix.reads, settings, plan)
-        like = _Like((rows, columns), np.dtype(self.matrix.dtype))
-        d = assembled(like, values, vectors, total, plan, certificate, info, parts, (), None)
-        notes = (*self.opened.about.notes, *d.notes)
+        info = as_info(solution, self.matrix.passes, settings, plan)
+        prototype = _Like((rows, columns), np.dtype(self.matrix.dtype))
+        d = assembled(prototype, values, vectors, total, plan, certificate, info, details, (), None)
+        notes = (*self.opened.metadata.notes, *d.notes)
         left = d.left if settings.left else None
-        return replace(d, left=left, column_names=self.opened.about.column_names, notes=notes)
+        return replace(d, left=left, column_names=self.opened.metadata.column_names, notes=notes)
 
     def proved(
-        self, made: Factor, axes: FactorAxes, scored: Scored, values: np.ndarray, dual: np.ndarray, proof: _Proof
+        self,
+        made: Factor,
+        components: FactorComponents,
+        scored: Scored,
+        values: np.ndarray,
+        dual: np.ndarray,
+        proof: _Proof,
     ) -> tuple[Solution, FactorError]:
         """The values with their bounds; of a kernel that may be indefinite nothing is known without all of it."""
         found, rows = proof.found, self.matrix.shape[0]
@@ -235,10 +248,13 @@ class _Run:
         else:
             found, lower = found.indefinite(np.inf), np.zeros(len(values))
         # H F^T (F H H F^T u - l u) / sqrt(l)
-        rest = np.linalg.norm(axes.gram @ axes.directions - axes.directions * axes.values, axis=0) + found.grams
-        first = float(axes.values.max(initial=0.0)) + found.grams
-        ratio = np.sqrt(first / np.maximum(axes.values, np.finfo(np.float64).tiny))
-        upper = axes.values + found.excess
+        rest = (
+            np.linalg.norm(components.gram @ components.directions - components.directions * components.values, axis=0)
+            + found.grams
+        )
+        first = float(components.values.max(initial=0.0)) + found.grams
+        ratio = np.sqrt(first / np.maximum(components.values, np.finfo(np.float64).tiny))
+        upper = components.values + found.excess
         solution = Solution(
             solver="cholesky", values=values, vectors=np.empty((rows, 0)), upper=upper, lower=np.minimum(lower, upper),
             residuals=ratio * rest + found.apart, precision="float64", failure_probability=found.failure_probability,

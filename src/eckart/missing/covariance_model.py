@@ -92,7 +92,7 @@ def _moments(filled: np.ndarray, weights: np.ndarray, spread: np.ndarray) -> tup
     """(mean, standard deviations, correlations) of a filled table, with the summed covariances of its gaps."""
     total = weights.sum()
     mean = weights @ filled / total
-    about = (filled - mean) * np.sqrt(weights)[:, None]
-    covariance = (about.T @ about + spread) / total
+    metadata = (filled - mean) * np.sqrt(weights)[:, None]
+    covariance = (metadata.T @ metadata + spread) / total
     scale = np.sqrt(np.diagonal(covariance))
     return mean, scale, covariance / np.outer(scale, scale)

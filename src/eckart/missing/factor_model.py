@@ -255,9 +255,9 @@ def _rotated(f: Factors, moments: np.ndarray) -> Factors:
     loadings = f.loadings @ change
     covariance = change.T @ f.covariance @ change
     gram = loadings[:, 1:].T @ loadings[:, 1:] + covariance[:, 1:, 1:].sum(axis=0)
-    _, axes = leading_pairs(gram, f.k)
+    _, components = leading_pairs(gram, f.k)
     turn = np.eye(f.k + 1)
-    turn[1:, 1:] = axes
+    turn[1:, 1:] = components
     loadings, covariance = loadings @ turn, turn.T @ covariance @ turn
     power = np.einsum("jk,jk->k", loadings[:, 1:], loadings[:, 1:]) + np.einsum("jkk->k", covariance[:, 1:, 1:])
     precision = np.append(_MEAN_PRECISION, len(loadings) / np.maximum(power, 1e-300))

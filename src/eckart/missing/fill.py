@@ -1,6 +1,6 @@
 """Missing values imputed on request, never silently: by column means, or by the components of the table.
 
-The decomposition records what was imputed, how, and with which standard errors: `parts["missing"]` and its notes.
+The decomposition records what was imputed, how, and with which standard errors: `details.missing` and its notes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from eckart.engine.settings import check_weights, generator
 from eckart.errors import InputError
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
-from eckart.missing.shares import expected_shares
+from eckart.missing.variance_ratios import expected_variance_ratios
 from eckart.options import check_choice, check_count
-from eckart.result import Decomposition
+from eckart.result import Decomposition, Imputation, SVDDetails
 
 How = Literal["error", "mean", "em"]
 WAYS = ("error", "mean", "em")
@@ -129,7 +129,7 @@ def fill(
 
 def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
     """New rows with their gaps filled by the model of the fit; unchanged if the fit had none."""
-    known = d.parts.get("missing")
+    known = imputation_of(d)
     if known is None or not opened.matrix.resident or opened.matrix.sparse:
         return opened
     matrix = opened.matrix.matrix
@@ -137,7 +137,7 @@ def fill_as_fitted(d: Decomposition, opened: Opened) -> Opened:
     gone = np.isnan(table)
     if not gone.any():
         return opened
-    model = GapModel(known["mean"], known["scale"], known["loadings"], known["noise"])
+    model = GapModel(known.mean, known.scale, known.loadings, known.noise)
     filled = fill_rows(table.astype(np.float64), model)
     return with_matrix(opened, from_numpy(filled.astype(_float(matrix)), matrix))
 
@@ -153,33 +153,40 @@ def with_matrix(opened: Opened, matrix: Any) -> Opened:
     return replace(opened, matrix=replace(opened.matrix, matrix=scaled, given=matrix))
 
 
-def as_parts(filled: Filled) -> dict[str, Any]:
+def imputation_of(d: Decomposition) -> Imputation | None:
+    """How the missing values of the fitted table were imputed; None if there were none."""
+    return d.details.missing if isinstance(d.details, SVDDetails) else None
+
+
+def as_imputation(filled: Filled) -> Imputation:
     """What a decomposition remembers of the gaps."""
     model = filled.model
-    return {
-        "how": filled.how, "k": filled.k, "shrink": filled.shrink, "steps": filled.steps, "converged": filled.converged,
-        "error": filled.error, "error_of_means": filled.error_of_means,
-        "rows": filled.rows, "columns": filled.columns, "values": filled.values, "errors": filled.errors,
-        "mean": model.mean, "scale": model.scale, "loadings": model.loadings, "noise": model.noise,
-    }  # fmt: skip
+    return Imputation(
+        how=filled.how, k=filled.k, shrink=filled.shrink, steps=filled.steps, converged=filled.converged,
+        error=filled.error, error_of_means=filled.error_of_means,
+        rows=filled.rows, columns=filled.columns, values=filled.values, errors=filled.errors,
+        mean=model.mean, scale=model.scale, loadings=model.loadings, noise=model.noise,
+    )  # fmt: skip
 
 
-def with_imputation(d: Decomposition, filled: Filled, weights: np.ndarray | None) -> Decomposition:
+def with_imputation(
+    d: Decomposition[SVDDetails], filled: Filled, weights: np.ndarray | None
+) -> Decomposition[SVDDetails]:
     """The decomposition of a filled table with what it needs to know of the gaps, and shares that allow for them."""
-    notes, parts = filled.notes, as_parts(filled)
+    notes, missing = filled.notes, as_imputation(filled)
     if filled.how == "em" and len(filled.values):
         unit = np.ones(d.columns) if d.scale is None else to_numpy(d.scale).astype(np.float64)
         gone = np.zeros((d.rows, d.columns), dtype=bool)
         gone[filled.rows, filled.columns] = True
-        shares = expected_shares(
+        shares = expected_variance_ratios(
             to_numpy(d.values).astype(np.float64), to_numpy(d.right).astype(np.float64), d.norm, unit, filled.model,
             gone, np.ones(d.rows) if weights is None else weights,
         )  # fmt: skip
-        parts["shares"] = shares
-        of_filled, expected = float(to_numpy(d.shares).sum()), float(shares.sum())
+        missing = replace(missing, explained_variance_ratio=shares)
+        of_filled, expected = float(to_numpy(d.explained_variance_ratio).sum()), float(shares.sum())
         if of_filled - expected >= 0.0005:
             notes = (*notes, _shares_note(of_filled, expected, d.k))
-    return replace(d, notes=(*d.notes, *notes), parts={**d.parts, "missing": parts})
+    return replace(d, notes=(*d.notes, *notes), details=replace(d.details, missing=missing))
 
 
 def _shares_note(of_filled: float, expected: float, k: int) -> str:
@@ -296,14 +303,14 @@ def _refuse_blocks(opened: Opened) -> None:
 
 def _refuse(table: np.ndarray, gone: np.ndarray, opened: Opened) -> None:
     if np.isinf(table).any():
-        refuse_not_finite(np.where(gone, 0.0, table), opened.about.column_names)
+        refuse_not_finite(np.where(gone, 0.0, table), opened.metadata.column_names)
     _refuse_columns(np.flatnonzero(gone.all(axis=0)), opened)
 
 
 def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     if not empty.size:
         return
-    names = opened.about.column_names
+    names = opened.metadata.column_names
     listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
     raise InputError(
         f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "

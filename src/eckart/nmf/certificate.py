@@ -6,11 +6,11 @@ import numpy as np
 
 from eckart.nmf.fit import Fitted
 from eckart.nmf.options import Settings
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 from eckart.result import Certificate
 
 
-def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certificate | None:
+def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) -> Certificate | None:
     """Squares: what was explained, and what no factorisation with k parts can exceed. Other losses: none."""
     if not settings.squares or table.squared_norm == 0.0:
         return None
@@ -28,10 +28,10 @@ def certificate_of(table: Table, settings: Settings, fitted: Fitted) -> Certific
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
-    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
-    word += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
+    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    summary += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),
         angle=1.0, failure_probability=chance, tolerance=settings.tol, proved=fitted.outcome.converged,
-        reads=fitted.outcome.iterations, word=word,
+        passes=fitted.outcome.iterations, summary=summary,
     )  # fmt: skip

@@ -60,8 +60,8 @@ def _squares(block: Any) -> float:
 def _quarter(table: Any, out: np.ndarray, kept: np.ndarray, far: np.ndarray, near: np.ndarray, k: int) -> float:
     """||A11 - W' H'||^2."""
     above, below = table[out], table[kept]
-    _, rows, parts = factorise(below[:, near], k=k, rng=0, keep_left=False, **_OPTIONS)
-    given = {name: value for name, value in _OPTIONS.items() if name not in ("init", "n_runs")}
+    d, rows, parts = factorise(below[:, near], k=k, rng=0, keep_left=False, **_OPTIONS)
+    given = d.details.options
     others = coordinates(above[:, near], parts, given)
     columns = coordinates(_turned(below[:, far]), np.ascontiguousarray(rows.T), given)
     return squared_error(_rows(above[:, far]), np.asarray(others, np.float64), np.asarray(columns, np.float64))

@@ -60,14 +60,14 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def _finish(i, size, target, own, rest, old, push, new, ahead):  # type: ignore[no-untyped-def]
+def _finish(i, size, target, own, rest, old, extrapolation, new, ahead):  # type: ignore[no-untyped-def]
     """Write a group of rows and their extrapolation max(0, new + push (new - old)); returns their objective."""
     value = 0.0
     for r in range(size):
         for t in range(new.shape[1]):
             entry = own[t, r]
             value -= 0.5 * entry * (target[t, r] + rest[t, r])
-            onward = entry + push * (entry - old[i + r, t])
+            onward = entry + extrapolation * (entry - old[i + r, t])
             new[i + r, t] = entry
             ahead[i + r, t] = max(onward, 0.0)
     return value
@@ -98,7 +98,7 @@ def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-unty
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead):  # type: ignore[no-untyped-def]
+def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, start, stop, new, ahead):  # type: ignore[no-untyped-def]
     """Rows start..stop for given products A other (rows x k); returns (objective, projected gradients)."""
     k = gram.shape[0]
     target, own, rest = np.empty((k, _GROUP)), np.empty((k, _GROUP)), np.empty((k, _GROUP))
@@ -111,14 +111,14 @@ def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, push, 
                 target[t, r] = products[i + r, t] - lasso
                 own[t, r] = begin[i + r, t]
         violation += _descend(target, own, rest, step, size, gram, inverse, sweeps, share)
-        value += _finish(i, size, target, own, rest, old, push, new, ahead)
+        value += _finish(i, size, target, own, rest, old, extrapolation, new, ahead)
     return value, violation
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def sparse_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, push, start, stop, new, ahead,
-    scattered
+    indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, start, stop, new,
+    ahead, scattered
 ):  # fmt: skip
     """Rows start..stop of a CSR matrix in one read: gather A other, solve, extrapolate, scattered += A^T ahead."""
     k = gram.shape[0]
@@ -133,7 +133,7 @@ def sparse_rows(  # type: ignore[no-untyped-def]
                 target[t, r] = product[t] - lasso
                 own[t, r] = begin[i + r, t]
         violation += _descend(target, own, rest, step, size, gram, inverse, sweeps, share)
-        value += _finish(i, size, target, own, rest, old, push, new, ahead)
+        value += _finish(i, size, target, own, rest, old, extrapolation, new, ahead)
         if scattered.shape[0] == 0:
             continue
         for row in range(i, i + size):

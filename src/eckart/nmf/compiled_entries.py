@@ -23,13 +23,13 @@ _SAFE = 0.683802
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: ignore[no-untyped-def]
     """(downhill slope, step of Newton's method, damped where it leads down so far that it could overshoot)."""
-    pull = curve = 0.0
+    numerator = curve = 0.0
     for q in range(x.shape[0]):
         ratio = part[q] * inverse[q]
         scaled = x[q] * ratio
-        pull += scaled
+        numerator += scaled
         curve += scaled * ratio
-    slope = pull - cost - ridge * weight
+    slope = numerator - cost - ridge * weight
     curve += ridge
     if curve <= 0.0:
         return slope, -weight if slope < 0.0 else 0.0
@@ -37,9 +37,9 @@ def _divergence_step(x, part, inverse, weight, cost, ridge, concord):  # type: i
     decrement = concord * abs(move) * np.sqrt(curve)
     if move < 0.0 and decrement > _SAFE:
         # A multiplicative update never raises the objective either: the longer of the two safe steps.
-        taught = weight * (pull / (cost + ridge * weight) - 1.0)
+        multiplicative = weight * (numerator / (cost + ridge * weight) - 1.0)
         damped = -1.0 / (1.0 / abs(move) + concord * np.sqrt(curve))
-        move = min(damped, taught)
+        move = min(damped, multiplicative)
     return slope, move
 
 
@@ -84,7 +84,7 @@ def _descend(divergence, x, parts, model, inverse, active, own, costs, ridge, fl
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _survey(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals):  # type: ignore[no-untyped-def]
+def _model_and_numerators(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals):  # type: ignore[no-untyped-def]
     """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
     k = own.shape[0]
     for t in range(k):
@@ -98,11 +98,11 @@ def _survey(divergence, observed, x, columns, other, own, floor, model, inverse,
         model[q] = fitted
         if divergence:
             inverse[q] = 1.0 / fitted
-            pull = x[q] * inverse[q]
+            numerator = x[q] * inverse[q]
         else:
-            pull = x[q] - fitted
+            numerator = x[q] - fitted
         for t in range(k):
-            slopes[t] += pull * source[t]
+            slopes[t] += numerator * source[t]
         if observed:
             for t in range(k):
                 totals[t] += source[t]
@@ -126,8 +126,8 @@ def _value(divergence, x, model, own, costs, ridge):  # type: ignore[no-untyped-
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def rows(  # type: ignore[no-untyped-def]
-    divergence, observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, sweeps, share, old, push,
-    score, start, stop, offset, new, ahead
+    divergence, observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, sweeps, share, old,
+    extrapolation, score, start, stop, offset, new, ahead
 ):  # fmt: skip
     """Rows start..stop of a CSR matrix, which are rows offset + start.. of the factors.
 
@@ -150,7 +150,7 @@ def rows(  # type: ignore[no-untyped-def]
             x[q] = data[indptr[i] + q]
             if x[q] > 0.0:
                 least = min(least, x[q])
-        _survey(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals)
+        _model_and_numerators(divergence, observed, x, columns, other, own, floor, model, inverse, slopes, totals)
         count = 0
         for t in range(k):
             costs[t] = lasso
@@ -173,14 +173,14 @@ def rows(  # type: ignore[no-untyped-def]
         if score:
             value += _value(divergence, x, model, own, costs, ridge)
         for t in range(k):
-            onward = own[t] + push * (own[t] - old[row, t])
+            onward = own[t] + extrapolation * (own[t] - old[row, t])
             new[row, t] = own[t]
             ahead[row, t] = max(onward, 0.0)
     return value, violation
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def taught_rows(  # type: ignore[no-untyped-def]
+def multiplicative_rows(  # type: ignore[no-untyped-def]
     observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, score, start, stop, offset, new
 ):  # fmt: skip
     """Multiplicative updates for Kullback-Leibler: w <- w ((x / w H) H^T) / (sums of H). Returns the old objective."""
@@ -189,7 +189,7 @@ def taught_rows(  # type: ignore[no-untyped-def]
     for i in range(start, stop):
         longest = max(longest, indptr[i + 1] - indptr[i])
     models, inverses, xs = np.empty(longest), np.empty(longest), np.empty(longest)
-    own, costs, pulls, totals = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    own, costs, numerators, totals = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     value = 0.0
     for i in range(start, stop):
         row, size = offset + i, indptr[i + 1] - indptr[i]
@@ -198,12 +198,12 @@ def taught_rows(  # type: ignore[no-untyped-def]
             own[t] = begin[row, t]
         for q in range(size):
             x[q] = data[indptr[i] + q]
-        _survey(True, observed, x, columns, other, own, floor, model, inverse, pulls, totals)
+        _model_and_numerators(True, observed, x, columns, other, own, floor, model, inverse, numerators, totals)
         for t in range(k):
             costs[t] = lasso + (totals[t] if observed else sums[t])
         if score:
             value += _value(True, x, model, own, costs, ridge)
         for t in range(k):
             cost = costs[t] + ridge * own[t]
-            new[row, t] = own[t] * pulls[t] / cost if cost > 0.0 else 0.0
+            new[row, t] = own[t] * numerators[t] / cost if cost > 0.0 else 0.0
     return value

@@ -53,10 +53,10 @@ def _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, r
     """The gradient in `rest` and in the last row of `hessian`, and the Hessian, of the coordinates that can move."""
     size = x.shape[0]
     for a in range(count):
-        part, pull = parts[a], 0.0
+        part, numerator = parts[a], 0.0
         for q in range(size):
-            pull += x[q] * inverse[q] * part[q]
-        rest[a] = costs[active[a]] + ridge * own[active[a]] - pull
+            numerator += x[q] * inverse[q] * part[q]
+        rest[a] = costs[active[a]] + ridge * own[active[a]] - numerator
         hessian[count, a] = rest[a]
     for a in range(count):
         part = parts[a]
@@ -102,11 +102,11 @@ def _advance(x, parts, count, model, inverse, active, own, costs, floor, hessian
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _survey(observed, x, columns, other, own, floor, model, inverse, pulls, totals):  # type: ignore[no-untyped-def]
+def _model_and_numerators(observed, x, columns, other, own, floor, model, inverse, numerators, totals):  # type: ignore[no-untyped-def]
     """One pass: model = other own + floor, and for each coordinate the pull of the entries and the sum of its part."""
     k = own.shape[0]
     for t in range(k):
-        pulls[t] = 0.0
+        numerators[t] = 0.0
         totals[t] = 0.0
     for q in range(columns.shape[0]):
         source = other[columns[q]]
@@ -115,9 +115,9 @@ def _survey(observed, x, columns, other, own, floor, model, inverse, pulls, tota
             fitted += own[t] * source[t]
         model[q] = fitted
         inverse[q] = 1.0 / fitted
-        pull = x[q] * inverse[q]
+        numerator = x[q] * inverse[q]
         for t in range(k):
-            pulls[t] += pull * source[t]
+            numerators[t] += numerator * source[t]
         if observed:
             for t in range(k):
                 totals[t] += source[t]
@@ -125,8 +125,8 @@ def _survey(observed, x, columns, other, own, floor, model, inverse, pulls, tota
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
 def newton_rows(  # type: ignore[no-untyped-def]
-    observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, steps, tol, old, push, score, start, stop,
-    offset, new, ahead
+    observed, indptr, indices, data, other, begin, sums, lasso, ridge, floor, steps, tol, old, extrapolation, score,
+    start, stop, offset, new, ahead
 ):  # fmt: skip
     """Rows start..stop of a CSR matrix, which are rows offset + start.. of the factors, by at most `steps` steps.
 
@@ -140,7 +140,7 @@ def newton_rows(  # type: ignore[no-untyped-def]
         longest = max(longest, indptr[i + 1] - indptr[i])
     longest = (longest + _LANES - 1) // _LANES * _LANES
     gathered, models, inverses, xs = np.empty((k, longest)), np.empty(longest), np.empty(longest), np.empty(longest)
-    own, costs, pulls, totals, active = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
+    own, costs, numerators, totals, active = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
     hessian, rest, step, weights = np.empty((k + 1, k)), np.empty(k), np.empty(k), np.empty(longest)
     value = violation = 0.0
     for i in range(start, stop):
@@ -153,11 +153,11 @@ def newton_rows(  # type: ignore[no-untyped-def]
         for q in range(padded):
             x[q], model[q], inverse[q] = (data[first + q] if q < size else 0.0), 1.0, 1.0
         for attempt in range(_ATTEMPTS):
-            _survey(observed, x, columns, other, own, floor, model, inverse, pulls, totals)
+            _model_and_numerators(observed, x, columns, other, own, floor, model, inverse, numerators, totals)
             count, entering = 0, False
             for t in range(k):
                 costs[t] = lasso + (totals[t] if observed else sums[t])
-                slope = pulls[t] - costs[t] - ridge * own[t]
+                slope = numerators[t] - costs[t] - ridge * own[t]
                 if attempt == 0:
                     violation += abs(slope) if own[t] > 0.0 else max(slope, 0.0)
                 if own[t] > 0.0 or slope > 0.0:
@@ -188,5 +188,5 @@ def newton_rows(  # type: ignore[no-untyped-def]
                     value -= x[q] * np.log(model[q])
         for t in range(k):
             new[row, t] = own[t]
-            ahead[row, t] = max(own[t] + push * (own[t] - old[row, t]), 0.0)
+            ahead[row, t] = max(own[t] + extrapolation * (own[t] - old[row, t]), 0.0)
     return value, violation

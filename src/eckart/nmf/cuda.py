@@ -514,7 +514,7 @@ def classes_of(indptr: Any, k: int, itemsize: int) -> list[Class]:
     cupy = require("cupy", purpose="NMF on a GPU")
     with indptr.device:
         lengths = cupy.diff(indptr)
-        most = _about(int(indptr.device.id))[1]
+        most = _metadata(int(indptr.device.id))[1]
         found, low = [], -1
         for team, entries, place, high in limits(int(lengths.max()), k, itemsize, most):
             order = cupy.flatnonzero((lengths > low) & (lengths <= high))
@@ -573,12 +573,12 @@ def _layout(team: int, place: int, longest: int, k: int, itemsize: int, most: in
 
 def entry_rows(
     classes: list[Class], csr: Any, other: Any, begin: Any, old: Any, sums: Any, *, divergence: bool, observed: bool,
-    lasso: float, ridge: float, floor: float, sweeps: int, share: float, push: Any, score: bool,
+    lasso: float, ridge: float, floor: float, sweeps: int, share: float, extrapolation: Any, score: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective if `score`, projected gradients before the first step]) for all rows, as CuPy arrays.
 
     `csr` has data, indices (int32) and indptr (int64); the factors are C-ordered, in the dtype of the data; `sums` is
-    float64: what the entries that are not stored cost. `push` is an array of one float64.
+    float64: what the entries that are not stored cost. `extrapolation` is an array of one float64.
     """
     cupy = require("cupy", purpose="NMF on a GPU")
     rows, given = begin.shape
@@ -593,10 +593,10 @@ def entry_rows(
             sums = cupy.pad(sums, (0, k - given))
         new, ahead = cupy.empty_like(begin), cupy.empty_like(begin)
         found = cupy.zeros((2, rows))
-        processors = _about(int(csr.data.device.id))[0]
+        processors = _metadata(int(csr.data.device.id))[0]
         options = (
-            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share), push,
-            np.int32(score), new, ahead, found[0], found[1],
+            np.int32(observed), np.float64(lasso), real(ridge), real(floor), np.int32(sweeps), real(share),
+            extrapolation, np.int32(score), new, ahead, found[0], found[1],
         )  # fmt: skip
         for kind in classes:
             data = kind.order, np.int32(kind.order.size), csr.indptr, csr.indices, csr.data, other, begin, old, sums
@@ -631,7 +631,7 @@ def _slice(kind: Class, k: int) -> int:
 
 def given_rows(
     products: Any, begin: Any, old: Any, gram: Any, inverse: Any, *, lasso: float, sweeps: int, share: float,
-    push: Any,
+    extrapolation: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(new, ahead, [objective, projected gradients met]) for given products A other (rows x k), as CuPy arrays."""
     cupy = require("cupy", purpose="NMF on a GPU")
@@ -645,7 +645,7 @@ def given_rows(
             (edges.shape[0],), (512,),
             (
                 edges, products, begin, old, gram, inverse, np.int32(k), np.float64(lasso), np.int32(sweeps),
-                np.float64(share), push, new, ahead, found[0], found[1],
+                np.float64(share), extrapolation, new, ahead, found[0], found[1],
             ),
         )  # fmt: skip
         return new, ahead, found.sum(axis=1)
@@ -662,7 +662,7 @@ def groups(rows: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=8)
-def _about(device: int) -> tuple[int, int]:
+def _metadata(device: int) -> tuple[int, int]:
     """(multiprocessors, most bytes of shared memory of a block)."""
     known = require("cupy", purpose="NMF on a GPU").cuda.Device(device).attributes
     return int(known["MultiProcessorCount"]), int(known["MaxSharedMemoryPerBlockOptin"])
@@ -687,9 +687,9 @@ def _far_kernel(itemsize: int, team: int, entries: int, place: int, divergence: 
 
 
 @lru_cache(maxsize=16)
-def _given_kernel(itemsize: int, products: int, places: int) -> Any:
+def _given_kernel(itemsize: int, products: int, indices: int) -> Any:
     real, product = ("float" if size == 4 else "double" for size in (itemsize, products))
-    return _compiled(_GIVEN, f"given_rows<{real}, {product}, {places}, 16>")
+    return _compiled(_GIVEN, f"given_rows<{real}, {product}, {indices}, 16>")
 
 
 def _compiled(source: str, name: str) -> Any:

@@ -13,7 +13,7 @@ from eckart.engine.backends.cuda.graph import Recorded
 from eckart.errors import require
 from eckart.nmf import cuda as cuda_nmf
 from eckart.nmf.entries import FLOOR, SHARE, Entries
-from eckart.nmf.problem import Half, Penalties, Penalty, rounding_of
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of
 from eckart.nmf.squares import END, Product, Squares, gram_of, inverse_diagonal
 
 _END = {4: 1e-10, 8: END}
@@ -31,10 +31,10 @@ def _worth(begin: Array, other: Array) -> bool:
     return bool((begin.shape[0] + other.shape[0]) * begin.shape[1] <= _RECORDED)
 
 
-def _half(found: tuple[Array, ...]) -> Half:
+def _half(found: tuple[Array, ...]) -> FactorUpdate:
     new, ahead, sums = found
     value, violation = to_numpy(sums).tolist()
-    return Half(new, ahead, value, violation)
+    return FactorUpdate(new, ahead, value, violation)
 
 
 class DeviceSquares(Squares):
@@ -45,54 +45,56 @@ class DeviceSquares(Squares):
         self._steps: dict[tuple[bool, int, float], Recorded] = {}
 
     def _step(
-        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float,
         sweeps: int | None,
-    ) -> Half:  # fmt: skip
+    ) -> FactorUpdate:  # fmt: skip
         most, share = self._effort(sweeps)
 
-        def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
+        def work(begin: Array, other: Array, old: Array, extrapolation: Array) -> tuple[Array, ...]:
             gram = gram_of(other, penalty)
             seen = (cuda_nmf.seen(array) for array in (product(other), begin, old, gram, inverse_diagonal(gram)))
-            found = cuda_nmf.given_rows(*seen, lasso=penalty.lasso, sweeps=most, share=share, push=pointer(push))
+            found = cuda_nmf.given_rows(
+                *seen, lasso=penalty.lasso, sweeps=most, share=share, extrapolation=pointer(extrapolation)
+            )
             return tuple(given_back(array, begin) for array in found)
 
         key = (product == self._matmat, most, share)
         step = self._steps.setdefault(key, Recorded(work, worth=_worth(begin, other)))
-        return _half(step(begin, other, old, number=push))
+        return _half(step(begin, other, old, number=extrapolation))
 
 
 class DeviceEntries(Entries):
-    """`matrix` and its transpose `turned` have data, indices (int32) and indptr (int64), as CuPy arrays."""
+    """`matrix` and its transpose `transposed` have data, indices (int32) and indptr (int64), as CuPy arrays."""
 
     def __init__(
-        self, matrix: Any, turned: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
+        self, matrix: Any, transposed: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
     ) -> None:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
-        self.matrix, self.turned = matrix, turned
+        self.matrix, self.transposed = matrix, transposed
         squares, self.floor, self.constant = _of_data_alone(matrix.data, divergence=divergence)
         self.rounding = 16.0 * rounding_of(matrix.data) * (abs(self.constant) if divergence else squares)
         self._classes: dict[tuple[int, int], list[cuda_nmf.Class]] = {}
         self._steps: dict[tuple[int, int, float], Recorded] = {}
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *, score: bool,
-        sweeps: int | None = None,
-    ) -> Half:  # fmt: skip
+        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float, *,
+        score: bool, sweeps: int | None = None,
+    ) -> FactorUpdate:  # fmt: skip
         itemsize = matrix.data.dtype.itemsize
         most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
 
-        def work(begin: Array, other: Array, old: Array, push: Array) -> tuple[Array, ...]:
+        def work(begin: Array, other: Array, old: Array, extrapolation: Array) -> tuple[Array, ...]:
             found = cuda_nmf.entry_rows(
                 self._classes_of(matrix, begin.shape[1]), matrix,
                 *(cuda_nmf.seen(array) for array in (other, begin, old, _sums(other))),
                 divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
-                floor=self.floor, sweeps=most, share=share, push=pointer(push), score=score,
+                floor=self.floor, sweeps=most, share=share, extrapolation=pointer(extrapolation), score=score,
             )  # fmt: skip
             return tuple(given_back(array, begin) for array in found)
 
         step = self._steps.setdefault((id(matrix), most, share), Recorded(work, worth=_worth(begin, other)))
-        return _half(step(begin, other, old, number=push))
+        return _half(step(begin, other, old, number=extrapolation))
 
     def _classes_of(self, matrix: Any, k: int) -> list[cuda_nmf.Class]:
         key = (id(matrix), k)

@@ -21,7 +21,7 @@ from eckart.arrays import Array, from_numpy, is_array, to_numpy
 from eckart.engine.parallel import fold
 from eckart.nmf import quadratic
 from eckart.nmf.entries import of_data_alone
-from eckart.nmf.problem import Half, Penalties, Penalty, entry_segments, rounding_of, segments
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments
 from eckart.nmf.tiles import Tile, tiles_of
 
 MOST_PARTS = 64
@@ -38,11 +38,11 @@ _END_STEPS = 50
 class Divergence:
     """Every entry of a dense matrix is known; those that a CSR matrix does not store are zero."""
 
-    def __init__(self, matrix: Any, penalties: Penalties, k: int, *, like: Array, row_tolerance: float) -> None:
+    def __init__(self, matrix: Any, penalties: Penalties, k: int, *, prototype: Array, row_tolerance: float) -> None:
         self.penalties, self.row_tolerance = penalties, row_tolerance
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
         self.floor, self.constant = of_data_alone(matrix)
-        self.rounding = 16.0 * rounding_of(like) * abs(self.constant)
+        self.rounding = 16.0 * rounding_of(prototype) * abs(self.constant)
         rows, columns = matrix.shape
         dense = isinstance(matrix, np.ndarray)
         entries = rows * columns if dense else int(matrix.nnz)
@@ -52,9 +52,11 @@ class Divergence:
         self._compiled = quadratic.compiles(rows + columns, k)
         self._workers = None if entries >= _POOL_FROM else 1
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         """One Newton step; with `sweeps` as many as each row needs, up to that number."""
-        like = begin
+        prototype = begin
         begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
         penalty, right = self.penalties.rows, np.ascontiguousarray(other.T)
         pairs = quadratic.pairwise_products(right)
@@ -68,7 +70,7 @@ class Divergence:
             return np.array([value + penalty.of(moved), violation])
 
         value, violation = fold(step, self._tiles, operator.add, workers=self._workers)
-        return _half(like, new, old, push, float(value), float(violation))
+        return _half(prototype, new, old, extrapolation, float(value), float(violation))
 
     def _steps(
         self, tile: Tile, own: np.ndarray, right: np.ndarray, pairs: np.ndarray, limit: int | None
@@ -108,9 +110,9 @@ class Divergence:
         still = found.descent > self.row_tolerance**2 * (right.sum(axis=1) @ moved)
         return np.ascontiguousarray(moved.T), _violation(begin, gradient), still
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         """One Newton step: sums over tiles for gradient and Hessians, and a second pass for the safe lengths."""
-        like = begin
+        prototype = begin
         begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
         penalty, right = self.penalties.columns, np.ascontiguousarray(begin.T)
 
@@ -119,12 +121,12 @@ class Divergence:
             own = np.ascontiguousarray(other[part].T)
             model = tile.model(other[part], right)
             ratio = tile.ratio(model)
-            pull = tile.transposed_times(ratio, own)
+            numerator = tile.transposed_times(ratio, own)
             ratio /= model
-            return pull, tile.transposed_times(ratio, quadratic.pairwise_products(own))
+            return numerator, tile.transposed_times(ratio, quadratic.pairwise_products(own))
 
-        pull, triangles = fold(gather, self._tiles, _add, workers=self._workers)
-        gradient = (other.sum(axis=0) + penalty.lasso)[:, None] + penalty.ridge * right - pull
+        numerator, triangles = fold(gather, self._tiles, _add, workers=self._workers)
+        gradient = (other.sum(axis=0) + penalty.lasso)[:, None] + penalty.ridge * right - numerator
         found = self._solve(triangles, gradient, right, penalty)
 
         def lowest(place: tuple[slice, Tile]) -> np.ndarray:
@@ -133,7 +135,7 @@ class Divergence:
 
         length = _safe_length(found, fold(lowest, self._tiles, np.minimum, workers=self._workers))
         new = np.ascontiguousarray(np.maximum(right + length * found.step, 0.0).T)
-        return _half(like, new, old, push, 0.0, _violation(right, gradient))
+        return _half(prototype, new, old, extrapolation, 0.0, _violation(right, gradient))
 
     def _solve(
         self, triangles: np.ndarray, gradient: np.ndarray, begin: np.ndarray, penalty: Penalty, *, exact: bool = False
@@ -157,9 +159,11 @@ def _violation(own: np.ndarray, gradient: np.ndarray) -> float:
     return float(np.abs(np.where(own > 0.0, gradient, np.minimum(gradient, 0.0))).sum())
 
 
-def _half(like: Array, new: np.ndarray, old: np.ndarray, push: float, value: float, violation: float) -> Half:
-    ahead = new if push == 0.0 else np.maximum(new + push * (new - old), 0.0)
-    return Half(from_numpy(new, like), from_numpy(ahead, like), value, violation)
+def _half(
+    prototype: Array, new: np.ndarray, old: np.ndarray, extrapolation: float, value: float, violation: float
+) -> FactorUpdate:
+    ahead = new if extrapolation == 0.0 else np.maximum(new + extrapolation * (new - old), 0.0)
+    return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), value, violation)
 
 
 def _add(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:

@@ -50,38 +50,38 @@ class Outcome:
 class _Pace:
     """How far to go on: shorter after a step that raised the objective, longer after one that did not."""
 
-    push: float
+    extrapolation: float
     limit: float = 1.0
 
     def gentler(self) -> None:
-        self.push *= 0.5
-        self.limit = self.push
+        self.extrapolation *= 0.5
+        self.limit = self.extrapolation
 
     def bolder(self) -> None:
         self.limit = min(0.99, 1.05 * self.limit)
-        self.push = min(self.limit, 1.1 * self.push)
+        self.extrapolation = min(self.limit, 1.1 * self.extrapolation)
 
 
 def accelerate(
-    problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, push: float,
-    watch: Callable[[int, float], bool | None] | None = None, start: float | None = None,
+    problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, extrapolation: float,
+    callback: Callable[[int, float], bool | None] | None = None, start: float | None = None,
 ) -> Outcome:  # fmt: skip
     """Descent with extrapolation; every accepted pair is better than the one before.
 
     `start`: the objective at the start, for Newton steps, which end by their descent relative to that.
 
     W's step is made at the extrapolated H, so the objective of that pair comes with the step. If it has risen, the last
-    accepted pair is taken up again, with a plain step. `watch(iteration, objective)` may end it by returning True.
+    accepted pair is taken up again, with a plain step. `callback(iteration, objective)` may end it by returning True.
     """
-    pace = _Pace(push)
+    pace = _Pace(extrapolation)
     accepted = (left, right)
     old_left, old_right, next_left, next_right = left, right, left, right
     history: list[float] = []
     first = violation = np.inf
     refused = False
     for iteration in range(1, max_iter + 1):
-        push = pace.push if start is None or iteration > _PLAIN else 0.0
-        rows = problem.rows(next_left, next_right, old_left, push)
+        extrapolation = pace.extrapolation if start is None or iteration > _PLAIN else 0.0
+        rows = problem.rows(next_left, next_right, old_left, extrapolation)
         objective = problem.constant + rows.value + problem.penalties.columns.of(next_right)
         if history and objective > history[-1]:
             if refused:
@@ -94,17 +94,17 @@ def accelerate(
         refused = False
         accepted = (rows.new, next_right)
         history.append(objective)
-        columns = problem.columns(next_right, rows.ahead, old_right, push)
+        columns = problem.columns(next_right, rows.ahead, old_right, extrapolation)
         violation = rows.violation + columns.violation
         first = violation if iteration == 1 else first
-        if watch is not None and watch(iteration, objective):
+        if callback is not None and callback(iteration, objective):
             return Outcome(*accepted, tuple(history), iteration, True, _ratio(violation, first), "stopped on request")
         why = _settled(history, violation, first, tol, problem.rounding, start)
         if why:
             return Outcome(*accepted, tuple(history), iteration, True, _ratio(violation, first), why)
         old_left, next_left = rows.new, rows.ahead
         old_right, next_right = columns.new, columns.ahead
-        if push:
+        if extrapolation:
             pace.bolder()
     return Outcome(*accepted, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
 

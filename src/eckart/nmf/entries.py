@@ -13,7 +13,7 @@ import numpy as np
 
 from eckart.arrays import Array, from_numpy, is_array, to_numpy
 from eckart.engine.parallel import fold
-from eckart.nmf.problem import Half, Penalties, Penalty, entry_segments, segments, total
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, segments, total
 from eckart.nmf.squares import END
 
 SHARE = 0.05
@@ -33,22 +33,24 @@ class Entries:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
-        self.matrix, self.turned = matrix, turned(matrix)
+        self.matrix, self.transposed = matrix, transposed(matrix)
         self.floor, self.constant = of_data_alone(matrix) if divergence else (0.0, 0.0)
         size = abs(self.constant) if divergence else squared_norm(matrix)
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * size
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
-        return self._step(self.matrix, self.penalties.rows, begin, other, old, push, score=True, sweeps=sweeps)
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
+        return self._step(self.matrix, self.penalties.rows, begin, other, old, extrapolation, score=True, sweeps=sweeps)
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
-        return self._step(self.turned, self.penalties.columns, begin, other, old, push, score=False)
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
+        return self._step(self.transposed, self.penalties.columns, begin, other, old, extrapolation, score=False)
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, push: float, *,
+        self, matrix: Any, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float, *,
         score: bool, sweeps: int | None = None,
-    ) -> Half:  # fmt: skip
-        like = begin
+    ) -> FactorUpdate:  # fmt: skip
+        prototype = begin
         begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
         new, ahead, sums = np.empty_like(begin), np.empty_like(begin), other.sum(axis=0)
         kernel, effort = self._kernel(sweeps)
@@ -57,13 +59,13 @@ class Entries:
             return [
                 kernel(
                     self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge, self.floor, *effort,
-                    old, push, score, *block[3:], new, ahead,
+                    old, extrapolation, score, *block[3:], new, ahead,
                 )
                 for block in entry_blocks(matrix, piece, observed=self.observed)
             ]  # fmt: skip
 
         found = total(fold(step, pieces_of(matrix), list.__add__))
-        return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+        return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
     def _kernel(self, sweeps: int | None) -> tuple[Any, tuple[int, float]]:
         """The compiled loop, and its effort: most sweeps, and the share of the first at which they end."""
@@ -85,7 +87,7 @@ class NewtonEntries(Entries):
         return newton_rows, (1 if sweeps is None else min(sweeps, _MOST_STEPS), self.row_tolerance)
 
 
-def turned(matrix: Any) -> Any:
+def transposed(matrix: Any) -> Any:
     """A^T as rows: a view for dense, a copy of the size of the matrix for CSR."""
     return matrix.T if isinstance(matrix, np.ndarray) else matrix.T.tocsr()
 

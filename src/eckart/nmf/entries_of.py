@@ -10,7 +10,7 @@ import numpy as np
 from eckart.engine.backends.cuda import device_rows
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.errors import require
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 
 _PIECE = 2**26
 
@@ -24,7 +24,7 @@ class Stored:
     indptr: Any
 
 
-def stored_entries(table: Table) -> tuple[Stored, Stored]:
+def stored_entries(table: NonnegativeTable) -> tuple[Stored, Stored]:
     """(A, A^T). Of dense data, what is not zero, or not NaN where unknown entries are left out."""
     matrix = table.matrix
     if isinstance(matrix, DeviceCsr):

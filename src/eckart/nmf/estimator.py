@@ -14,18 +14,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
+from eckart.devices import to_host
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.to_onnx import ToOnnx
+from eckart.nmf.details import NMFDetails
 from eckart.nmf.export import sklearn_nmf
 from eckart.nmf.incremental import Stream
 from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
-from eckart.places import to_host
 from eckart.result import Certificate, Decomposition, Plan
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
@@ -141,7 +142,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     }
 
     certificate_: Certificate | None
-    decomposition_: Decomposition
+    decomposition_: Decomposition[NMFDetails]
     plan_: Plan | None
 
     def __init__(
@@ -215,11 +216,11 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         options = {name: getattr(self, name) for name in _SETTINGS}
         k = self._count(data, H)
         if self.device is not None:
-            data, about = taken_to(data, self.device)
+            data, metadata = taken_to(data, self.device)
         d, rows, parts = factorise(data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, **options)
         if self.device is not None:
-            d, rows, parts = d.on_host().named(about.row_names, about.column_names), to_host(rows), to_host(parts)
-        if not d.parts["converged"] and self.tol > 0:
+            d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
+        if not d.details.converged and self.tol > 0:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",
                 ConvergenceWarning,
@@ -243,7 +244,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         data = take(self, self._with_gaps(X), reset=False)
-        return coordinates(data, self.components_, self.decomposition_.parts["options"])
+        return coordinates(data, self.components_, self.decomposition_.details.options)
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows from coordinates: X components_.
@@ -283,7 +284,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if not hasattr(self, "components_"):
             self.fit(X)
         data = take(self, X, reset=False)
-        rows = to_numpy(coordinates(data, self.components_, self.decomposition_.parts["options"]))
+        rows = to_numpy(coordinates(data, self.components_, self.decomposition_.details.options))
         if self._stream is None:
             self._stream = Stream(float(LOSSES.get(self.beta_loss, self.beta_loss)), to_numpy(self.components_))
         parts = self._stream.take(data, rows)
@@ -293,7 +294,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     @property
     def plsa_(self) -> Plsa:
         check_is_fitted(self)
-        return plsa(self.decomposition_.parts["sums"], to_numpy(self.components_))
+        return plsa(self.decomposition_.details.sums, to_numpy(self.components_))
 
     def to_sklearn(self) -> Any:
         """The same fitted model as a ``sklearn.decomposition.NMF``, for tools that know only that."""
@@ -310,15 +311,15 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         columns = float(self.n_features_in_)
         return columns * self.alpha_W * self.l1_ratio, columns * self.alpha_W * (1.0 - self.l1_ratio)
 
-    def _publish(self, d: Decomposition, parts: Array) -> None:
+    def _publish(self, d: Decomposition[NMFDetails], parts: Array) -> None:
         self.decomposition_ = d
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = parts
         self.n_components_ = parts.shape[0]
-        self.reconstruction_err_ = d.parts["error"]
-        self.loss_history_ = d.parts["history"]
-        self.n_iter_ = d.parts["iterations"]
-        self.runs_ = {"losses": d.parts["runs"], "agreement": d.parts["agreement"]}
+        self.reconstruction_err_ = d.details.error
+        self.loss_history_ = d.details.history
+        self.n_iter_ = d.details.iterations
+        self.runs_ = {"losses": d.details.runs, "agreement": d.details.agreement}
 
     def _with_gaps(self, X: Any) -> Any:
         """Masked arrays as arrays with NaN, where that has a meaning."""

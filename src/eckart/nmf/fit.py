@@ -12,7 +12,7 @@ import numpy as np
 from eckart.arrays import Array, astype, device, from_numpy, is_host, is_numpy, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.device import DeviceEntries, DeviceSquares
@@ -20,12 +20,12 @@ from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
 from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
-from eckart.nmf.multiplicative import TaughtBeta, TaughtEntries, TaughtSquares, rows_by_updates
+from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares, rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
 from eckart.nmf.squares import END, Product, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 from eckart.result import Decomposition
 
 EXTRA = 20
@@ -33,14 +33,14 @@ EXTRA = 20
 _COMPRESSED_GAIN = 8
 """How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
-_SVD_READS = 8
+_SVD_PASSES = 8
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
 _COMPILE_FROM = 50_000
 """Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
 _POOL_FROM = 2**18
 """Entries from which on threads pay."""
-_PUSH = {"squares": 0.3, "entries": 0.3}
+_EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
 _SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
 """Sweeps over the coordinates per product: more where a product costs more than a sweep."""
@@ -52,7 +52,7 @@ _COMPRESSED_TOLERANCE = 1e-4
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
 """Relative squared errors below this have lost digits in their short form, and are added up entry by entry."""
 
-Watch = Callable[[int, float], bool | None]
+IterationCallback = Callable[[int, float], bool | None]
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class Fitted:
 
 
 def fit(
-    table: Table,
+    table: NonnegativeTable,
     settings: Settings,
     rng: np.random.Generator,
     *,
     W: Any = None,
     H: Any = None,
-    watch: Watch | None = None,
+    callback: IterationCallback | None = None,
 ) -> Fitted:
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
     shape = table.matrix.shape
@@ -94,7 +94,7 @@ def fit(
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
         left, right = (_row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
-        outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, watch)
+        outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, callback)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
     best = min(range(len(runs)), key=lambda i: runs[i][2][0])
@@ -103,7 +103,7 @@ def fit(
     return Fitted(runs[best][0], *runs[best][2], svd, runs[best][1], losses, agreement)
 
 
-def _as_returned(table: Table, outcome: Outcome) -> Outcome:
+def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
     """The factors rounded to the dtype in which they are returned: what is said of them is said of these."""
     factors = _balanced(outcome.left, outcome.right)
     left, right = (astype(astype(f, table.dtype), f.dtype) for f in factors)
@@ -138,28 +138,28 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
     return np.ldexp(left, up[0]), np.ldexp(right, up[1])
 
 
-def make_problem(table: Table, settings: Settings, penalties: Penalties) -> Problem:
+def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> Problem:
     """The loss, in the form that its data and its solver call for."""
-    taught = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+    multiplicative = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
     if settings.squares and not table.observed:
-        return _squares(table, settings, penalties, taught=taught)
-    if settings.beta == 1.0 and taught:
-        return TaughtEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
-    if taught:
-        return TaughtBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
+        return _squares(table, settings, penalties, multiplicative=multiplicative)
+    if settings.beta == 1.0 and multiplicative:
+        return MultiplicativeEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
+    if multiplicative:
+        return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
     more: dict[str, Any] = {
         "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
     }  # fmt: skip
-    if is_host(table.like):
+    if is_host(table.prototype):
         return _entries(table, settings, penalties, more)
     from eckart.nmf.entries_of import stored_entries
 
     return DeviceEntries(*stored_entries(table), penalties, **more)
 
 
-def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: bool) -> Problem:
+def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
     rows, columns = table.matrix.shape
-    on_host = is_host(table.like)
+    on_host = is_host(table.prototype)
     small = on_host and (rows + columns) * settings.k < _COMPILE_FROM
     if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
         matrix, transposed = table.matrix, table.matrix.T
@@ -170,36 +170,38 @@ def _squares(table: Table, settings: Settings, penalties: Penalties, *, taught: 
     else:
         operator = table.operator()
         products, small = (operator.matmat, operator.rmatmat), small and table.dense
-    if taught:
-        return TaughtSquares(*products, table.squared_norm, penalties)
+    if multiplicative:
+        return MultiplicativeSquares(*products, table.squared_norm, penalties)
     end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
     sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
     if table.dense or not on_host or small:
-        more: dict[str, Any] = {"sweeps": sweeps, "like": _zeros(table, (0, 0)), "compiled": not small, "end": end}
-        return squares_beside(table.like)(*products, table.squared_norm, penalties, **more)
+        more: dict[str, Any] = {"sweeps": sweeps, "prototype": _zeros(table, (0, 0)), "compiled": not small, "end": end}
+        return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
     return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
 
 
-def _entries(table: Table, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
+def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
     """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
     # Newton steps square the error: the digits that flat directions need cost a step more.
     row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS), 1e-7)
     newton = _newton(table, settings)
     if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
-        return Divergence(table.matrix, penalties, settings.k, like=_zeros(table, (0, 0)), row_tolerance=row_tolerance)
+        return Divergence(
+            table.matrix, penalties, settings.k, prototype=_zeros(table, (0, 0)), row_tolerance=row_tolerance
+        )
     if newton:
         return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
     return Entries(table.matrix, penalties, **more)
 
 
-def _newton(table: Table, settings: Settings) -> bool:
+def _newton(table: NonnegativeTable, settings: Settings) -> bool:
     """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
-    return settings.beta == 1.0 and settings.k <= MOST_PARTS and is_host(table.like)
+    return settings.beta == 1.0 and settings.k <= MOST_PARTS and is_host(table.prototype)
 
 
-def squares_beside(like: Array) -> type[Squares]:
+def squares_class(prototype: Array) -> type[Squares]:
     """The squared error where the data are."""
-    return Squares if is_host(like) else DeviceSquares
+    return Squares if is_host(prototype) else DeviceSquares
 
 
 def _host_only(settings: Settings) -> bool:
@@ -211,7 +213,7 @@ def _host_only(settings: Settings) -> bool:
     )
 
 
-def rows_for(table: Table, settings: Settings, right: Array) -> Array:
+def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array:
     """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
     if settings.beta not in (1.0, 2.0):
         table, right = table.on_host(), to_numpy(right)
@@ -231,7 +233,7 @@ def rows_for(table: Table, settings: Settings, right: Array) -> Array:
     return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
 
 
-def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
+def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
     """(divergence of the fit without penalties, bound of its rounding).
 
     Entry by entry where that costs no more than an iteration, or where the short form has lost too many digits.
@@ -256,31 +258,45 @@ def loss_of(table: Table, settings: Settings, problem: Problem, outcome: Outcome
     return max(loss, 0.0), rounding
 
 
-def _steps(table: Table) -> str:
+def _steps(table: NonnegativeTable) -> str:
     """Precision of the products."""
-    return "float64" if is_host(table.like) else table.precision
+    return "float64" if is_host(table.prototype) else table.precision
 
 
 def _descend(
-    table: Table, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
-    left: Array, right: Array, watch: Watch | None,
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, problem: Problem, svd: Decomposition | None,
+    left: Array, right: Array, callback: IterationCallback | None,
 ) -> tuple[Outcome, int]:  # fmt: skip
     if settings.solver != "auto" or settings.beta not in (1.0, 2.0):
         by_loss = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
         return alternate(problem, left, right, max_iter=settings.max_iter, tol=settings.tol, by_loss=by_loss), 0
     used = 0
-    push = _PUSH["squares" if settings.squares and not table.observed else "entries"]
+    extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
         short = _compressed(table, svd, penalties)
         early = accelerate(
-            short, left, right, max_iter=settings.max_iter - 1, tol=max(settings.tol, _COMPRESSED_TOLERANCE), push=push
+            short,
+            left,
+            right,
+            max_iter=settings.max_iter - 1,
+            tol=max(settings.tol, _COMPRESSED_TOLERANCE),
+            extrapolation=extrapolation,
         )
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(table, left), _padded(table, right)
     newton = _newton(table, settings)
     start = objective_of(problem, left, right) if newton else None
-    outcome = accelerate(problem, left, right, max_iter=limit, tol=settings.tol, push=push, watch=watch, start=start)
+    outcome = accelerate(
+        problem,
+        left,
+        right,
+        max_iter=limit,
+        tol=settings.tol,
+        extrapolation=extrapolation,
+        callback=callback,
+        start=start,
+    )
     tol = _finish_tolerance(table, settings)
     left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
     left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
@@ -288,7 +304,7 @@ def _descend(
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
 
 
-def _padded(table: Table, factor: Array) -> Array:
+def _padded(table: NonnegativeTable, factor: Array) -> Array:
     """Empty parts, so that loops along the parts of sparse data have no remainder; they stay empty."""
     short = factor.shape[1] % _LANES
     if table.dense or not is_numpy(factor) or short <= _LANES // 4:
@@ -296,31 +312,31 @@ def _padded(table: Table, factor: Array) -> Array:
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
 
 
-def _compressed(table: Table, svd: Decomposition, penalties: Penalties) -> Squares:
+def _compressed(table: NonnegativeTable, svd: Decomposition, penalties: Penalties) -> Squares:
     """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
-    left, values, right = _axes(table, svd)
+    left, values, right = _components(table, svd)
     scaled = right * astype(from_numpy(values, right), right.dtype)
-    return squares_beside(left)(
+    return squares_class(left)(
         lambda other: left @ (scaled.T @ other),
         lambda other: scaled @ (left.T @ other),
         float(values @ values),
         penalties,
         sweeps=_SWEEPS["dense"],
-        like=left,
+        prototype=left,
     )
 
 
-def _axes(table: Table, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
+def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
     """Singular vectors beside the factors; values in float64 on the host."""
     left, right = svd.left, svd.right
     if isinstance(table.matrix, DeviceCsr):
-        left, right = given_back(left, table.like), given_back(right, table.like)
-    elif is_numpy(table.like):
+        left, right = given_back(left, table.prototype), given_back(right, table.prototype)
+    elif is_numpy(table.prototype):
         left, right = to_numpy(left), to_numpy(right)
     return astype(left, table.working), np.asarray(to_numpy(svd.values), dtype=np.float64), astype(right, table.working)
 
 
-def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
+def _singular_vectors(table: NonnegativeTable, settings: Settings) -> Decomposition | None:
     """The certified SVD: a start, a shorter problem, and the bound that no factorisation can beat."""
     needed = settings.init.startswith("nndsvd")
     bound = settings.squares and settings.solver == "auto" and not table.observed
@@ -335,27 +351,29 @@ def _singular_vectors(table: Table, settings: Settings) -> Decomposition | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        return find_axes(table.as_given(), "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_reads=_SVD_READS)
+        return find_components(table.as_given(), "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_passes=_SVD_PASSES)
 
 
 def _start(
-    table: Table, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
+    table: NonnegativeTable, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
 ) -> tuple[Array, Array]:
     rows, columns = table.matrix.shape
     k = settings.k
     root = 2.0 ** (table.exponent / 2)
     if settings.init == "custom":
-        left, right = (_beside(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns))))
-        return left * root, turned(right) * root
+        left, right = (
+            _on_device_of(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns)))
+        )
+        return left * root, transposed(right) * root
     if settings.init == "random":
         left, right = random_start(rows, columns, k, table.mean, rng)
-        return _beside(table, left), _beside(table, right)
+        return _on_device_of(table, left), _on_device_of(table, right)
     assert svd is not None
-    left, values, right = _axes(table, svd)
+    left, values, right = _components(table, svd)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 
-def _check_zeros(table: Table, settings: Settings) -> None:
+def _check_zeros(table: NonnegativeTable, settings: Settings) -> None:
     if settings.beta <= 0.0 and table.smallest == 0.0:
         raise InputError(
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
@@ -363,7 +381,7 @@ def _check_zeros(table: Table, settings: Settings) -> None:
         )
 
 
-def turned(factor: Array) -> Array:
+def transposed(factor: Array) -> Array:
     """The transpose, stored row by row."""
     if is_numpy(factor):
         return np.ascontiguousarray(factor.T)
@@ -376,25 +394,25 @@ def _row_by_row(factor: Array) -> Array:
     return np.ascontiguousarray(factor) if is_numpy(factor) else factor
 
 
-def _beside(table: Table, factor: Array) -> Array:
+def _on_device_of(table: NonnegativeTable, factor: Array) -> Array:
     """A factor from the host, or from where the data are, in the library of the data and their precision."""
-    return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.working)
+    return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.working)
 
 
-def _zeros(table: Table, shape: tuple[int, int]) -> Array:
-    return namespace(table.like).zeros(shape, dtype=table.working, device=device(table.like))
+def _zeros(table: NonnegativeTable, shape: tuple[int, int]) -> Array:
+    return namespace(table.prototype).zeros(shape, dtype=table.working, device=device(table.prototype))
 
 
 def _mean(factor: Array) -> float:
     return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
 
 
-def _without_empty_rows(table: Table, left: Array) -> Array:
+def _without_empty_rows(table: NonnegativeTable, left: Array) -> Array:
     """Rows without any positive entry have no parts."""
     return namespace(left).where(table.without_parts()[:, None], 0.0, left)
 
 
-def _finish_tolerance(table: Table, settings: Settings) -> float:
+def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:
     wanted = max(settings.tol, 1e-9)
     # Factors in float32 tremble in their last digits.
-    return wanted if is_host(table.like) or table.precision == "float64" else max(wanted, 1e-5)
+    return wanted if is_host(table.prototype) or table.precision == "float64" else max(wanted, 1e-5)

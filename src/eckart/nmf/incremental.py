@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from eckart.nmf.statistics import Seen, seen_of, updated_parts
+from eckart.nmf.details import NMFDetails
+from eckart.nmf.statistics import SufficientStatistics, statistics_of, updated_parts
 from eckart.result import Decomposition
 
 
@@ -22,25 +23,24 @@ class Stream:
     def __init__(self, beta: float, parts: np.ndarray) -> None:
         self.beta = beta
         self.parts = np.asarray(parts, dtype=np.float64)
-        self.seen: Seen | None = None
+        self.seen: SufficientStatistics | None = None
 
     def take(self, data: Any, rows: np.ndarray) -> np.ndarray:
         """Parts (k x columns) after the rows of `data`, whose coordinates are `rows`."""
-        new = seen_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
+        new = statistics_of(data, np.asarray(rows, dtype=np.float64), self.parts, self.beta)
         self.seen = new if self.seen is None else self.seen + new
         self.parts = updated_parts(self.seen, self.parts, self.beta)
         return self.parts.astype(rows.dtype)
 
-    def decomposition(self, d: Decomposition, parts: np.ndarray) -> Decomposition:
+    def decomposition(self, d: Decomposition[NMFDetails], parts: np.ndarray) -> Decomposition[NMFDetails]:
         """The decomposition with the new parts; bounds of earlier rows are no bounds of all."""
         assert self.seen is not None
         lengths = np.linalg.norm(parts, axis=1)
         widths = np.sqrt(self.seen.squares)
-        more = {
-            "lengths": lengths,
-            "sums": self.seen.sums,
-            "error": float(np.sqrt(2.0 * max(self.seen.loss(self.parts, self.beta), 0.0))),
-        }
+        loss = max(self.seen.loss(self.parts, self.beta), 0.0)
+        details = replace(
+            d.details, lengths=lengths, sums=self.seen.sums, error=float(np.sqrt(2.0 * loss)), error_rounding=None
+        )
         return replace(
             d,
             values=(lengths * widths).astype(parts.dtype),
@@ -51,5 +51,5 @@ class Stream:
             left=None,
             row_names=None,
             certificate=None,
-            parts={**d.parts, **more},
+            details=details,
         )

@@ -5,15 +5,16 @@ from eckart.registry import Method, ReportSection
 METHODS = (
     Method(
         name="nmf",
+        details="eckart.nmf.details:NMFDetails",
         title="Non-negative matrix factorisation",
         fit="eckart.nmf.result:decompose",
         project="eckart.nmf.result:project",
         reconstruct="eckart.nmf.result:reconstruct",
         takes=frozenset({"memory", "missing"}),
-        streams=frozenset({"stream", "watch", "checkpoint", "executor"}),
+        streams=frozenset({"stream", "callback", "checkpoint", "executor"}),
         missing=("mask",),
         missing_reason="NMF leaves missing values out of its loss",
-        label="axis ",
+        label="component ",
         device="whole",
         rank="parts",
         rank_rule="eckart.nmf.choose_k:by_parts",

@@ -13,18 +13,18 @@ import numpy as np
 
 from eckart.arrays import Array, astype, namespace
 from eckart.engine.parallel import fold
-from eckart.nmf.entries import Entries, entry_blocks, pieces_of, turned
+from eckart.nmf.entries import Entries, entry_blocks, pieces_of, transposed
 from eckart.nmf.options import Settings
-from eckart.nmf.problem import Half, Penalties, Penalty, Problem, dot, length, segments
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, Problem, dot, length, segments
 from eckart.nmf.squares import Product, gram_of
-from eckart.nmf.table import Table
+from eckart.nmf.table import NonnegativeTable
 
 _LEAST = float(np.finfo(np.float32).eps)
 """Where W H is nothing this is taken in its place, relative to the mean entry."""
 _TILE_BYTES = 4_000_000
 
 
-class TaughtSquares:
+class MultiplicativeSquares:
     """beta = 2: W <- W (A H^T) / (W H H^T)."""
 
     def __init__(self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties) -> None:
@@ -32,33 +32,35 @@ class TaughtSquares:
         self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
         self._matmat, self._rmatmat = matmat, rmatmat
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         return self._step(self._matmat(other), self.penalties.rows, begin, other)
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         return self._step(self._rmatmat(other), self.penalties.columns, begin, other)
 
-    def _step(self, products: Array, penalty: Penalty, begin: Array, other: Array) -> Half:
+    def _step(self, products: Array, penalty: Penalty, begin: Array, other: Array) -> FactorUpdate:
         image = begin @ astype(gram_of(other, Penalty()), begin.dtype)
         value = 0.5 * dot(image, begin) - dot(products, begin) + penalty.of(begin)
         new = multiplied(begin, products, image, penalty, 1.0)
-        return Half(new, new, value, np.inf)
+        return FactorUpdate(new, new, value, np.inf)
 
 
-class TaughtEntries(Entries):
+class MultiplicativeEntries(Entries):
     """beta = 1, stored entries only: W <- W ((A / W H) H^T) / (sums of H)."""
 
     def _step(
-        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *,
-        score: bool, sweeps: int | None = None,
-    ) -> Half:  # fmt: skip
+        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, old: np.ndarray,
+        extrapolation: float, *, score: bool, sweeps: int | None = None,
+    ) -> FactorUpdate:  # fmt: skip
         from eckart.nmf import compiled_entries as nmf_entries
 
         new, sums = np.empty_like(begin), other.sum(axis=0)
 
         def step(piece: tuple[int, int]) -> float:
             values = [
-                nmf_entries.taught_rows(
+                nmf_entries.multiplicative_rows(
                     self.observed, *block[:3], other, begin, sums, penalty.lasso, penalty.ridge, self.floor, score,
                     *block[3:], new,
                 )
@@ -67,29 +69,31 @@ class TaughtEntries(Entries):
             return float(sum(values))
 
         value = fold(step, pieces_of(matrix), operator.add)
-        return Half(new, new, value, np.inf)
+        return FactorUpdate(new, new, value, np.inf)
 
 
-class TaughtBeta:
+class MultiplicativeBeta:
     """Any beta: W H is formed a tile at a time, since every entry of it counts, stored or not."""
 
     def __init__(self, matrix: Any, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
         self.penalties, self.beta, self.observed = penalties, beta, observed
         self.constant = 0.0
-        self.matrix, self.turned = matrix, turned(matrix)
+        self.matrix, self.transposed = matrix, transposed(matrix)
         self.rounding = 0.0
         self.least = _LEAST * (mean or 1.0)
         self.gamma = 1.0 / (2.0 - beta) if beta < 1.0 else 1.0 / (beta - 1.0) if beta > 2.0 else 1.0
 
     def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         return self._step(self.matrix, self.penalties.rows, begin, other, score=True)
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
-        return self._step(self.turned, self.penalties.columns, begin, other, score=False)
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
+        return self._step(self.transposed, self.penalties.columns, begin, other, score=False)
 
-    def _step(self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, *, score: bool) -> Half:
+    def _step(
+        self, matrix: Any, penalty: Penalty, begin: np.ndarray, other: np.ndarray, *, score: bool
+    ) -> FactorUpdate:
         new = np.empty_like(begin)
         height = max(1, _TILE_BYTES // (8 * matrix.shape[1]))
 
@@ -106,7 +110,7 @@ class TaughtBeta:
 
         pieces = segments(matrix.shape[0], max(16, -(-matrix.shape[0] // height)))
         value = fold(step, pieces, operator.add)
-        return Half(new, new, value + penalty.of(begin), np.inf)
+        return FactorUpdate(new, new, value + penalty.of(begin), np.inf)
 
     def _tile(self, matrix: Any, piece: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         rows = matrix[piece[0] : piece[1]]
@@ -148,7 +152,7 @@ def beta_divergence(x: np.ndarray, model: np.ndarray, beta: float, least: float)
     return float(np.sum(own + (beta - 1.0) * whole - beta * x * safe ** (beta - 1.0)) / (beta * (beta - 1.0)))
 
 
-def rows_by_updates(problem: Problem, table: Table, settings: Settings, right: np.ndarray) -> np.ndarray:
+def rows_by_updates(problem: Problem, table: NonnegativeTable, settings: Settings, right: np.ndarray) -> np.ndarray:
     """W for a given H, by updates until they move no more."""
     shape = (table.matrix.shape[0], right.shape[1])
     left = np.full(shape, np.sqrt(table.mean / shape[1]))

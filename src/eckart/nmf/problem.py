@@ -38,7 +38,7 @@ class Penalties:
 
 
 @dataclass(frozen=True)
-class Half:
+class FactorUpdate:
     """One factor after its step."""
 
     new: Array
@@ -51,17 +51,19 @@ class Half:
 
 
 class Problem(Protocol):
-    """A loss of a given matrix. `constant` is what the objective has beside `Half.value` and the other's penalty."""
+    """A loss of a given matrix. `constant` is the objective less `FactorUpdate.value` and the other's penalty."""
 
     constant: float
     rounding: float
     penalties: Penalties
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         """W from `begin`, with H given; a number of `sweeps` means to go on to the end of every row."""
         ...
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         """H from `begin`, with W given."""
         ...
 
@@ -94,12 +96,12 @@ def length(factor: Array) -> float:
     return float(np.linalg.norm(factor)) if is_numpy(factor) else float(np.sqrt(dot(factor, factor)))
 
 
-def rounding_of(like: Array) -> float:
+def rounding_of(prototype: Array) -> float:
     """Errors of an objective in the arithmetic of steps on factors like this one, relative to its terms.
 
     Products in float32 err by 6e-8 each, and by far less when millions of them are added up.
     """
-    return 2.0**-29 if str(like.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
+    return 2.0**-29 if str(prototype.dtype).endswith("float32") else float(np.finfo(np.float64).eps)
 
 
 def _sum(array: Array) -> float:

@@ -1,13 +1,14 @@
 """Non-negative matrix factorisation: A ~ W H with nothing negative, so that parts are only ever added.
 
 As a Decomposition: left diag(values) right^T = W H with columns of unit length in `left` and `right`; the coordinates
-of a row are left * values, and the lengths of the rows of H are in `parts["lengths"]`.
+of a row are left * values, and the lengths of the rows of H are in `details.lengths`.
 """
 
 from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.nmf.certificate import certificate_of
-from eckart.nmf.fit import Fitted, Watch, fit, rows_for, turned
+from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
+from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for, transposed
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
-from eckart.nmf.table import Table, open_table
-from eckart.result import Decomposition, Plan, SolveInfo
+from eckart.nmf.table import NonnegativeTable, open_nonnegative
+from eckart.result import Decomposition, Plan, SolveInfo, details_of
 
 
 def decompose(
@@ -46,13 +48,13 @@ def decompose(
     memory: str | int | None = None,
     stream: bool | None = None,
     checkpoint: Any = None,
-    watch: Any = None,
+    callback: Any = None,
     executor: Any = None,
-) -> Decomposition:
+) -> Decomposition[NMFDetails]:
     """Parts of a table: W H nearest to A, nothing negative; the options are those of `eckart.NMF`.
 
-    A table too large for `memory` is read in blocks, once per iteration; `stream`, `checkpoint`, `watch` and `executor`
-    are those of `eckart.decompose` for the others.
+    A table too large for `memory` is read in blocks, once per iteration; `stream`, `checkpoint`, `callback` and
+    `executor` are those of `eckart.decompose` for the others.
 
     Examples
     --------
@@ -69,11 +71,19 @@ def decompose(
     blocks = blocks_of(data, memory, stream=True if checkpoint is not None or executor is not None else stream)
     if blocks is not None:
         result = factorise_blocks(
-            blocks, k=k, rng=rng, keep_left=left, H=H, checkpoint=checkpoint, watch=watch, executor=executor, **options
+            blocks,
+            k=k,
+            rng=rng,
+            keep_left=left,
+            H=H,
+            checkpoint=checkpoint,
+            callback=callback,
+            executor=executor,
+            **options,
         )
     else:
         result, _, _ = factorise(data, k=k, rng=rng, keep_left=left, W=W, H=H, **options)
-    if not result.parts["converged"] and tol > 0.0:
+    if not result.details.converged and tol > 0.0:
         warnings.warn(
             f"All {max_iter} iterations were used before the tolerance was reached. Allow more with max_iter.",
             AccuracyWarning,
@@ -83,42 +93,43 @@ def decompose(
 
 
 def factorise(
-    data: Any, *, k: int | None, rng: Any, keep_left: bool, W: Any = None, H: Any = None, watch: Watch | None = None,
-    **options: Any,
-) -> tuple[Decomposition, Array, Array]:  # fmt: skip
+    data: Any, *, k: int | None, rng: Any, keep_left: bool, W: Any = None, H: Any = None,
+    callback: IterationCallback | None = None, **options: Any,
+) -> tuple[Decomposition[NMFDetails], Array, Array]:  # fmt: skip
     """(decomposition, W, H) in the dtype of the data, their library and where they are."""
-    table = open_table(data, missing=options["missing"])
+    table = open_nonnegative(data, missing=options["missing"])
     settings = check_settings(table.matrix.shape, k=table.matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
-        fitted = fit(table, settings, random, W=W, H=H, watch=watch)
+        fitted = fit(table, settings, random, W=W, H=H, callback=callback)
         root = 2.0 ** (-table.exponent / 2)
         rows, columns = (_given_back(factor * root, table) for factor in (fitted.outcome.left, fitted.outcome.right))
         result = _assemble(table, settings, fitted, rows, columns, seed, keep_left=keep_left)
-    return result, rows, turned(columns)
+    return result, rows, transposed(columns)
 
 
 def project(d: Decomposition, data: Any) -> Array:
     """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row by itself."""
-    lengths = from_numpy(to_numpy(d.parts["lengths"]), d.right)
-    found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, d.parts["options"])
+    details = details_of(d, NMFDetails)
+    lengths = from_numpy(to_numpy(details.lengths), d.right)
+    found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, details.options)
     return found * _like(lengths, found)
 
 
-def coordinates(data: Any, H: Array, options: dict[str, Any]) -> Array:
+def coordinates(data: Any, H: Array, options: CoordinateOptions) -> Array:
     """W for given parts H (k x columns), in the library of the data and where they are."""
-    table = open_table(data, missing=options["missing"])
+    table = open_nonnegative(data, missing=options.missing)
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
         raise InputError(
             f"The data have {table.matrix.shape[1]} columns, and the parts were made of {columns}. "
             "Give the same columns in the same order."
         )
-    settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **options)
+    settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **asdict(options))
     factor = 2.0**table.exponent
     with np.errstate(under="ignore", over="ignore"), one_blas_thread(), _there(table):
         # H stays as it is, so all of the scale of the data goes to W, and so do the penalties.
-        left = rows_for(table, settings, turned(_like(H, table.like, table.working)))
+        left = rows_for(table, settings, transposed(_like(H, table.prototype, table.working)))
         return _given_back(left / factor, table)
 
 
@@ -130,20 +141,20 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     return scores @ _like(d.right, scores).T
 
 
-def _there(table: Table) -> AbstractContextManager[None]:
+def _there(table: NonnegativeTable) -> AbstractContextManager[None]:
     """On the device of the data and on the stream of their library."""
-    return nullcontext() if is_host(table.like) else on_device_of(table.like)
+    return nullcontext() if is_host(table.prototype) else on_device_of(table.prototype)
 
 
-def _given_back(factor: Array, table: Table) -> Array:
+def _given_back(factor: Array, table: NonnegativeTable) -> Array:
     """A factor in the precision of the data, beside them even if it was found by NumPy."""
-    return astype(from_numpy(factor, table.like) if is_numpy(factor) else factor, table.dtype)
+    return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.dtype)
 
 
-def _like(array: Array, like: Array, dtype: Any = None) -> Array:
-    """An array of the host beside `like`, in its dtype; those that are beside it stay what they are."""
-    array = array if type(array) is type(like) else from_numpy(to_numpy(array), like)
-    return astype(array, like.dtype if dtype is None else dtype)
+def _like(array: Array, prototype: Array, dtype: Any = None) -> Array:
+    """An array of the host beside `prototype`, in its dtype; those that are beside it stay what they are."""
+    array = array if type(array) is type(prototype) else from_numpy(to_numpy(array), prototype)
+    return astype(array, prototype.dtype if dtype is None else dtype)
 
 
 def _lengths(factor: Array) -> np.ndarray:
@@ -165,8 +176,15 @@ def _unit(factor: Array, lengths: np.ndarray) -> Array:
 
 
 def _assemble(
-    table: Table, settings: Settings, fitted: Fitted, rows: Array, columns: Array, seed: int | None, *, keep_left: bool
-) -> Decomposition:
+    table: NonnegativeTable,
+    settings: Settings,
+    fitted: Fitted,
+    rows: Array,
+    columns: Array,
+    seed: int | None,
+    *,
+    keep_left: bool,
+) -> Decomposition[NMFDetails]:
     widths, lengths = _lengths(rows), _lengths(columns)
     shape, outcome = table.matrix.shape, fitted.outcome
     return Decomposition(
@@ -178,27 +196,27 @@ def _assemble(
         columns=shape[1],
         norm=float(np.ldexp(np.sqrt(table.squared_norm), -table.exponent)),
         weight=float(shape[0]),
-        row_names=table.about.row_names,
-        column_names=table.about.column_names,
+        row_names=table.metadata.row_names,
+        column_names=table.metadata.column_names,
         certificate=certificate_of(table, settings, fitted),
         plan=_plan(table, settings),
         info=SolveInfo(
-            solver=settings.solver, reads=outcome.iterations, steps=outcome.iterations, seed=seed, threads=threads()
+            solver=settings.solver, passes=outcome.iterations, steps=outcome.iterations, seed=seed, threads=threads()
         ),
-        parts={
-            "lengths": lengths,
-            "options": _options(settings),
-            "history": _as_given(np.array(outcome.history), table, settings),
-            "error": float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
-            "error_rounding": float(_as_given(_root_error(fitted), table, settings, root=0.5)),
-            "iterations": outcome.iterations,
-            "compressed_iterations": fitted.compressed,
-            "converged": outcome.converged,
-            "why": outcome.why,
-            "runs": _as_given(np.array(fitted.losses), table, settings),
-            "agreement": fitted.agreement,
-            "sums": _sums(rows),
-        },
+        details=NMFDetails(
+            lengths=lengths,
+            options=options_of(settings),
+            history=_as_given(np.array(outcome.history), table, settings),
+            error=float(_as_given(np.sqrt(2.0 * fitted.loss), table, settings, root=0.5)),
+            error_rounding=float(_as_given(_root_error(fitted), table, settings, root=0.5)),
+            iterations=outcome.iterations,
+            compressed_iterations=fitted.compressed,
+            converged=outcome.converged,
+            why=outcome.why,
+            runs=_as_given(np.array(fitted.losses), table, settings),
+            agreement=fitted.agreement,
+            sums=_sums(rows),
+        ),
     )
 
 
@@ -209,19 +227,13 @@ def _root_error(fitted: Fitted) -> float:
     return float(max(np.sqrt(2.0 * high) - root, root - np.sqrt(2.0 * low)))
 
 
-def _as_given(losses: Any, table: Table, settings: Settings, root: float = 1.0) -> Any:
+def _as_given(losses: Any, table: NonnegativeTable, settings: Settings, root: float = 1.0) -> Any:
     """Losses (or their roots) of the data as they were given; infinite where they are beyond the range of numbers."""
     factor = np.exp2(-table.exponent * settings.beta * root)
     return np.where(losses == 0.0, 0.0, losses * factor)
 
 
-def _options(settings: Settings) -> dict[str, Any]:
-    """What `project` needs to know."""
-    names = ("solver", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing")
-    return {"beta_loss": settings.beta, **{name: getattr(settings, name) for name in names}}
-
-
-def _plan(table: Table, settings: Settings) -> Plan:
+def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     rows, columns = table.matrix.shape
     entries = rows * columns if table.dense else int(table.matrix.nnz)
     if settings.squares and not table.observed:
@@ -235,6 +247,6 @@ def _plan(table: Table, settings: Settings) -> Plan:
     itemsize = 4 if table.precision == "float32" else 8
     copy = 0 if table.dense or (settings.squares and not table.observed) else entries * (itemsize + 4)
     return Plan(
-        method="nmf", solver=settings.solver, rows=rows, columns=columns, k=settings.k, reads=settings.max_iter,
+        method="nmf", solver=settings.solver, rows=rows, columns=columns, k=settings.k, passes=settings.max_iter,
         peak_bytes=8 * 6 * settings.k * (rows + columns) + copy, why=why,
     )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from eckart.arrays import Array, astype, device, from_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import inner
 from eckart.engine.parallel import fold
-from eckart.nmf.problem import Half, Penalties, Penalty, entry_segments, rounding_of, segments, total
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments, total
 
 SHARE = 0.01
 """Sweeps end when one brings this share of what the first did."""
@@ -29,28 +29,30 @@ class Squares:
 
     def __init__(
         self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
-        like: Array | None = None, compiled: bool = True, end: float = END,
+        prototype: Array | None = None, compiled: bool = True, end: float = END,
     ) -> None:  # fmt: skip
         self.compiled, self.end = compiled, end
         self.constant = 0.5 * squared_norm
-        self.rounding = 4.0 * rounding_of(np.empty(0) if like is None else like) * squared_norm
+        self.rounding = 4.0 * rounding_of(np.empty(0) if prototype is None else prototype) * squared_norm
         self.penalties = penalties
         self.sweeps = sweeps
         self._matmat, self._rmatmat = matmat, rmatmat
 
-    def rows(self, begin: Array, other: Array, old: Array, push: float, *, sweeps: int | None = None) -> Half:
-        return self._step(self._matmat, self.penalties.rows, begin, other, old, push, sweeps)
+    def rows(
+        self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
+        return self._step(self._matmat, self.penalties.rows, begin, other, old, extrapolation, sweeps)
 
-    def columns(self, begin: Array, other: Array, old: Array, push: float) -> Half:
-        return self._step(self._rmatmat, self.penalties.columns, begin, other, old, push, None)
+    def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
+        return self._step(self._rmatmat, self.penalties.columns, begin, other, old, extrapolation, None)
 
     def _step(
-        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, push: float,
+        self, product: Product, penalty: Penalty, begin: Array, other: Array, old: Array, extrapolation: float,
         sweeps: int | None,
-    ) -> Half:  # fmt: skip
+    ) -> FactorUpdate:  # fmt: skip
         gram = gram_of(other, penalty)
         effort = self._effort(sweeps)
-        return solve_given(product(other), gram, penalty, begin, old, push, *effort, compiled=self.compiled)
+        return solve_given(product(other), gram, penalty, begin, old, extrapolation, *effort, compiled=self.compiled)
 
     def _effort(self, sweeps: int | None) -> tuple[int, float]:
         """Most sweeps, and the share of the first at which they end."""
@@ -74,8 +76,8 @@ class SparseSquares:
         self._scattered: tuple[np.ndarray, np.ndarray] | None = None
 
     def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         from eckart.nmf import compiled as nmf_frobenius
 
         penalty, matrix = self.penalties.rows, self.matrix
@@ -88,20 +90,20 @@ class SparseSquares:
             scattered = np.zeros(other.shape if sweeps is None else (0, other.shape[1]))
             found = nmf_frobenius.sparse_rows(
                 matrix.indptr, matrix.indices, matrix.data, other, begin, gram, inverse, penalty.lasso, *effort,
-                old, push, *piece, new, ahead, scattered,
+                old, extrapolation, *piece, new, ahead, scattered,
             )  # fmt: skip
             return [found], scattered
 
         found, scattered = fold(step, entry_segments(matrix, self._pieces), _add)
         self._scattered = (ahead, scattered) if sweeps is None else None
-        return Half(new, ahead, *total(found))
+        return FactorUpdate(new, ahead, *total(found))
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
         penalty = self.penalties.columns
         if self._scattered is None or self._scattered[0] is not other:
             self._scattered = (other, self.rmatmat(other))
         gram = gram_of(other, penalty)
-        return solve_given(self._scattered[1], gram, penalty, begin, old, push, self.sweeps, SHARE)
+        return solve_given(self._scattered[1], gram, penalty, begin, old, extrapolation, self.sweeps, SHARE)
 
     def rmatmat(self, left: np.ndarray) -> np.ndarray:
         """A^T W."""
@@ -118,15 +120,15 @@ class SparseSquares:
 
 
 def solve_given(
-    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, push: float, sweeps: int, share: float,
-    *, compiled: bool = True,
-) -> Half:  # fmt: skip
+    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float,
+    sweeps: int, share: float, *, compiled: bool = True,
+) -> FactorUpdate:  # fmt: skip
     """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
-    like, sweep = begin, None if compiled else ready_sweep()
+    prototype, sweep = begin, None if compiled else ready_sweep()
     if sweep is not None:
         products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))
-        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, push, sweeps, share, sweep)
-        return Half(from_numpy(new, like), from_numpy(ahead, like), *sums)
+        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, extrapolation, sweeps, share, sweep)
+        return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *sums)
     from eckart.nmf import compiled as nmf_frobenius
 
     inverse = inverse_diagonal(gram)
@@ -136,17 +138,17 @@ def solve_given(
     def step(piece: tuple[int, int]) -> list[tuple[float, float]]:
         return [
             nmf_frobenius.dense_rows(
-                products, begin, gram, inverse, penalty.lasso, sweeps, share, old, push, *piece, new, ahead
+                products, begin, gram, inverse, penalty.lasso, sweeps, share, old, extrapolation, *piece, new, ahead
             )
         ]
 
     found = total(fold(step, segments(begin.shape[0], 8), list.__add__))
-    return Half(from_numpy(new, like), from_numpy(ahead, like), *found)
+    return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *found)
 
 
 def _solve_small(
-    products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, push: float, sweeps: int,
-    share: float, sweep: Callable[..., float],
+    products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
+    sweeps: int, share: float, sweep: Callable[..., float],
 ) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
     """The same descent by a loop that need not be compiled first: (new, ahead, objective, projected gradients).
 
@@ -161,7 +163,7 @@ def _solve_small(
         if met <= share**0.5 * first:
             break
     value = -0.5 * float(np.vdot(new, 2.0 * target - new @ gram))
-    ahead = new if push == 0.0 else np.maximum(new + push * (new - old), 0.0)
+    ahead = new if extrapolation == 0.0 else np.maximum(new + extrapolation * (new - old), 0.0)
     return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
 
 

@@ -45,9 +45,9 @@ def _filled(factor: Array, fill: str, mean: float, rng: np.random.Generator) -> 
     if fill == "nndsvda":
         return xp.where(empty, mean, factor)
     if fill == "nndsvdar":
-        places = to_numpy(empty)
-        numbers = np.zeros(places.shape)
-        numbers[places] = np.abs(mean * rng.standard_normal(int(places.sum())) / 100.0)
+        indices = to_numpy(empty)
+        numbers = np.zeros(indices.shape)
+        numbers[indices] = np.abs(mean * rng.standard_normal(int(indices.sum())) / 100.0)
         return xp.where(empty, xp.astype(from_numpy(numbers, factor), factor.dtype), factor)
     return factor
 

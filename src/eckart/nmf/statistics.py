@@ -11,13 +11,13 @@ import numpy as np
 from eckart.nmf.entries import entry_blocks, given_values, pieces_of
 from eckart.nmf.problem import Penalty
 from eckart.nmf.squares import solve_given
-from eckart.nmf.table import Table, open_table
+from eckart.nmf.table import NonnegativeTable, open_nonnegative
 
 _SWEEPS = 10
 
 
 @dataclass(frozen=True)
-class Seen:
+class SufficientStatistics:
     """Sums over all rows seen."""
 
     gram: np.ndarray
@@ -32,9 +32,9 @@ class Seen:
     fitted: float
     """Kullback-Leibler: sum of x log(w h), with the parts that each block met."""
 
-    def __add__(self, other: Seen) -> Seen:
+    def __add__(self, other: SufficientStatistics) -> SufficientStatistics:
         names = ("gram", "cross", "sums", "rows", "norm", "own", "fitted")
-        return Seen(*(getattr(self, name) + getattr(other, name) for name in names))
+        return SufficientStatistics(*(getattr(self, name) + getattr(other, name) for name in names))
 
     @property
     def squares(self) -> np.ndarray:
@@ -48,12 +48,14 @@ class Seen:
         return float(self.own - self.fitted + self.sums @ parts.sum(axis=1))
 
 
-def seen_of(data: Any, rows: np.ndarray, parts: np.ndarray, beta: float) -> Seen:
+def statistics_of(data: Any, rows: np.ndarray, parts: np.ndarray, beta: float) -> SufficientStatistics:
     """The sums of one block."""
-    return seen_in(open_table(data, missing="error").on_host(), rows, parts, beta)
+    return statistics_of_table(open_nonnegative(data, missing="error").on_host(), rows, parts, beta)
 
 
-def seen_in(table: Table, rows: np.ndarray, parts: np.ndarray, beta: float) -> Seen:
+def statistics_of_table(
+    table: NonnegativeTable, rows: np.ndarray, parts: np.ndarray, beta: float
+) -> SufficientStatistics:
     """The sums of one block that is open."""
     scale = 2.0**-table.exponent
     matrix = table.matrix if not table.exponent else table.matrix * scale
@@ -61,13 +63,13 @@ def seen_in(table: Table, rows: np.ndarray, parts: np.ndarray, beta: float) -> S
     norm = table.squared_norm * scale * scale
     if beta == 2.0:
         cross = np.asarray((matrix.T @ rows).T, dtype=np.float64)
-        return Seen(gram, cross, sums, rows.shape[0], norm, 0.0, 0.0)
-    cross, fitted = _pulls(matrix, rows, parts)
+        return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, 0.0, 0.0)
+    cross, fitted = _numerators(matrix, rows, parts)
     own = sum(float(np.sum(v * np.log(np.where(v > 0, v, 1.0)) - v)) for v in given_values(matrix))
-    return Seen(gram, cross, sums, rows.shape[0], norm, own, fitted)
+    return SufficientStatistics(gram, cross, sums, rows.shape[0], norm, own, fitted)
 
 
-def updated_parts(seen: Seen, parts: np.ndarray, beta: float) -> np.ndarray:
+def updated_parts(seen: SufficientStatistics, parts: np.ndarray, beta: float) -> np.ndarray:
     """H from the sums."""
     if beta == 2.0:
         begin = np.ascontiguousarray(parts.T)
@@ -97,7 +99,7 @@ def fitted_entries(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> Iterator
             yield entries, model, rows[offset + start : offset + stop]
 
 
-def _pulls(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
+def _numerators(matrix: Any, rows: np.ndarray, parts: np.ndarray) -> tuple[np.ndarray, float]:
     """(H * (W^T (X / W H)), sum of x log(w h)) over the stored entries."""
     total, fitted = np.zeros(parts.shape), 0.0
     for entries, model, own in fitted_entries(matrix, rows, parts):

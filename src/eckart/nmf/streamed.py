@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.checkpoint import Journal, key_of
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.nmf.curvature import MOST_PARTS, curvature, newton_step
 from eckart.nmf.driver import Outcome, accelerate
 from eckart.nmf.fit import rows_for
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import Settings, check_factor
-from eckart.nmf.problem import Half, Penalties
+from eckart.nmf.problem import FactorUpdate, Penalties
 from eckart.nmf.squares import SHARE, solve_given
 from eckart.nmf.start import from_singular_vectors, random_start
-from eckart.nmf.statistics import Seen, seen_in
-from eckart.nmf.table import Table, open_table
+from eckart.nmf.statistics import SufficientStatistics, statistics_of_table
+from eckart.nmf.table import NonnegativeTable, open_nonnegative
 from eckart.result import Certificate
 
 _SWEEPS = 20
-_PUSH = 0.5
+_EXTRAPOLATION = 0.5
 _EXACT_BELOW = 1e-6
-_SVD_TOLERANCE, _SVD_READS = 1e-4, 8
+_SVD_TOLERANCE, _SVD_PASSES = 1e-4, 8
 _LEAST = 1e-3
 """Going on never takes an entry of the parts to nothing, from where it could not come back."""
 _NAMES = ("gram", "cross", "sums", "rows", "norm", "own", "fitted")
@@ -54,11 +54,11 @@ class PartsTask:
             if self.kind == "error":
                 matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
                 return [np.array([squared_error(matrix, left, np.ascontiguousarray(self.parts.T))])]
-            found = seen_in(table, left, self.parts, self.settings.beta)
-            bends = [] if self.settings.squares or len(self.parts) > MOST_PARTS else [self._curvature(table, left)]
-        return [*(np.asarray(getattr(found, name), dtype=np.float64) for name in _NAMES), *bends]
+            found = statistics_of_table(table, left, self.parts, self.settings.beta)
+            hessian = [] if self.settings.squares or len(self.parts) > MOST_PARTS else [self._curvature(table, left)]
+        return [*(np.asarray(getattr(found, name), dtype=np.float64) for name in _NAMES), *hessian]
 
-    def _curvature(self, table: Table, left: np.ndarray) -> np.ndarray:
+    def _curvature(self, table: NonnegativeTable, left: np.ndarray) -> np.ndarray:
         matrix = table.matrix * 2.0**-table.exponent if table.exponent else table.matrix
         return curvature(matrix, left, self.parts)
 
@@ -68,7 +68,7 @@ class PartsTask:
 
 
 @dataclass(frozen=True)
-class SurveyTask:
+class TotalsTask:
     """Sum and squares of a block, and the squared lengths of the positive and negative halves of A V / values."""
 
     right: np.ndarray
@@ -97,56 +97,56 @@ class StreamedParts:
         self.penalties: Penalties = settings.penalties(matrix.shape)
         self.constant = 0.5 * squared_norm if settings.squares else 0.0
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * max(squared_norm, 1e-300)
-        self._known: list[tuple[np.ndarray, Seen, np.ndarray | None]] = []
+        self._known: list[tuple[np.ndarray, SufficientStatistics, np.ndarray | None]] = []
 
-    def seen(self, token: np.ndarray) -> Seen:
+    def seen(self, token: np.ndarray) -> SufficientStatistics:
         return next(seen for known, seen, _ in self._known if known is token)
 
     def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float, *, sweeps: int | None = None
-    ) -> Half:
+        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
+    ) -> FactorUpdate:
         """One read: W for the parts `other`, to the end, and the sums over it."""
         parts = np.ascontiguousarray(other.T)
-        found = self.matrix.total(PartsTask(parts, self.settings, self.matrix.source.about.name))
-        arrays = dict(zip((*_NAMES, "bends"), found, strict=False))
+        found = self.matrix.total(PartsTask(parts, self.settings, self.matrix.source.metadata.name))
+        arrays = dict(zip((*_NAMES, "hessian"), found, strict=False))
         numbers = {name: float(arrays[name]) for name in ("norm", "own", "fitted")}
-        seen = Seen(arrays["gram"], arrays["cross"], arrays["sums"], int(arrays["rows"]), **numbers)
+        seen = SufficientStatistics(arrays["gram"], arrays["cross"], arrays["sums"], int(arrays["rows"]), **numbers)
         token = np.empty((0, other.shape[1]))
-        self._known = [*self._known[-1:], (token, seen, arrays.get("bends"))]
+        self._known = [*self._known[-1:], (token, seen, arrays.get("hessian"))]
         penalty = self.penalties.rows
         value = penalty.lasso * float(seen.sums.sum()) + 0.5 * penalty.ridge * float(np.trace(seen.gram))
         value += seen.loss(parts, self.settings.beta) - self.constant
-        return Half(token, token, value, 0.0)
+        return FactorUpdate(token, token, value, 0.0)
 
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
+    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
         """H from the sums."""
         seen, penalty = self.seen(other), self.penalties.columns
         if self.settings.squares:
             gram = np.ascontiguousarray(seen.gram + penalty.ridge * np.eye(len(seen.gram)))
             products = np.ascontiguousarray(seen.cross.T)
-            return solve_given(products, gram, penalty, begin, old, push, _SWEEPS, SHARE)
-        return self._divergence(begin, other, old, push)
+            return solve_given(products, gram, penalty, begin, old, extrapolation, _SWEEPS, SHARE)
+        return self._divergence(begin, other, old, extrapolation)
 
-    def _divergence(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, push: float) -> Half:
-        """Newton's step, or after one that went up (`push` is 0) that of Lee and Seung, which never does."""
+    def _divergence(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
+        """Newton's step, or after one that went up (`extrapolation` is 0) that of Lee and Seung, which never does."""
         seen, penalty = self.seen(other), self.penalties.columns
-        bends = next(bends for known, _, bends in self._known if known is other)
-        pull, slope = seen.cross.T, seen.sums + penalty.lasso
+        hessian = next(hessian for known, _, hessian in self._known if known is other)
+        numerator, slope = seen.cross.T, seen.sums + penalty.lasso
         inside = begin > 0.0
-        gradient = np.where(inside, slope + penalty.ridge * begin - pull / np.where(inside, begin, 1.0), 0.0)
-        if bends is None or push == 0.0:
-            new = _divergence_step(pull, slope, penalty.ridge, begin)
+        gradient = np.where(inside, slope + penalty.ridge * begin - numerator / np.where(inside, begin, 1.0), 0.0)
+        if hessian is None or extrapolation == 0.0:
+            new = _divergence_step(numerator, slope, penalty.ridge, begin)
         else:
-            new = newton_step(begin, gradient, bends, penalty.ridge)
-        ahead = np.maximum(new + push * (new - old), _LEAST * new)
-        return Half(new, ahead, 0.0, float(np.abs(gradient).sum()))
+            new = newton_step(begin, gradient, hessian, penalty.ridge)
+        ahead = np.maximum(new + extrapolation * (new - old), _LEAST * new)
+        return FactorUpdate(new, ahead, 0.0, float(np.abs(gradient).sum()))
 
 
-def _divergence_step(pull: np.ndarray, slope: np.ndarray, ridge: float, begin: np.ndarray) -> np.ndarray:
+def _divergence_step(numerator: np.ndarray, slope: np.ndarray, ridge: float, begin: np.ndarray) -> np.ndarray:
     """The h that makes -pull log h + slope h + ridge/2 h^2 smallest."""
     if ridge:
-        return np.asarray((np.sqrt(slope * slope + 4.0 * ridge * pull) - slope) / (2.0 * ridge))
-    return np.where(slope > 0.0, pull / np.where(slope > 0.0, slope, 1.0), begin)
+        return np.asarray((np.sqrt(slope * slope + 4.0 * ridge * numerator) - slope) / (2.0 * ridge))
+    return np.where(slope > 0.0, numerator / np.where(slope > 0.0, slope, 1.0), begin)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Streamed:
     """The parts, the sums over the W that belongs to them, and what is known of the best."""
 
     outcome: Outcome
-    seen: Seen
+    seen: SufficientStatistics
     loss: float
     svd: list[np.ndarray] | None
     losses: tuple[float, ...]
@@ -168,7 +168,7 @@ def fit_blocks(
     svd = _singular_vectors(matrix, settings, executor)
     right = np.zeros((matrix.shape[1], 1)) if svd is None else svd[1]
     values = np.ones(1) if svd is None else svd[0]
-    (total, squares), *halves = matrix.total(SurveyTask(right, values, matrix.source.about.name))
+    (total, squares), *halves = matrix.total(TotalsTask(right, values, matrix.source.metadata.name))
     mean = float(total) / (matrix.shape[0] * matrix.shape[1])
     runs: list[Streamed] = []
     for run in range(settings.n_runs):
@@ -176,7 +176,9 @@ def fit_blocks(
         start = _start(chosen, svd, halves, mean, matrix.shape[1], rng, H)
         problem = StreamedParts(matrix, settings, float(squares))
         empty = np.empty((0, settings.k))
-        outcome = accelerate(problem, empty, start, max_iter=settings.max_iter, tol=settings.tol, push=_PUSH)
+        outcome = accelerate(
+            problem, empty, start, max_iter=settings.max_iter, tol=settings.tol, extrapolation=_EXTRAPOLATION
+        )
         seen = problem.seen(outcome.left)
         runs.append(Streamed(outcome, seen, _loss(matrix, settings, outcome, seen), svd, ()))
     best = min(runs, key=lambda run: run.loss)
@@ -185,27 +187,27 @@ def fit_blocks(
 
 def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
     """W, rows x k, in one more read."""
-    task = PartsTask(np.ascontiguousarray(right.T), settings, matrix.source.about.name, "rows")
+    task = PartsTask(np.ascontiguousarray(right.T), settings, matrix.source.metadata.name, "rows")
     found: np.ndarray = matrix.rows_of(task, right.shape[1])
     return found
 
 
-def certificate_of(streamed: Streamed, settings: Settings, reads: int) -> Certificate | None:
+def certificate_of(streamed: Streamed, settings: Settings, passes: int) -> Certificate | None:
     """Squares: what was explained, and what no factorisation with k parts can exceed."""
     norm = streamed.seen.norm
     if not settings.squares or norm == 0.0:
         return None
     captured = max(0.0, 1.0 - 2.0 * streamed.loss / norm)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    word = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
-        word += f"; no factorisation with as many can explain more than {best:.2%}"
+        summary += f"; no factorisation with as many can explain more than {best:.2%}"
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([streamed.outcome.violation]),
         angle=1.0, failure_probability=float(chance), tolerance=settings.tol, proved=streamed.outcome.converged,
-        reads=reads, word=f"{word}.",
+        passes=passes, summary=f"{summary}.",
     )  # fmt: skip
 
 
@@ -228,9 +230,9 @@ def _singular_vectors(matrix: Any, settings: Settings, executor: Any) -> list[np
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached
             warnings.simplefilter("ignore", DataWarning)
-            d = find_axes(
-                matrix.source, "svd", k=k, tol=_SVD_TOLERANCE, max_reads=_SVD_READS, stream=True,
-                watch=matrix.reading.watch, executor=executor,
+            d = find_components(
+                matrix.source, "svd", k=k, tol=_SVD_TOLERANCE, max_passes=_SVD_PASSES, stream=True,
+                callback=matrix.reading.callback, executor=executor,
             )  # fmt: skip
         c = d.certificate
         assert c is not None
@@ -257,17 +259,17 @@ def _start(
     return right
 
 
-def _loss(matrix: Any, settings: Settings, outcome: Outcome, seen: Seen) -> float:
+def _loss(matrix: Any, settings: Settings, outcome: Outcome, seen: SufficientStatistics) -> float:
     loss = seen.loss(np.ascontiguousarray(outcome.right.T), settings.beta)
     if settings.squares and loss < 0.5 * _EXACT_BELOW * seen.norm:
         parts = np.ascontiguousarray(outcome.right.T)
-        (error,) = matrix.total(PartsTask(parts, settings, matrix.source.about.name, "error"))
+        (error,) = matrix.total(PartsTask(parts, settings, matrix.source.metadata.name, "error"))
         return 0.5 * float(error[0])
     return max(loss, 0.0)
 
 
-def _table(block: Any, name: str, start: int, stop: int) -> Table:
+def _table(block: Any, name: str, start: int, stop: int) -> NonnegativeTable:
     try:
-        return open_table(block.matrix, missing="error")
+        return open_nonnegative(block.matrix, missing="error")
     except InputError as error:
         raise type(error)(f"{name}, in rows {start:,} to {stop:,}, counted from {start:,}: {error}") from error

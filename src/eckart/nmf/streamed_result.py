@@ -18,6 +18,7 @@ from eckart.engine.settings import generator
 from eckart.engine.threads import threads
 from eckart.environment import say_bytes
 from eckart.nmf.compare import paired_cosines
+from eckart.nmf.details import NMFDetails, options_of
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed import Streamed, certificate_of, fit_blocks, rows_of
 from eckart.options import memory_bytes
@@ -38,14 +39,14 @@ def blocks_of(data: Any, memory: str | int | None, *, stream: bool | None) -> Op
 
 
 def factorise_blocks(
-    opened: Opened, *, k: int | None, rng: Any, keep_left: bool, H: Any, checkpoint: Any, watch: Any, executor: Any,
+    opened: Opened, *, k: int | None, rng: Any, keep_left: bool, H: Any, checkpoint: Any, callback: Any, executor: Any,
     **options: Any,
-) -> Decomposition:  # fmt: skip
+) -> Decomposition[NMFDetails]:  # fmt: skip
     matrix = opened.matrix
     settings = check_settings(matrix.shape, k=matrix.shape[1] if k is None else k, **options)
     seed, random = generator(rng)
     reading = matrix.reading
-    reading.watch, reading.expected = watch, min(settings.max_iter, _EXPECTED)
+    reading.callback, reading.expected = callback, min(settings.max_iter, _EXPECTED)
     if executor is not None or isinstance(matrix.source, DaskRows):
         reading.cluster = find_cluster(executor, wanted=True)
     if checkpoint is not None:
@@ -63,32 +64,27 @@ def factorise_blocks(
 
 def _assembled(
     opened: Opened, settings: Settings, streamed: Streamed, left: np.ndarray | None, seed: int | None
-) -> Decomposition:
+) -> Decomposition[NMFDetails]:
     matrix, outcome, seen = opened.matrix, streamed.outcome, streamed.seen
     rows, columns = matrix.shape
     widths, lengths = np.sqrt(seen.squares), np.linalg.norm(outcome.right, axis=0)
     dtype = matrix.dtype
-    reads = matrix.reads
+    passes = matrix.passes
     return Decomposition(
         method="nmf", values=(widths * lengths).astype(dtype),
         right=(outcome.right / np.where(lengths > 0, lengths, 1)).astype(dtype),
         left=None if left is None else (left / np.where(widths > 0, widths, 1)).astype(dtype),
         rows=rows, columns=columns, norm=float(np.sqrt(seen.norm)), weight=float(rows),
-        column_names=opened.about.column_names, certificate=certificate_of(streamed, settings, reads),
-        plan=_plan(matrix, settings), notes=tuple(opened.about.notes),
-        info=SolveInfo(solver="auto", reads=reads, steps=outcome.iterations, seed=seed, threads=threads()),
-        parts={
-            "lengths": lengths, "options": _options(settings), "history": np.array(outcome.history),
-            "error": float(np.sqrt(2.0 * streamed.loss)), "iterations": outcome.iterations, "compressed_iterations": 0,
-            "converged": outcome.converged, "why": outcome.why, "runs": np.array(streamed.losses),
-            "agreement": paired_cosines(outcome.right, outcome.right)[None], "sums": seen.sums,
-        },
+        column_names=opened.metadata.column_names, certificate=certificate_of(streamed, settings, passes),
+        plan=_plan(matrix, settings), notes=tuple(opened.metadata.notes),
+        info=SolveInfo(solver="auto", passes=passes, steps=outcome.iterations, seed=seed, threads=threads()),
+        details=NMFDetails(
+            lengths=lengths, options=options_of(settings), history=np.array(outcome.history),
+            error=float(np.sqrt(2.0 * streamed.loss)), iterations=outcome.iterations, compressed_iterations=0,
+            converged=outcome.converged, why=outcome.why, runs=np.array(streamed.losses),
+            agreement=paired_cosines(outcome.right, outcome.right)[None], sums=seen.sums,
+        ),
     )  # fmt: skip
-
-
-def _options(settings: Settings) -> dict[str, Any]:
-    names = ("solver", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing")
-    return {"beta_loss": settings.beta, **{name: getattr(settings, name) for name in names}}
 
 
 def _plan(matrix: Any, settings: Settings) -> Plan:
@@ -99,6 +95,6 @@ def _plan(matrix: Any, settings: Settings) -> Plan:
         f"Blocks of up to {say_bytes(block)}."
     )
     return Plan(
-        method="nmf", solver="auto", rows=rows, columns=columns, k=settings.k, reads=settings.max_iter,
+        method="nmf", solver="auto", rows=rows, columns=columns, k=settings.k, passes=settings.max_iter,
         peak_bytes=3 * block + 8 * 6 * settings.k * columns, why=why,
     )  # fmt: skip

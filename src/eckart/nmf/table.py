@@ -11,7 +11,7 @@ from eckart.arrays import Array, astype, dtype_name, is_array, is_host, is_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.host_csr import as_csr
-from eckart.engine.blocks.source import About
+from eckart.engine.blocks.source import Metadata
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import open_matrix
 from eckart.engine.prepare import Convert
@@ -24,11 +24,11 @@ _PIECE = 2**25
 
 
 @dataclass(frozen=True)
-class Table:
+class NonnegativeTable:
     """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and what is known beside its numbers."""
 
     matrix: Any
-    about: About
+    metadata: Metadata
     exponent: int
     observed: bool
     """Unknown entries are left out: NaN in dense data, entries that are not stored in sparse data."""
@@ -42,11 +42,11 @@ class Table:
         return is_array(self.matrix)
 
     @property
-    def like(self) -> Array:
+    def prototype(self) -> Array:
         """An empty array of the library and on the device of the data."""
         if self.dense:
             return self.matrix[:0, :0]
-        return self.matrix.like if isinstance(self.matrix, DeviceCsr) else np.empty(0)
+        return self.matrix.prototype if isinstance(self.matrix, DeviceCsr) else np.empty(0)
 
     @property
     def precision(self) -> str:
@@ -56,26 +56,26 @@ class Table:
     @property
     def dtype(self) -> Any:
         """The same in the library of the data."""
-        return getattr(namespace(self.like), self.precision)
+        return getattr(namespace(self.prototype), self.precision)
 
     @property
     def working(self) -> Any:
         """Of the factors while they are sought: float64 on the host, as the data are on a GPU."""
-        return getattr(namespace(self.like), "float64" if is_host(self.like) else self.precision)
+        return getattr(namespace(self.prototype), "float64" if is_host(self.prototype) else self.precision)
 
     def operator(self) -> RowBlocks:
         """Products in float64, whatever the data: differences of losses need the digits.
 
         On a GPU, where reading the data is all the time that it takes, in the precision of the data.
         """
-        if not is_host(self.like):
+        if not is_host(self.prototype):
             return RowBlocks(self.matrix, precision=self.precision)
         steps = (Convert(self.working),) if self.precision != "float64" else ()
         return RowBlocks(self.matrix, precision="float64", steps=steps)
 
-    def on_host(self) -> Table:
+    def on_host(self) -> NonnegativeTable:
         """The same for NumPy; refused for data on a GPU."""
-        if not is_host(self.like):
+        if not is_host(self.prototype):
             raise InputError(
                 "On a GPU there is the squared error, by every solver, and the Kullback-Leibler divergence by "
                 "solver='auto'; what was asked for works on the host only. Move the data there first: X.cpu() or "
@@ -86,9 +86,9 @@ class Table:
     def without_parts(self) -> Array:
         """Which rows have no positive entry (dense) or no stored one (CSR)."""
         if self.dense:
-            return ~namespace(self.like).any(self.matrix > 0, axis=1)
+            return ~namespace(self.prototype).any(self.matrix > 0, axis=1)
         counts = self.matrix.indptr[1:] - self.matrix.indptr[:-1]
-        return given_back(counts == 0, self.like) if isinstance(self.matrix, DeviceCsr) else counts == 0
+        return given_back(counts == 0, self.prototype) if isinstance(self.matrix, DeviceCsr) else counts == 0
 
     def as_given(self) -> Any:
         """The matrix as other methods take it."""
@@ -100,7 +100,7 @@ class Table:
         return sparse.csr_matrix(parts, shape=self.matrix.shape)
 
 
-def open_table(data: Any, *, missing: str) -> Table:
+def open_nonnegative(data: Any, *, missing: str) -> NonnegativeTable:
     """Take `data` as it is where possible; refuse negative, missing and infinite entries, with their number."""
     masked = missing == "mask"
     opened = open_matrix(_unknown_as_nan(data) if masked else data, stream=False)
@@ -120,13 +120,13 @@ def open_table(data: Any, *, missing: str) -> Table:
             matrix = replace(matrix, data=matrix.data * matrix.dtype.type(2.0) ** (exponent - opened.exponent))
     else:
         matrix = _dense(matrix, exponent)
-    smallest = _checked(matrix, opened.about, masked=masked)
+    smallest = _checked(matrix, opened.metadata, masked=masked)
     known, sums, squares = _sums(matrix)
     if not is_array(matrix) and not masked:
         known = matrix.shape[0] * matrix.shape[1]
     if known == 0:
         raise InputError("Every entry is missing: there is nothing to factorise.")
-    return Table(matrix, opened.about, exponent, masked, sums / known, squares, smallest)
+    return NonnegativeTable(matrix, opened.metadata, exponent, masked, sums / known, squares, smallest)
 
 
 def _dense(matrix: Array, exponent: int) -> Array:
@@ -171,7 +171,7 @@ def _unknown_as_nan(data: Any) -> Any:
     return data
 
 
-def _checked(matrix: Any, about: About, *, masked: bool) -> float:
+def _checked(matrix: Any, metadata: Metadata, *, masked: bool) -> float:
     """The smallest entry, once it is sure that none is negative, infinite or (unless masked) missing."""
     dense = is_array(matrix)
     values = matrix if dense else matrix.data
@@ -182,9 +182,11 @@ def _checked(matrix: Any, about: About, *, masked: bool) -> float:
         if masked and dense and np.isnan(high):
             return 0.0
         xp = namespace(values)
-        refuse_not_finite(xp.where(xp.isnan(matrix), 0.0, matrix) if masked and dense else matrix, about.column_names)
+        refuse_not_finite(
+            xp.where(xp.isnan(matrix), 0.0, matrix) if masked and dense else matrix, metadata.column_names
+        )
     if low < 0.0:
-        _refuse_negative(matrix, low, about)
+        _refuse_negative(matrix, low, metadata)
     full = dense or masked or matrix.nnz == matrix.shape[0] * matrix.shape[1]
     return low if full else 0.0
 
@@ -198,7 +200,7 @@ def _range(values: Array, *, masked: bool) -> tuple[float, float]:
     return float(xp.min(xp.where(gaps, xp.inf, values))), float(xp.max(xp.where(gaps, -xp.inf, values)))
 
 
-def _refuse_negative(matrix: Any, low: float, about: About) -> None:
+def _refuse_negative(matrix: Any, low: float, metadata: Metadata) -> None:
     matrix = matrix.to_host() if isinstance(matrix, DeviceCsr) else to_numpy(matrix) if is_array(matrix) else matrix
     if is_sparse(matrix):
         count = int((matrix.data < 0).sum())
@@ -207,7 +209,7 @@ def _refuse_negative(matrix: Any, low: float, about: About) -> None:
     else:
         count = int((matrix < 0).sum())
         row, column = (int(i) for i in np.unravel_index(np.nanargmin(matrix), matrix.shape))
-    name = "" if about.column_names is None else f" ({about.column_names[column]!r})"
+    name = "" if metadata.column_names is None else f" ({metadata.column_names[column]!r})"
     raise InputError(
         f"Negative values in data passed to NMF: {count:,} entr{'ies' if count > 1 else 'y'}, the smallest {low:.6g} "
         f"in row {row}, column {column}{name}. Parts can only be added: shift or clip the data, or use PCA or SVD."

@@ -15,13 +15,14 @@ from eckart.estimators import constraints as allowed
 from eckart.estimators.cut import cut
 from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.output import OnDevices
+from eckart.missing.fill import imputation_of
 from eckart.pca.export import sklearn_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
 from eckart.pca.projection import (
     Projection,
-    axes_as_rows,
-    explained_share,
+    components_as_rows,
+    explained_ratio,
     explained_variance,
     noise_variance,
     zeros_like_mean,
@@ -81,7 +82,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         `score` divide by columns - k, so that the covariance has the variance of the data.
     n_components_, n_samples_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
-    filled_ : dict or None
+    filled_ : Imputation or None
         Places (`rows`, `columns`), `values` and standard `errors` of the gaps that were filled.
     certificate_, plan_, decomposition_
         What is proved, what was done and why, and the result as one value.
@@ -205,19 +206,19 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         data = take(self, X, reset=True)
         shape = data.shape
-        k, share = self._wanted(shape)
+        k, target_ratio = self._wanted(shape)
         weights = take_weights(sample_weight)
         d = decompose(
             data,
             "pca",
             k=None if k is None else max(k, 1),
-            explain=share,
+            explain=target_ratio,
             center=self.center,
             scale=self.scale,
             ddof=self.ddof,
             which=self.which,
             sample_weight=weights,
-            solver=allowed.engine_solver(allowed.ENGINE[self.svd_solver], k, share, min(shape)),
+            solver=allowed.engine_solver(allowed.ENGINE[self.svd_solver], k, target_ratio, min(shape)),
             tol=allowed.accuracy(self.tol),
             rng=self.random_state,
             memory=self.memory,
@@ -225,10 +226,10 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             device=self.device,
         )
         if self.n_components == "mle":
-            d = cut(d, minka_rank(to_numpy(explained_share(d)), max(round(d.weight), 1)))
+            d = cut(d, minka_rank(to_numpy(explained_ratio(d)), max(round(d.weight), 1)))
         elif k == 0:
             d = cut(d, 0)
-        elif share is None:
+        elif target_ratio is None:
             d = settle(d, _axes(k, shape, weights))
         self._publish(d, shape[0])
         return data
@@ -257,12 +258,12 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
 
     def _publish(self, d: Decomposition, rows: int) -> None:
         self.decomposition_ = d
-        self.filled_ = d.parts.get("missing")
+        self.filled_ = imputation_of(d)
         self.certificate_, self.plan_ = d.certificate, d.plan
-        self.components_ = axes_as_rows(d)
+        self.components_ = components_as_rows(d)
         self.singular_values_ = d.values
         self.explained_variance_ = explained_variance(d)
-        self.explained_variance_ratio_ = explained_share(d)
+        self.explained_variance_ratio_ = explained_ratio(d)
         self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale

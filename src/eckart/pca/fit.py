@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from eckart.engine.svd import find_axes, plan_axes
+from eckart.engine.svd import find_components, plan_components
 
-decompose_pca = partial(find_axes, method="pca")
-decompose_svd = partial(find_axes, method="svd")
-plan_pca = partial(plan_axes, method="pca")
-plan_svd = partial(plan_axes, method="svd")
+decompose_pca = partial(find_components, method="pca")
+decompose_svd = partial(find_components, method="svd")
+plan_pca = partial(plan_components, method="pca")
+plan_svd = partial(plan_components, method="svd")

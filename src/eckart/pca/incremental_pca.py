@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
 from eckart.arrays import Array, empty_rows
+from eckart.devices import place_of, refuse_other_device, to_host
 from eckart.engine.matrix import Opened, open_matrix, taken_to
 from eckart.engine.settings import check_weights
 from eckart.errors import InputError, ParameterError
@@ -20,10 +21,9 @@ from eckart.estimators.output import OnDevices
 from eckart.pca.export import sklearn_incremental_pca
 from eckart.pca.null_space import settle
 from eckart.pca.probabilistic import ProbabilisticMixin
-from eckart.pca.projection import Projection, axes_as_rows, explained_share, explained_variance, noise_variance
+from eckart.pca.projection import Projection, components_as_rows, explained_ratio, explained_variance, noise_variance
 from eckart.pca.running import Running
 from eckart.pca.scatter import Scatter, fits, merge, scatter_from, scatter_of, weighted_scatter
-from eckart.places import place_of, refuse_other_place, to_host
 from eckart.result import Certificate, Decomposition, Plan
 
 
@@ -187,7 +187,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
                 "different tables and cannot be joined."
             )
         first, second = self._running, other._running
-        refuse_other_place(place_of(first.like), place_of(second.like), "This IncrementalPCA")
+        refuse_other_device(place_of(first.prototype), place_of(second.prototype), "This IncrementalPCA")
         count = first.scatter.count + second.scatter.count
         k = self._count(count, self.n_features_in_)
         scatter = merge(first.scatter, second.scatter, k)
@@ -198,9 +198,9 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         joined.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             joined.feature_names_in_ = self.feature_names_in_
-        joined._place = place_of(first.like)
+        joined._place = place_of(first.prototype)
         joined.batch_size_ = getattr(self, "batch_size_", 5 * self.n_features_in_)
-        joined._publish(Running(scatter, k, first.like, precision))
+        joined._publish(Running(scatter, k, first.prototype, precision))
         return joined
 
     def to_sklearn(self) -> Any:
@@ -226,7 +226,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     @property
     def components_(self) -> Array:
         """One axis per row."""
-        return axes_as_rows(self.decomposition_)
+        return components_as_rows(self.decomposition_)
 
     @property
     def singular_values_(self) -> Array:
@@ -241,7 +241,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     @property
     def explained_variance_ratio_(self) -> Array:
         """Share of the variance on each axis."""
-        return explained_share(self.decomposition_)
+        return explained_ratio(self.decomposition_)
 
     @property
     def noise_variance_(self) -> float:
@@ -290,8 +290,8 @@ def _running(opened: Opened, k: int, before: Running | None, weights: np.ndarray
 
 def _beginning(opened: Opened, k: int, scatter: Scatter, given: Decomposition | None = None) -> Running:
     # A new array: a view would keep the data alive.
-    like = empty_rows(0, 0, opened.matrix.like)
-    return Running(scatter, k, like, opened.matrix.precision, given)
+    prototype = empty_rows(0, 0, opened.matrix.prototype)
+    return Running(scatter, k, prototype, opened.matrix.precision, given)
 
 
 def _proved(d: Decomposition) -> bool:

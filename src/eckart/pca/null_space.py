@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import astype, from_numpy, to_numpy
-from eckart.result import Certificate, Decomposition
+from eckart.result import Certificate, Decomposition, K
 
 _TIE = 1e-9
 """Lengths closer than this are equal, and the first coordinate is taken."""
 
 
-def settle(d: Decomposition, count: int | None = None) -> Decomposition:
+def settle(d: Decomposition[K], count: int | None = None) -> Decomposition[K]:
     """d with its axes without variance replaced by the settled ones, so many that there are `count` axes in all."""
     values = to_numpy(d.values).astype(np.float64)
     count = d.k if count is None else max(count, d.k)
@@ -55,8 +55,8 @@ def complement(right: np.ndarray, count: int) -> np.ndarray:
     return basis[:, known:]
 
 
-def _like(array: np.ndarray, like: Any) -> Any:
-    return astype(from_numpy(np.ascontiguousarray(array), like), like.dtype)
+def _like(array: np.ndarray, prototype: Any) -> Any:
+    return astype(from_numpy(np.ascontiguousarray(array), prototype), prototype.dtype)
 
 
 def _widened(c: Certificate, count: int) -> Certificate:

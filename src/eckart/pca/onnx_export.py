@@ -10,12 +10,13 @@ from eckart.arrays import to_numpy
 from eckart.engine.svd import whitening
 from eckart.errors import ParameterError
 from eckart.estimators.onnx_graph import ROWS, Graph
+from eckart.missing.fill import imputation_of
 from eckart.result import Decomposition
 
 
 def linear_onnx(d: Decomposition, *, whiten: bool, dtype: str) -> Any:
     """The projection of `d` as an onnx.ModelProto."""
-    if "missing" in d.parts:
+    if imputation_of(d) is not None:
         raise ParameterError("A model that fills missing values has no ONNX form. Fit it on complete data.")
     graph, rows = Graph(), ROWS
     right = np.asarray(to_numpy(d.right), np.float64)

@@ -74,7 +74,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return tags
 
 
-def axes_as_rows(d: Decomposition) -> Array:
+def components_as_rows(d: Decomposition) -> Array:
     """right^T, k x columns."""
     return np.ascontiguousarray(d.right.T) if isinstance(d.right, np.ndarray) else d.right.T
 
@@ -82,13 +82,13 @@ def axes_as_rows(d: Decomposition) -> Array:
 def explained_variance(d: Decomposition) -> Array:
     """values^2 / (weight - 1); infinite where it is beyond the range of the dtype."""
     with np.errstate(over="ignore", under="ignore"):
-        return d.variances
+        return d.explained_variance
 
 
-def explained_share(d: Decomposition) -> Array:
+def explained_ratio(d: Decomposition) -> Array:
     """values^2 / ||A||^2, and 0 where there is no variance at all."""
     with np.errstate(under="ignore"):
-        return d.shares
+        return d.explained_variance_ratio
 
 
 def noise_variance(d: Decomposition) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from eckart.api import decompose
 from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
-from eckart.engine.backends.orthogonal import signs_beside
+from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.exponent import times_power_of_two
@@ -24,7 +24,7 @@ class Running:
 
     scatter: Scatter
     k: int
-    like: Array
+    prototype: Array
     """An empty array that shows library and device."""
     precision: str
     given: Decomposition | None = None
@@ -67,8 +67,8 @@ class Running:
         )
 
     def _outside(self, array: Array) -> Array:
-        result = from_numpy(np.ascontiguousarray(array), self.like) if is_numpy(array) else array
-        return astype(result, getattr(namespace(self.like), self.precision))
+        result = from_numpy(np.ascontiguousarray(array), self.prototype) if is_numpy(array) else array
+        return astype(result, getattr(namespace(self.prototype), self.precision))
 
 
 def _from_factor(scatter: Scatter, k: int) -> Decomposition:
@@ -94,7 +94,7 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
         angle=1.0,
         proved=False,
         rounding=c.rounding * d.norm**2 / scatter.total,
-        word=f"{k} axes capture at least {low:.2%}; no {k} axes can capture more than {high:.2%}. {_note(scatter)}",
+        summary=f"{k} axes capture at least {low:.2%}; no {k} axes can capture more than {high:.2%}. {_note(scatter)}",
     )
     return replace(d, certificate=certificate)
 
@@ -107,7 +107,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
     squares, vectors = _pairs(gram, min(k + 1, size))
     squares = np.where(squares > scatter.rounding, squares, 0.0)
     right = np.ascontiguousarray(vectors[:, :k]) if is_numpy(vectors) else vectors[:, :k]
-    right = right * signs_beside(right)
+    right = right * signs_of(right)
     return Decomposition(
         method="pca",
         values=from_numpy(np.sqrt(squares[:k]), right),
@@ -118,7 +118,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
         weight=float(scatter.count),
         rank=int(np.sum(squares > 0.0)) if k >= size else None,
         certificate=_certificate(squares, scatter, k),
-        info=SolveInfo(solver="gram", reads=1),
+        info=SolveInfo(solver="gram", passes=1),
     )
 
 
@@ -150,8 +150,8 @@ def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
         rounding=error / total,
         tolerance=1e-9,
         proved=bool(error <= 1e-9 * float(squares[k - 1])),
-        reads=1,
-        word=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
+        passes=1,
+        summary=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
     )
 
 

@@ -71,7 +71,7 @@ def scatter_of(opened: Opened, k: int) -> Scatter:
         finite = np.isfinite(result.total)
     if not finite:
         stored = opened.matrix.matrix if opened.matrix.resident else opened.matrix
-        refuse_not_finite(stored, opened.about.column_names)
+        refuse_not_finite(stored, opened.metadata.column_names)
     return replace(result, exponent=opened.exponent)
 
 
@@ -89,7 +89,7 @@ def weighted_scatter(opened: Opened, weights: np.ndarray, k: int) -> Scatter:
     rows = _without(rows, constant) * xp.sqrt(w)
     squares = xp.sum(rows * rows, axis=0)
     if not np.isfinite(float(xp.sum(squares))):
-        refuse_not_finite(opened.matrix.matrix, opened.about.column_names)
+        refuse_not_finite(opened.matrix.matrix, opened.metadata.column_names)
     count = int(total) if float(total).is_integer() else total
     base = Scatter(count, mean + rest, squares, exponent=opened.exponent)
     columns = int(rows.shape[1])
@@ -171,7 +171,7 @@ def _slice(matrix: RowBlocks, start: int, stop: int) -> RowBlocks:
 
 def _rows(matrix: RowBlocks) -> Array:
     """All rows, prepared, dense, in float64, where they live."""
-    if is_numpy(matrix.like):
+    if is_numpy(matrix.prototype):
         return matrix.dense()
     if matrix.sparse:
         return dense(matrix.matrix)
@@ -197,11 +197,11 @@ def _as_factor(matrix: RowBlocks) -> Scatter:
 def _as_matrix(matrix: RowBlocks) -> Scatter:
     """A^T A of rows shifted by a row near their mean, then corrected."""
     matrix, shift = near_mean(matrix)
-    survey = matrix.survey(gram=True)
-    xp, weight = namespace(survey.sums), survey.weight
-    offset = survey.sums / weight
-    trace = float(xp.linalg.trace(survey.product))
-    raw = survey.product - weight * (offset[:, None] * offset[None, :])
+    first = matrix.moments_and_product(gram=True)
+    xp, weight = namespace(first.sums), first.weight
+    offset = first.sums / weight
+    trace = float(xp.linalg.trace(first.product))
+    raw = first.product - weight * (offset[:, None] * offset[None, :])
     squares = xp.linalg.diagonal(raw)
     squares = xp.where(squares > 0.0, squares, 0.0 * squares)
     mean = from_numpy(shift, offset) + offset
@@ -210,10 +210,10 @@ def _as_matrix(matrix: RowBlocks) -> Scatter:
     return Scatter(matrix.shape[0], mean, _without(squares, constant), gram=raw, rounding=4 * _UNIT * trace)
 
 
-def _without(array: Array, places: Array) -> Array:
+def _without(array: Array, indices: Array) -> Array:
     """Zeros in these places."""
     xp = namespace(array)
-    return xp.where(places, xp.zeros_like(array), array) if bool(xp.any(places)) else array
+    return xp.where(indices, xp.zeros_like(array), array) if bool(xp.any(indices)) else array
 
 
 def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
@@ -222,16 +222,16 @@ def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
         return matrix, np.zeros(matrix.shape[1])
     sample = matrix.sample()
     shift = to_numpy(namespace(sample).mean(sample, axis=0))
-    return matrix.shifted(from_numpy(shift, matrix.like)), shift
+    return matrix.shifted(from_numpy(shift, matrix.prototype)), shift
 
 
 def _column_moments(matrix: RowBlocks) -> tuple[Array, Array]:
     """Column means and sums of squares about them, in one read."""
     matrix, shift = near_mean(matrix)
-    survey = matrix.survey()
-    xp = namespace(survey.sums)
-    offset = survey.sums / survey.weight
-    squares = survey.squares - survey.weight * offset**2
+    first = matrix.moments_and_product()
+    xp = namespace(first.sums)
+    offset = first.sums / first.weight
+    squares = first.squares - first.weight * offset**2
     return from_numpy(shift, offset) + offset, xp.where(squares > 0.0, squares, 0.0 * squares)
 
 

@@ -45,9 +45,9 @@ def spread(d: Decomposition, data: Any, weights: Any = None) -> tuple[np.ndarray
 def _moments(opened: Opened, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
     """Column means, and the sum of the column variances, in one read."""
     matrix, shift = near_mean(opened.matrix.precise())
-    survey = (matrix if weights is None else matrix.weighted(weights)).survey()
-    offset = to_numpy(survey.sums) / survey.weight
-    variances = to_numpy(survey.squares) / survey.weight - offset**2
+    first = (matrix if weights is None else matrix.weighted(weights)).moments_and_product()
+    offset = to_numpy(first.sums) / first.weight
+    variances = to_numpy(first.squares) / first.weight - offset**2
     mean = shift + offset
     # A column is constant when its variance is no more than the rounding of its mean.
     rounding = (np.finfo(opened.matrix.precision).eps * np.abs(mean)) ** 2

@@ -16,7 +16,7 @@ from eckart.estimators.inputs import take, take_weights
 from eckart.estimators.output import OnDevices
 from eckart.pca.export import sklearn_truncated_svd
 from eckart.pca.null_space import settle
-from eckart.pca.projection import Projection, axes_as_rows
+from eckart.pca.projection import Projection, components_as_rows
 from eckart.pca.spread import spread
 from eckart.result import Certificate, Plan
 
@@ -54,7 +54,7 @@ class TruncatedSVD(OnDevices, Projection):
         One axis per row; its entry of largest modulus is positive.
     explained_variance_, explained_variance_ratio_ : array of shape (n_components_,)
         Variance of the scores on each axis (divisor rows), and its share of the variance of all columns. They need not
-        fall; the shares of the sum of squares, which do, are `decomposition_.shares`.
+        fall; the shares of the sum of squares, which do, are `decomposition_.explained_variance_ratio`.
     singular_values_ : array of shape (n_components_,)
     n_components_, n_features_in_ : int
     feature_names_in_ : array of str, where the columns have names
@@ -151,14 +151,14 @@ class TruncatedSVD(OnDevices, Projection):
     def _fit(self, X: Any, sample_weight: Any) -> Any:
         data = take(self, X, reset=True)
         weights = take_weights(sample_weight)
-        k, share = self._wanted(data.shape)
+        k, target_ratio = self._wanted(data.shape)
         d = decompose(
             data,
             "svd",
             k=k,
-            explain=share,
+            explain=target_ratio,
             sample_weight=weights,
-            solver=allowed.engine_solver(_ENGINE[self.algorithm], k, share, min(data.shape)),
+            solver=allowed.engine_solver(_ENGINE[self.algorithm], k, target_ratio, min(data.shape)),
             tol=allowed.accuracy(self.tol),
             rng=self.random_state,
             memory=self.memory,
@@ -167,7 +167,7 @@ class TruncatedSVD(OnDevices, Projection):
         d = settle(d, k)
         self.decomposition_ = d
         self.certificate_, self.plan_ = d.certificate, d.plan
-        self.components_ = axes_as_rows(d)
+        self.components_ = components_as_rows(d)
         self.singular_values_ = d.values
         self.n_components_ = d.k
         self._publish_variances(*spread(d, data, weights))

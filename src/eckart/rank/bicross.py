@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import is_sparse
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.rank.evidence import Evidence
 
 
@@ -46,7 +46,7 @@ def _quarter(
     """||A11 - A12 (A22)_k^+ A21||^2 for k = 0..most, from products with U and V alone."""
     above, below = table[out], table[kept]
     held, beside, under, corner = above[:, far], above[:, near], below[:, far], below[:, near]
-    d = find_axes(corner, "pca" if center else "svd", k=most, tol=1e-6, left=True)
+    d = find_components(corner, "pca" if center else "svd", k=most, tol=1e-6, left=True)
     values = np.asarray(d.values, dtype=np.float64)
     good = values > 1e-10 * max(float(values[0]), 1e-300)
     right, left = np.asarray(d.right, dtype=np.float64)[:, good], np.asarray(d.left, dtype=np.float64)[:, good]

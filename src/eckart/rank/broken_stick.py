@@ -23,11 +23,11 @@ def pieces(count: int) -> np.ndarray:
 
 
 def by_broken_stick(e: Evidence) -> tuple[int | None, str]:
-    expected = pieces(e.short)[: len(e.shares)]
-    above = e.shares > expected
+    expected = pieces(e.short)[: len(e.ratios)]
+    above = e.ratios > expected
     k = len(above) if above.all() else int(np.argmin(above))
-    if k == len(e.shares) < e.short:
+    if k == len(e.ratios) < e.short:
         return None, f"All {k} axes known are above the broken stick; there may be more."
-    if k == len(e.shares):
+    if k == len(e.ratios):
         return k, f"All {k} axes are above the broken stick."
-    return k, f"Axis {k + 1} holds {percent(e.shares[k])}, a random stick {percent(expected[k])}."
+    return k, f"Axis {k + 1} holds {percent(e.ratios[k])}, a random stick {percent(expected[k])}."

@@ -15,7 +15,7 @@ from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
 from eckart.fitted import decomposition_of, is_model
 from eckart.missing.fill import WAYS, How, fill, unmasked, with_matrix
-from eckart.options import check_choice, check_count, check_share, is_number, memory_bytes
+from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
@@ -26,7 +26,7 @@ from eckart.rank.evidence import Evidence, Options, of_data, of_decomposition, o
 from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
-from eckart.rank.noise import neighbours_are_correlated, rows_are_alike, spectrum_is_wide
+from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
 from eckart.rank.parallel import LARGEST_DENSE, by_permutation, by_sign_flips
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
@@ -114,7 +114,7 @@ def choose_rank(
     *,
     method: str = "pca",
     scale: bool = False,
-    share: float = 0.9,
+    explain: float = 0.9,
     noise: float | None = None,
     level: float = 0.99,
     repeats: int | None = None,
@@ -136,7 +136,7 @@ def choose_rank(
         bi-cross-validation; "cur" is asked like "svd". For "kernel_pca" and "isomap" give the decomposition.
     scale : bool
         Divide columns by their standard deviation first.
-    share : float
+    explain : float
         What "variance" and the two rules of energy ask for.
     noise : float, optional
         Standard deviation of the noise, for "known_noise".
@@ -162,11 +162,11 @@ def choose_rank(
     >>> choice = ek.choose_rank(table, ["deterministic", "unknown_noise", "minka"])
     >>> choice.k
     2
-    >>> choice.word
+    >>> choice.summary
     '2 components, by deterministic. 2 of 2 rules that tell signal from noise say 2 components.'
     """
     names = _names(rules, noise)
-    options = _options(share, noise, level, repeats, most, rng)
+    options = _options(explain, noise, level, repeats, most, rng)
     if is_model(data):
         return _of_decomposition(names, decomposition_of(data), options)
     chosen = get_method(method)
@@ -223,8 +223,8 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
 
 def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple[str, ...] = ()) -> RankChoice:
     verdicts = tuple(_verdict(name, evidence) for name in names)
-    shares = tuple(float(share) for share in evidence.shares[:_SHOWN])
-    choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, shares, notes)
+    ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
+    choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
     opened = evidence.opened
     if opened is None or not opened.matrix.resident or evidence.rows * evidence.columns > LARGEST_DENSE:
         return choice
@@ -237,7 +237,7 @@ def _alike(choice: RankChoice, e: Evidence) -> bool:
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
-    return rows_are_alike(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
+    return rows_are_exchangeable(e.remainder(min(said[rule] for rule in TESTS)), e.rng(11))
 
 
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
@@ -254,13 +254,13 @@ def _correlated(choice: RankChoice, e: Evidence) -> bool:
     if neighbours_are_correlated(found, apart, e.rng(12)) or spectrum_is_wide(found, e.rng(8)):
         return True
     # Strong components would make the references alike in all columns, which the noise need not be.
-    close = bool(e.shares[most - 1] < _CLOSE * e.shares[most])
+    close = bool(e.ratios[most - 1] < _CLOSE * e.ratios[most])
     return close and spectrum_is_wide(apart, e.rng(8))
 
 
 def _verdict(name: str, e: Evidence) -> Verdict:
     rule = RULES[name]
-    if not float(e.shares.sum()):
+    if not float(e.ratios.sum()):
         k, reason = 0, "There is no variance."
     elif rule.data and e.opened is None:
         k, reason = None, "Needs the data; a decomposition has no rows any more."
@@ -288,7 +288,7 @@ def _names(rules: str | Sequence[str], noise: float | None) -> tuple[str, ...]:
 
 
 def _options(
-    share: float, noise: float | None, level: float, repeats: int | None, most: int | None, rng: int | None
+    explain: float, noise: float | None, level: float, repeats: int | None, most: int | None, rng: int | None
 ) -> Options:
     if noise is not None and not (is_number(noise) and 0.0 < float(noise) < float("inf")):
         raise ParameterError(f"noise={noise!r} is not a standard deviation: give a number above 0.")
@@ -298,5 +298,10 @@ def _options(
     if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
         raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on.")
     return Options(
-        check_share("share", share), noise, check_share("level", level), repeats, most, 0 if rng is None else int(rng)
+        check_fraction("explain", explain),
+        noise,
+        check_fraction("level", level),
+        repeats,
+        most,
+        0 if rng is None else int(rng),
     )

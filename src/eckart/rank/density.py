@@ -30,8 +30,8 @@ def with_estimated(
     if not nodes.size:
         return np.concatenate([known, np.zeros(count - len(known))])
     middle = (np.cumsum(weights) - weights / 2.0) / weights.sum()
-    places = (np.arange(count - len(known)) + 0.5) / max(count - len(known), 1)
-    rest = np.maximum(np.interp(places, middle, nodes)[::-1], 0.0)
+    indices = (np.arange(count - len(known)) + 0.5) / max(count - len(known), 1)
+    rest = np.maximum(np.interp(indices, middle, nodes)[::-1], 0.0)
     left = max(total - float(known.sum()), 0.0)
     for _ in range(20):  # to the sum that is known, and below what is known
         rest = np.minimum(rest * (left / max(float(rest.sum()), 1e-300)), known[-1])
@@ -45,7 +45,7 @@ def _quadrature(operator: Operator, rng: np.random.Generator) -> tuple[np.ndarra
     before, beta = np.zeros_like(now), np.zeros(vectors)
     diagonal, beside = np.zeros((steps, vectors)), np.zeros((steps, vectors))
     for step in range(steps):
-        image = to_numpy(operator.normal(from_numpy(now, operator.like))).astype(np.float64)
+        image = to_numpy(operator.normal(from_numpy(now, operator.prototype))).astype(np.float64)
         diagonal[step] = np.sum(now * image, axis=0)
         image -= now * diagonal[step] + before * beta
         beta = np.linalg.norm(image, axis=0)

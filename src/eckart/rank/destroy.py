@@ -16,8 +16,8 @@ def permuted(table: Any, rng: np.random.Generator) -> Any:
         return rng.permuted(table, axis=0)
     columns = sparse.csc_array(table)
     counts = np.diff(columns.indptr)
-    places = [rng.choice(table.shape[0], int(count), replace=False, shuffle=False) for count in counts]
-    indices = np.concatenate([np.sort(place) for place in places]) if places else columns.indices
+    positions = [rng.choice(table.shape[0], int(count), replace=False, shuffle=False) for count in counts]
+    indices = np.concatenate([np.sort(place) for place in positions]) if positions else columns.indices
     data = columns.data.copy()
     for start, stop in zip(columns.indptr[:-1], columns.indptr[1:], strict=True):
         rng.shuffle(data[start:stop])

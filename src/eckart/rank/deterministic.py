@@ -50,19 +50,19 @@ def upper_edge(variances: np.ndarray, rows: int, quantile: float = 0.0, *, taken
 
 def by_edge(e: Evidence) -> tuple[int | None, str]:
     """Axes above the edge of noise with the variances that the axes before them leave to the columns."""
-    if e.column_shares is None:
+    if e.column_ratios is None:
         return None, "Needs the variance of each column: the data, or a decomposition with all axes."
     quantile = tracy_widom(e.options.level)
     if e.short < _FEWEST:
         return None, f"The law of the edge needs at least {_FEWEST} components, and there are {e.short}."
-    left = e.column_shares.copy()
-    count = min(len(e.shares), e.right.shape[1], e.short - 1)
+    left = e.column_ratios.copy()
+    count = min(len(e.ratios), e.right.shape[1], e.short - 1)
     edges = np.zeros(count)
     for k in range(count):
         free = left * e.columns / (e.columns - k) if k < e.columns else left
         edges[k] = upper_edge(free, e.free_rows - k, quantile, taken=k)
-        left = np.maximum(left - e.shares[k] * e.right[:, k] ** 2, 0.0)
-    above = np.flatnonzero(e.shares[:count] > edges)
+        left = np.maximum(left - e.ratios[k] * e.right[:, k] ** 2, 0.0)
+    above = np.flatnonzero(e.ratios[:count] > edges)
     # The last, not the first that fails: strong components of equal size hide each other in the edge.
     k = int(above[-1]) + 1 if above.size else 0
     if k == count:
@@ -70,4 +70,4 @@ def by_edge(e: Evidence) -> tuple[int | None, str]:
     if (more := e.falls_beyond(k)) is not None:
         return None, f"{more} components of similar size hide each other: they make up the variances of the columns."
     reached = f"noise of what is left would reach {percent(edges[k])}"
-    return k, f"Component {k + 1} explains {percent(e.shares[k])}; {reached}."
+    return k, f"Component {k + 1} explains {percent(e.ratios[k])}; {reached}."

@@ -30,7 +30,7 @@ def by_gap(e: Evidence) -> tuple[int | None, str]:
     if e.short < _FEWEST:
         return None, f"Needs at least {_FEWEST} components to compare neighbours; there are {e.short}."
     most = e.options.most or e.short
-    ratios = e.shares[:-1] / np.maximum(e.shares[1:], 1e-300)
+    ratios = e.ratios[:-1] / np.maximum(e.ratios[1:], 1e-300)
     rng = e.rng(9)
     for k in e.falls(_RATIO)[::-1].tolist():
         smooth = _FACTOR * _RANGE ** (1.0 / max(e.short - k, 1))
@@ -53,7 +53,7 @@ def white_ratio(rows: int, columns: int, level: float, rng: np.random.Generator)
     if short > _LARGE or short < 2:
         return 1.0
     triangle = np.tril(rng.standard_normal((_DRAWS, short, short)), -1)
-    places = np.arange(short)
-    triangle[:, places, places] = np.sqrt(rng.chisquare(long - places, (_DRAWS, short)))
+    indices = np.arange(short)
+    triangle[:, indices, indices] = np.sqrt(rng.chisquare(long - indices, (_DRAWS, short)))
     values = np.linalg.eigvalsh(triangle @ triangle.transpose(0, 2, 1))
     return float(np.quantile(values[:, -1] / values[:, -2], level))

@@ -42,9 +42,9 @@ def kneedle(values: np.ndarray, sensitivity: float = 1.0) -> int | None:
 
 def by_elbow(e: Evidence) -> tuple[int | None, str]:
     """The axes before the elbow of the scree plot of all values known; estimated ones would add a bend of their own."""
-    known = e.shares[: e.known]
+    known = e.ratios[: e.known]
     place = kneedle(known)
     if place is None:
         return None, "The scree plot has no elbow."
     seen = "all" if e.whole and e.known is None else f"the {len(known)} largest"
-    return place, f"The scree plot of {seen} values bends most at axis {place + 1}, which begins the flat part."
+    return place, f"The scree plot of {seen} values bends most at component {place + 1}, which begins the flat part."

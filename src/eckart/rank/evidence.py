@@ -17,7 +17,7 @@ from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem, standardize
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.errors import ParameterError
 from eckart.rank.density import with_estimated
 from eckart.rank.remainder import Remainder
@@ -34,7 +34,7 @@ _STEEP = 3.0
 class Options:
     """What rules may be told."""
 
-    share: float = 0.9
+    explain: float = 0.9
     noise: float | None = None
     level: float = 0.99
     repeats: int | None = None
@@ -44,17 +44,17 @@ class Options:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A matrix as far as rules may know it. `shares` are all of them if `whole`; `right` belongs to the leading."""
+    """A matrix as far as rules may know it. `ratios` are all of them if `whole`; `right` belongs to the leading."""
 
     rows: int
     columns: int
     center: bool
     scale: bool
     norm: float
-    shares: np.ndarray
+    ratios: np.ndarray
     whole: bool
     right: np.ndarray
-    column_shares: np.ndarray | None = None
+    column_ratios: np.ndarray | None = None
     """Sum of squares of each column of B, as a share of all."""
     opened: Opened | None = None
     moments: Moments | None = None
@@ -82,7 +82,7 @@ class Evidence:
 
         Eigenvalues of noise fall gently except for the last ones, so the last quarter is left out.
         """
-        known = self.shares[: self.known][: 3 * self.short // 4 + 1]
+        known = self.ratios[: self.known][: 3 * self.short // 4 + 1]
         return np.flatnonzero(known[:-1] > factor * known[1:]) + 1
 
     def falls_beyond(self, k: int) -> int | None:
@@ -154,25 +154,25 @@ def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     if d.which == "smallest":
         raise ParameterError("The decomposition holds the smallest axes; how many to keep is asked of the largest.")
     right = to_numpy(d.right).astype(np.float64)
-    shares = to_numpy(d.shares).astype(np.float64)
+    ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
     rows = max(round(d.weight), 1)  # a row of weight 2 is two rows
     short = max(min(rows - 1 if center else rows, d.columns), 1)
-    whole = len(shares) >= min(short, max(min(d.rows - 1 if center else d.rows, d.columns), 1))
-    columns = right**2 @ shares if whole and right.shape == (d.columns, len(shares)) else None
+    whole = len(ratios) >= min(short, max(min(d.rows - 1 if center else d.rows, d.columns), 1))
+    columns = right**2 @ ratios if whole and right.shape == (d.columns, len(ratios)) else None
     if center and d.scale is not None:
         columns = np.full(d.columns, 1.0 / d.columns)  # scaled columns have equal variances
     return Evidence(
-        rows, d.columns, center, d.scale is not None, d.norm, shares[:short], whole, right, columns, options=options
+        rows, d.columns, center, d.scale is not None, d.norm, ratios[:short], whole, right, columns, options=options
     )  # fmt: skip
 
 
 def of_kernel(d: Decomposition, options: Options) -> Evidence:
     """The shares of a decomposition of a kernel or of distances between rows, which has one axis less than rows."""
-    shares = to_numpy(d.shares).astype(np.float64)
+    ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     nothing = np.zeros((d.columns, 0))
     return Evidence(
-        d.rows, d.rows, True, False, d.norm, shares, len(shares) >= d.rows - 1, nothing, options=options
+        d.rows, d.rows, True, False, d.norm, ratios, len(ratios) >= d.rows - 1, nothing, options=options
     )  # fmt: skip
 
 
@@ -185,17 +185,17 @@ def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale:
     few = short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
     method = "pca" if center else "svd"
     given = opened.matrix.matrix if opened.matrix.resident else data
-    d = find_axes(given, method, k=few, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
+    d = find_components(given, method, k=few, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
     moments = _moments(opened, d, center=center, scale=scale)
-    shares = to_numpy(d.shares).astype(np.float64)
+    ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     whole = few == short
     if not whole and short <= WHOLE:
-        shares, whole = _all_shares(opened, d, center=center, scale=scale)[:short], True
+        ratios, whole = _all_ratios(opened, d, center=center, scale=scale)[:short], True
     elif not whole and opened.matrix.resident:
-        shares, whole = _estimated_shares(opened, d, options, short, center=center, scale=scale), True
+        ratios, whole = _estimated_ratios(opened, d, options, short, center=center, scale=scale), True
     squares = moments.in_units(moments.squares)
     return Evidence(
-        rows, columns, center, scale, d.norm, shares, whole, to_numpy(d.right).astype(np.float64),
+        rows, columns, center, scale, d.norm, ratios, whole, to_numpy(d.right).astype(np.float64),
         squares / max(float(squares.sum()), 1e-300), opened, moments, few if short > max(WHOLE, few) else None, options,
     )  # fmt: skip
 
@@ -207,7 +207,7 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
     problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)
     gram, moments = to_numpy(problem.first(gram=True)), problem.moments
     if not np.isfinite(gram).all():
-        refuse_not_finite(opened.matrix, opened.about.column_names)
+        refuse_not_finite(opened.matrix, opened.metadata.column_names)
     short = max(min(rows - 1 if center else rows, columns), 1)
     values, right = leading_pairs(gram, columns)
     values = np.maximum(values, 0.0)
@@ -223,7 +223,7 @@ def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -
 def _standardized(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> Problem:
     shift = None
     if d.mean is not None and not opened.matrix.sparse:
-        shift = from_numpy(np.ldexp(to_numpy(d.mean).astype(np.float64), opened.exponent), opened.matrix.like)
+        shift = from_numpy(np.ldexp(to_numpy(d.mean).astype(np.float64), opened.exponent), opened.matrix.prototype)
     return standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)
 
 
@@ -231,17 +231,17 @@ def _moments(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> 
     return _standardized(opened, d, center=center, scale=scale).moments
 
 
-def _estimated_shares(
+def _estimated_ratios(
     opened: Opened, d: Decomposition, options: Options, short: int, *, center: bool, scale: bool
 ) -> np.ndarray:
-    known = to_numpy(d.shares).astype(np.float64)
+    known = to_numpy(d.explained_variance_ratio).astype(np.float64)
     problem = _standardized(opened, d, center=center, scale=scale)
     operator, total = problem.operator, problem.moments.total
     rng = np.random.Generator(np.random.Philox(key=[options.seed, 7]))
     return with_estimated(known * total, operator, short, total, rng) / max(total, 1e-300)
 
 
-def _all_shares(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> np.ndarray:
+def _all_ratios(opened: Opened, d: Decomposition, *, center: bool, scale: bool) -> np.ndarray:
     gram = to_numpy(_standardized(opened, d, center=center, scale=scale).first(gram=True))
     values = np.maximum(leading_values(gram, gram.shape[0]), 0.0)
     return np.asarray(values / max(float(values.sum()), 1e-300))

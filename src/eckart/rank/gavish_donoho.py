@@ -58,7 +58,7 @@ def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
     """The threshold with the noise read off the middle of the spectrum, or off what leading axes leave."""
     beta, longer = _shape(e)
     if e.whole:
-        middle = float(np.median(np.sqrt(e.shares)))
+        middle = float(np.median(np.sqrt(e.ratios)))
         return _above(
             e, coefficient(beta) / math.sqrt(marchenko_pastur_median(beta)) * middle, "noise from the median value"
         )
@@ -68,19 +68,19 @@ def by_unknown_noise(e: Evidence) -> tuple[int | None, str]:
 def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, str]:
     """s^2 = (total - first k) / (m n - k (m + n - k)), with the k that its threshold gives."""
     rows, columns, k = e.free_rows, e.columns, 0
-    for _ in range(len(e.shares) + 1):
-        noise = (1.0 - float(e.shares[:k].sum())) / max(rows * columns - k * (rows + columns - k), 1)
+    for _ in range(len(e.ratios) + 1):
+        noise = (1.0 - float(e.ratios[:k].sum())) / max(rows * columns - k * (rows + columns - k), 1)
         threshold = coefficient(beta) * math.sqrt(longer * max(noise, 0.0))
-        found = int((np.sqrt(e.shares) > threshold).sum())
+        found = int((np.sqrt(e.ratios) > threshold).sum())
         if found <= k:
             break
         k = found
-    known = f"noise estimated from what {k} axes leave, since only {len(e.shares)} of {e.short:,} values are known"
+    known = f"noise estimated from what {k} axes leave, since only {len(e.ratios)} of {e.short:,} values are known"
     return _above(e, threshold, known)
 
 
 def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
-    values = np.sqrt(e.shares)
+    values = np.sqrt(e.ratios)
     k = int((values > threshold).sum())
     if k == len(values) < e.short:
         return None, f"All {k} values known are above the threshold; there may be more."

@@ -9,13 +9,13 @@ from eckart.rank.verdict import percent
 def by_average(e: Evidence) -> tuple[int | None, str]:
     """Axes above the average; for scaled columns, eigenvalues of the correlation matrix above 1."""
     average = 1.0 / e.columns
-    k = int((e.shares > average * (1.0 + 1e-12)).sum())
-    if k == len(e.shares) < e.short:
+    k = int((e.ratios > average * (1.0 + 1e-12)).sum())
+    if k == len(e.ratios) < e.short:
         return None, f"All {k} axes known are above the average of {percent(average)}; there may be more."
     what = (
         "an eigenvalue of the correlation matrix above 1"
         if e.scale
         else f"more than the average share, {percent(average)}"
     )
-    nearest = f"; the next has {percent(e.shares[k])}" if k < len(e.shares) else ""
+    nearest = f"; the next has {percent(e.ratios[k])}" if k < len(e.ratios) else ""
     return k, f"{k} {'has' if k == 1 else 'have'} {what}{nearest}."

@@ -8,7 +8,7 @@ import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.backends.symmetric import leading_values
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 
 _GRAM = 1500
 
@@ -20,5 +20,5 @@ def leading_squares(table: Any, count: int, *, center: bool, seed: int = 0) -> n
         matrix = table - table.mean(axis=0) if center else table
         gram = matrix.T @ matrix if rows >= columns else matrix @ matrix.T
         return np.asarray(np.maximum(leading_values(gram.astype(np.float64, copy=False), count), 0.0))
-    d = find_axes(table, "pca" if center else "svd", k=min(count, rows, columns), tol=1e-3, rng=seed)
+    d = find_components(table, "pca" if center else "svd", k=min(count, rows, columns), tol=1e-3, rng=seed)
     return np.asarray(d.values, dtype=np.float64) ** 2

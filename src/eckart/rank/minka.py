@@ -80,10 +80,10 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
         return None, f"Needs at least as many rows as columns, and there are {e.rows:,} x {e.columns:,}."
     if not e.whole or e.known is not None:
         return None, f"Needs all {e.short:,} variances; they are computed up to {WHOLE:,}."
-    shares = np.concatenate([e.shares, np.zeros(e.columns - len(e.shares))])
-    if len(shares) < 2:
+    ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])
+    if len(ratios) < 2:
         return None, "Needs at least two columns."
-    evidence = log_evidence(shares / float(shares[0]), e.rows)
+    evidence = log_evidence(ratios / float(ratios[0]), e.rows)
     k = int(np.argmax(evidence)) + 1
     others = np.delete(evidence, k - 1)
     margin = float(evidence[k - 1] - others.max()) if others.size else float("inf")

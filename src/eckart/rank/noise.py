@@ -38,7 +38,7 @@ def is_white(remainder: Remainder, rng: np.random.Generator) -> bool:
     return bool(1 + np.sum(np.asarray(excess[1:]) >= excess[0]) > _EQUAL * (len(drawn) + 1))
 
 
-def rows_are_alike(remainder: Remainder, rng: np.random.Generator) -> bool:
+def rows_are_exchangeable(remainder: Remainder, rng: np.random.Generator) -> bool:
     """Whether rows differ no more in variance than they do with shuffled columns, at a level of 5 %."""
     observed, drawn = _compared(remainder, _inequality, permuted, rng)
     return bool(1 + np.sum(drawn[:, 0] >= observed[0]) > 0.05 * (len(drawn) + 1))

@@ -41,11 +41,11 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
     drawn = np.array([leading_squares(permuted(e.table, rng), most, center=e.center) for _ in range(repeats)])
     units = (tracy_widom(e.options.level) - MEAN) / STANDARD_DEVIATION
     limits = (drawn.mean(axis=0) + units * drawn.std(axis=0, ddof=1 if repeats > 1 else 0)) / e.unit
-    above = e.shares[:most] > limits
+    above = e.ratios[:most] > limits
     if above.all():
         return None, f"All {most} components tested are above those of {repeats} shuffled tables; there may be more."
     k = int(np.argmin(above))
     return k, (
-        f"Component {k + 1} explains {percent(e.shares[k])}, and that of shuffled tables at most {percent(limits[k])}. "
+        f"Component {k + 1} explains {percent(e.ratios[k])}, and that of shuffled tables at most {percent(limits[k])}. "
         "The table is too large to take components out of it, so weaker ones may be hidden."
     )

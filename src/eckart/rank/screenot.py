@@ -41,8 +41,8 @@ def threshold(noise: np.ndarray, ratio: float) -> float:
 
 def by_screenot(e: Evidence) -> tuple[int | None, str]:
     if not e.whole:
-        return None, f"Needs all {e.short:,} singular values; and only {len(e.shares):,} are known."
-    values = np.sqrt(e.shares)
+        return None, f"Needs all {e.short:,} singular values; and only {len(e.ratios):,} are known."
+    values = np.sqrt(e.ratios)
     most = min(e.most, e.short // 4)
     if e.short < _FEWEST or values[2 * most] <= 0.0:
         return None, f"Needs {_FEWEST} singular values or more, and noise among them; there are {e.short}."

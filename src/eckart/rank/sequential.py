@@ -48,12 +48,12 @@ Destroy = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 class Step:
     """A component's share of what the components before it leave, and the limit for noise."""
 
-    share: float
+    ratio: float
     limit: float
 
     @property
     def above(self) -> bool:
-        return self.share > self.limit
+        return self.ratio > self.limit
 
 
 def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: str) -> tuple[int | None, str]:
@@ -67,7 +67,7 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
         if not step.above:
             return k, (
                 f"Of what {k} component{'' if k == 1 else 's'} leave{'s' if k == 1 else ''}, the next explains "
-                f"{percent(step.share)}; in {e.options.level:.0%} of {what} it explains at most {percent(step.limit)}."
+                f"{percent(step.ratio)}; in {e.options.level:.0%} of {what} it explains at most {percent(step.limit)}."
             )
     return None, f"All {last} components that can be tested are above those of {what}; there may be more."
 
@@ -105,15 +105,15 @@ class _Test:
 
     def step(self, k: int, *, made_of: int) -> Step:
         """Component k + 1, against references made of what the first `made_of` components leave."""
-        shares = self.evidence.shares
-        share = min(float(shares[k]) / max(1.0 - float(shares[:k].sum()), 1e-300), 1.0)
-        if shares[k] <= 1e-12:
-            return Step(share, 1.0)
+        ratios = self.evidence.ratios
+        ratio = min(float(ratios[k]) / max(1.0 - float(ratios[:k].sum()), 1e-300), 1.0)
+        if ratios[k] <= 1e-12:
+            return Step(ratio, 1.0)
         space = self.evidence.remainder(k)
         noise = (space if made_of == k else self.evidence.remainder(made_of)).noise
-        return Step(share, self._limit(noise, space, share))
+        return Step(ratio, self._limit(noise, space, ratio))
 
-    def _limit(self, noise: np.ndarray, space: Remainder, share: float) -> float:
+    def _limit(self, noise: np.ndarray, space: Remainder, ratio: float) -> float:
         """The share that noise does not reach at the level of the test."""
         drawn: list[float] = []
         allowed = int((1.0 - self.level) * (self.draws + 1) + 1e-9)
@@ -122,9 +122,9 @@ class _Test:
             drawn += [_first_share(space.projected(self.destroy(noise, self.rng))) for _ in range(count)]
             mean = float(np.mean(drawn))
             distance = self.units * float(np.std(drawn, ddof=1)) if len(drawn) > 1 else 0.0
-            if len(drawn) <= _FIRST and not mean - distance / 2 < share < mean + _CLEAR * distance:
+            if len(drawn) <= _FIRST and not mean - distance / 2 < ratio < mean + _CLEAR * distance:
                 break
-            if allowed and np.sum(np.asarray(drawn) >= share) >= allowed:
+            if allowed and np.sum(np.asarray(drawn) >= ratio) >= allowed:
                 return float(np.sort(drawn)[-allowed])
         return float(np.sort(drawn)[-allowed]) if allowed and len(drawn) == self.draws else mean + distance
 

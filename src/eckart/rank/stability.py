@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eckart.engine.svd import find_axes
+from eckart.engine.svd import find_components
 from eckart.rank.evidence import Evidence
 
 _TOLERATED = 2.0 / 3.0
@@ -43,5 +43,5 @@ def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Ge
 
 
 def _axes(rows: object, most: int, *, center: bool) -> np.ndarray:
-    d = find_axes(rows, "pca" if center else "svd", k=most, tol=1e-4)
+    d = find_components(rows, "pca" if center else "svd", k=most, tol=1e-4)
     return np.asarray(d.right, dtype=np.float64)

@@ -24,26 +24,26 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     """The rule as some lecture notes print it, with singular values that are not squared."""
     if not e.whole:
-        return None, f"Needs the sum of all {e.short:,} singular values, and only {len(e.shares):,} are known."
-    roots = np.sqrt(e.shares)
+        return None, f"Needs the sum of all {e.short:,} singular values, and only {len(e.ratios):,} are known."
+    roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
-    k = count_for(held, e.options.share)
-    return k, f"{k} hold {held[k - 1]:.1%} of the sum of the singular values, {e.options.share:.0%} are asked for."
+    k = count_for(held, e.options.explain)
+    return k, f"{k} hold {held[k - 1]:.1%} of the sum of the singular values, {e.options.explain:.0%} are asked for."
 
 
 def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
-    held = np.cumsum(e.shares)
-    share = e.options.share
+    held = np.cumsum(e.ratios)
+    explain = e.options.explain
     if not held.size or held[-1] <= 0.0:
         return 0, "There is no variance."
-    if held[-1] < share * (1.0 - 1e-12) and not e.whole:
+    if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
         return None, f"More than the {len(held)} axes known, which hold {held[-1]:.1%} of the {what}."
-    k = count_for(held, share)
+    k = count_for(held, explain)
     before = f", {k - 1} hold {held[k - 2]:.1%}" if k > 1 else ""
-    return k, f"{k} hold{'s' * (k == 1)} {held[k - 1]:.1%} of the {what}{before}; {share:.0%} are asked for."
+    return k, f"{k} hold{'s' * (k == 1)} {held[k - 1]:.1%} of the {what}{before}; {explain:.0%} are asked for."
 
 
-def count_for(held: np.ndarray, share: float) -> int:
+def count_for(held: np.ndarray, explain: float) -> int:
     """The smallest k with held[k - 1] >= share, up to rounding."""
-    target = min(share, float(held[-1])) * (1.0 - 1e-12)
+    target = min(explain, float(held[-1])) * (1.0 - 1e-12)
     return int(np.searchsorted(held, target, side="left")) + 1

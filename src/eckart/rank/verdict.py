@@ -54,7 +54,7 @@ class RankChoice:
     columns: int
     method: str
     scaled: bool
-    shares: tuple[float, ...] = ()
+    explained_variance_ratio: tuple[float, ...] = ()
     """Shares of the leading axes."""
     notes: tuple[str, ...] = ()
     correlated: bool = False
@@ -97,7 +97,7 @@ class RankChoice:
         return {k: tuple(found[k]) for k in sorted(found, key=lambda k: (-len(found[k]), k))}
 
     @property
-    def word(self) -> str:
+    def summary(self) -> str:
         """The verdict and the agreement of the other rules in one or two sentences."""
         k, by = self._decision
         if k is None:
@@ -123,7 +123,7 @@ class RankChoice:
         fields = ("rule", "title", "k", "reason", "assumes", "counts", "votes")
         return {
             "k": self.k,
-            "word": self.word,
+            "summary": self.summary,
             "rows": self.rows,
             "columns": self.columns,
             "method": self.method,
@@ -132,7 +132,7 @@ class RankChoice:
             "alike": self.alike,
             "agreement": {str(k): list(rules) for k, rules in self.agreement.items()},
             "rules": [{name: getattr(verdict, name) for name in fields} for verdict in self.verdicts],
-            "shares": list(self.shares),
+            "explained_variance_ratio": list(self.explained_variance_ratio),
             "notes": list(self.notes),
         }
 
@@ -148,7 +148,7 @@ class RankChoice:
         lines = [
             f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}" for v in self.verdicts
         ]  # fmt: skip
-        return "\n".join([*lines, self.word])
+        return "\n".join([*lines, self.summary])
 
     @property
     def _voters(self) -> list[Verdict]:

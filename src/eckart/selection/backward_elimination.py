@@ -142,10 +142,10 @@ class BackwardElimination(Search):
         count = min(max(1, int(wanted)), len(current) - least)
         scores = folds.scores([np.delete(current, place) for place in range(len(current))])
         # A stable sort: of equal ones the first, as max() takes it.
-        places = np.argsort(-scores.mean(axis=1), kind="stable")[:count]
+        indices = np.argsort(-scores.mean(axis=1), kind="stable")[:count]
         if count == 1:
-            return current[places], scores[places[0]]
-        return current[places], folds.scores([np.delete(current, places)])[0]
+            return current[indices], scores[indices[0]]
+        return current[indices], folds.scores([np.delete(current, indices)])[0]
 
     def _row(self, current: np.ndarray, scores: np.ndarray, dropped: np.ndarray) -> dict[str, Any]:
         row = {

@@ -77,8 +77,8 @@ def _sparse_moments(part: Any, goals: np.ndarray) -> tuple[np.ndarray, np.ndarra
     owner = np.repeat(np.arange(columns), stored)
     part.data /= _or_one(np.asarray(abs(part).max(axis=0).toarray()).ravel())[owner]
     mean = np.asarray(part.sum(axis=0)).ravel() / rows
-    about = np.bincount(owner, (part.data - mean[owner]) ** 2, minlength=columns)
-    return about + (rows - stored) * mean**2, np.asarray((part.T @ goals).T)
+    metadata = np.bincount(owner, (part.data - mean[owner]) ** 2, minlength=columns)
+    return metadata + (rows - stored) * mean**2, np.asarray((part.T @ goals).T)
 
 
 def _or_one(largest: np.ndarray) -> np.ndarray:

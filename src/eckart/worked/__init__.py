@@ -36,7 +36,7 @@ from eckart.worked.pseudo_inverse import pseudo_inverse
 from eckart.worked.query import query
 from eckart.worked.rank import rank
 from eckart.worked.select import select
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.svd import svd
 from eckart.worked.theory import lesson
 
@@ -44,8 +44,8 @@ __all__ = [
     "Equation",
     "Exercise",
     "Solution",
+    "SolutionTable",
     "Step",
-    "Table",
     "bounds",
     "correlation",
     "cur",

@@ -8,7 +8,7 @@ import sympy as sp
 
 from eckart.worked.notation import text_formula, text_name, text_prose
 from eckart.worked.numerals import is_exact
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 
 def document(solution: Solution) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def _step(step: Step) -> dict[str, Any]:
     return {
         "statement": text_prose(step.statement),
         "formula": text_formula(step.formula),
-        "numbers": [_table(item) if isinstance(item, Table) else _equation(item) for item in step.numbers],
+        "numbers": [_table(item) if isinstance(item, SolutionTable) else _equation(item) for item in step.numbers],
         "remark": text_prose(step.remark),
     }
 
@@ -35,7 +35,7 @@ def _equation(equation: Equation) -> dict[str, Any]:
     return {"name": text_name(equation.name), **plain(equation.value)}
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: SolutionTable) -> dict[str, Any]:
     rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in table.rows]
     return {"headings": [text_name(heading) for heading in table.headings], "rows": rows}
 

@@ -18,7 +18,7 @@ import sympy as sp
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import is_words, localized_words, split_prose, text_formula
 from eckart.worked.numerals import decimal, is_exact, is_plain, relation, text_number, without_dust
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 _SHORT = 24
 """Formulas of at most so many signs stay on one line."""
@@ -73,7 +73,7 @@ def _section(solution: Solution, *, alone: bool) -> str:
 def _step(label: str, step: Step) -> str:
     kind = "step inner" if "." in label else "step"
     formula = f'<p class="formula">{formula_html(step.formula)}</p>' if step.formula else ""
-    numbers = "".join(_table(item) if isinstance(item, Table) else equation_html(item) for item in step.numbers)
+    numbers = "".join(_table(item) if isinstance(item, SolutionTable) else equation_html(item) for item in step.numbers)
     remark = f'<p class="remark">{prose_html(step.remark)}</p>' if step.remark else ""
     result = f'<div class="result">{numbers}{remark}</div>' if numbers or remark else ""
     return f'<div class="{kind}"><p><b>{label}.</b> {prose_html(step.statement)}</p>{formula}{result}</div>'
@@ -107,7 +107,7 @@ def matrix_html(matrix: Any, *, decimals: bool = False) -> str:
     return f'<table class="matrix"><tbody>{"".join(rows)}</tbody></table>'
 
 
-def _table(table: Table) -> str:
+def _table(table: SolutionTable) -> str:
     head = "".join(f"<th>{_name(heading)}</th>" for heading in table.headings)
     rows = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
     return f'<table class="numbers"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'

@@ -10,7 +10,7 @@ import sympy as sp
 from eckart.worked.messages import current, tr
 from eckart.worked.notation import latex_formula, latex_name, latex_prose
 from eckart.worked.numerals import is_exact, is_plain, latex_decimal, latex_matrix, latex_number, relation
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 # pdfLaTeX needs font encodings; XeLaTeX and LuaLaTeX need a font that has Cyrillic letters.
 _LATIN = r"\ifPDFTeX\usepackage[T1]{fontenc}\fi"
@@ -76,7 +76,7 @@ def _step(label: str, step: Step) -> list[str]:
     lines = [rf"\item[{label}.] {latex_prose(step.statement)}"]
     if step.formula:
         lines.append(rf"\[\fit{{{latex_formula(step.formula)}}}\]")
-    lines += [_table(item) if isinstance(item, Table) else line(item) for item in step.numbers]
+    lines += [_table(item) if isinstance(item, SolutionTable) else line(item) for item in step.numbers]
     if step.remark:
         lines.append(rf"\emph{{{latex_prose(step.remark)}}}")
     return lines
@@ -117,7 +117,7 @@ def cell(value: Any) -> str:
     return f"${shown if len(str(value)) <= 12 else latex_decimal(value)}$"
 
 
-def _table(table: Table) -> str:
+def _table(table: SolutionTable) -> str:
     head = " & ".join(latex_name(heading, inline=True) for heading in table.headings)
     rows = [" & ".join(cell(value) for value in row) for row in table.rows]
     body = " \\\\\n".join([head + r" \\ \hline", *rows]).replace("\\hline \\\\\n", "\\hline\n")

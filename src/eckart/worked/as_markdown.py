@@ -5,7 +5,7 @@ from __future__ import annotations
 from eckart.worked.as_latex import cell, equation_latex
 from eckart.worked.messages import tr
 from eckart.worked.notation import latex_formula, markdown_name, markdown_prose
-from eckart.worked.solution import Equation, Solution, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable
 
 
 def markdown(solution: Solution) -> str:
@@ -15,7 +15,7 @@ def markdown(solution: Solution) -> str:
         blocks.append(f"**{label}.** {markdown_prose(step.statement)}")
         if step.formula:
             blocks.append(f"$$ {latex_formula(step.formula)} $$")
-        blocks += [_table(item) if isinstance(item, Table) else _block(item) for item in step.numbers]
+        blocks += [_table(item) if isinstance(item, SolutionTable) else _block(item) for item in step.numbers]
         if step.remark:
             blocks.append(f"*{markdown_prose(step.remark)}*")
     blocks += [f"**{tr('Answer')}**"] if solution.answer else []
@@ -30,7 +30,7 @@ def _block(equation: Equation) -> str:
     return f"$$ {equation_latex(equation)} $$"
 
 
-def _table(table: Table) -> str:
+def _table(table: SolutionTable) -> str:
     head = "| " + " | ".join(markdown_name(heading) for heading in table.headings) + " |"
     rule = "|" + "---:|" * len(table.headings)
     rows = ["| " + " | ".join(cell(value).replace("|", r"\|") for value in row) + " |" for row in table.rows]

@@ -12,7 +12,7 @@ import sympy as sp
 from eckart.worked.messages import tr
 from eckart.worked.notation import text_formula, text_name, text_prose
 from eckart.worked.numerals import decimal, is_exact, is_plain, relation, separator, text_number, without_dust
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 _INDENT = 4
 
@@ -38,7 +38,7 @@ def step_lines(step: Step, label: str, width: int) -> list[str]:
             text_formula(step.formula), width, initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
         )
     for item in step.numbers:
-        lines += table_lines(item, width) if isinstance(item, Table) else equation_lines(item, width)
+        lines += table_lines(item, width) if isinstance(item, SolutionTable) else equation_lines(item, width)
     if step.remark:
         indent = " " * len(mark)
         lines += textwrap.wrap(text_prose(step.remark), width, initial_indent=indent, subsequent_indent=indent)
@@ -159,7 +159,7 @@ def cell(value: Any, digits: int) -> str:
     return shown if shown and len(shown) <= 12 else decimal(value, digits)
 
 
-def table_lines(table: Table, width: int) -> list[str]:
+def table_lines(table: SolutionTable, width: int) -> list[str]:
     """Headings, a rule, rows; fewer digits and narrower gaps where the page is too narrow."""
     for digits, gap in ((6, "  "), (6, " "), (4, " "), (3, " "), (2, " ")):
         heads = [text_name(heading) for heading in table.headings]

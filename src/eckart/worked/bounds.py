@@ -17,9 +17,9 @@ from eckart.worked.checks import whole
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
-from eckart.worked.svd import details, factors, settled, truncation_step
+from eckart.worked.svd import canonical, details, factors, truncation_step
 
 
 def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
@@ -31,15 +31,15 @@ def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
     """
     a = matrix(given, "bounds", rows=8, columns=6)
     parts = factors(a)
-    rank = len(parts.axes)
+    rank = len(parts.eigenpairs)
     if rank < 2:
         raise InputError("The matrix has rank below 2, so there is nothing to approximate. Give another matrix.")
     whole("k", k, 1, rank - 1)
     b = _projected(a, k) if other is None else matrix(other, "bounds", rows=8, columns=6)
     if b.shape != a.shape or b.rank() > k:
         raise InputError(f"The other matrix must be {a.rows} x {a.cols} of rank at most {k}; it has rank {b.rank()}.")
-    rest = (a - b).applyfunc(settled)
-    error = settled(sum((x * x for x in rest), sp.Integer(0)))
+    rest = (a - b).applyfunc(canonical)
+    error = canonical(sum((x * x for x in rest), sp.Integer(0)))
     gaps = factors(rest)
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
@@ -50,7 +50,7 @@ def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
             tuple(Equation(f"σ_{i}", value) for i, value in enumerate(parts.values, 1)),
         ),
         replace(truncation_step(parts, k), more=partial(details, a)),
-        _levels_step(parts.values, [axis.value for axis in parts.axes]),
+        _levels_step(parts.values, [pair.value for pair in parts.eigenpairs]),
         _other_step(a, b, error, other is None, k),
         _weyl_step(parts.values, gaps.values, k, a),
     )
@@ -81,15 +81,15 @@ def _projected(a: Any, k: int) -> Any:
         if len(chosen) < k and a.extract(list(range(a.rows)), [*chosen, j]).rank() == len(chosen) + 1:
             chosen.append(j)
     c = a.extract(list(range(a.rows)), chosen)
-    return (c * (c.T * c).inv() * c.T * a).applyfunc(settled)
+    return (c * (c.T * c).inv() * c.T * a).applyfunc(canonical)
 
 
 def _levels_step(values: list[Any], squares: list[Any]) -> Step:
     rows = []
     for k in range(1, len(values) + 1):
-        rest = settled(sum(squares[k:], sp.Integer(0)))
+        rest = canonical(sum(squares[k:], sp.Integer(0)))
         rows.append((sp.Integer(k), rest, tidy_root(rest), values[k] if k < len(values) else sp.Integer(0)))
-    table = Table(("k", "‖A - A_k‖_F^2", "‖A - A_k‖_F", "‖A - A_k‖_2"), tuple(rows))
+    table = SolutionTable(("k", "‖A - A_k‖_F^2", "‖A - A_k‖_F", "‖A - A_k‖_2"), tuple(rows))
     statement = tr("The smallest possible error for every rank, in the Frobenius and in the spectral norm.")
     return Step(statement, "‖A - A_k‖_F^2 = σ_{k+1}^2 + … + σ_r^2,  ‖A - A_k‖_2 = σ_{k+1}", (table,))
 
@@ -109,5 +109,5 @@ def _weyl_step(values: list[Any], gaps: list[Any], k: int, a: Any) -> Step:
         rows.append((sp.Integer(i + 1), ahead, gaps[i] if i < len(gaps) else sp.Integer(0)))
     statement = tr("Why: by Weyl's inequality, each singular value of $A - B$ is at least the one of $A$ that stands "
                    "$k$ places later. Squares and sums keep the order.")  # fmt: skip
-    table = Table(("i", f"σ_{{i+{k}}}(A)", "σ_i(A - B)"), tuple(rows))
+    table = SolutionTable(("i", f"σ_{{i+{k}}}(A)", "σ_i(A - B)"), tuple(rows))
     return Step(statement, "σ_{i+k}(A) ≤ σ_i(A - B)  ⇒  ‖A - A_k‖_F ≤ ‖A - B‖_F", (table,), check=True)

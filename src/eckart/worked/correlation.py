@@ -12,9 +12,9 @@ from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import Prepared, prepared
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
-from eckart.worked.svd import settled
+from eckart.worked.svd import canonical
 from eckart.worked.written_out import written
 
 
@@ -34,8 +34,8 @@ def correlation(given: Any) -> Solution:
     spread = sp.Matrix([[sp.sqrt(covariance[j, j]) for j in range(table.cols)]])
     shares = [_shares(plain), _shares(scaled)]
     rows = tuple(
-        (sp.Integer(i + 1), plain.axes[i].value / plain.divisor, shares[0][i], scaled.axes[i].value / plain.divisor,
-         shares[1][i]) for i in range(table.cols)
+        (sp.Integer(i + 1), plain.eigenpairs[i].value / plain.divisor, shares[0][i],
+         scaled.eigenpairs[i].value / plain.divisor, shares[1][i]) for i in range(table.cols)
     )  # fmt: skip
     heads = (tr("component"), tr("covariance: $λ$"), tr("share"), tr("correlation: $λ$"), tr("share"))
     steps = (
@@ -53,7 +53,7 @@ def correlation(given: Any) -> Solution:
         Step(
             tr("Side by side: the covariance matrix favours the columns with large variances, the correlation matrix "
                "treats all columns alike."),
-            numbers=(Table(heads, rows),),
+            numbers=(SolutionTable(heads, rows),),
         ),
     )  # fmt: skip
     parts = {"covariance": covariance, "correlation": ones, "components": plain.vectors,
@@ -75,5 +75,5 @@ def _two_columns(r: Any) -> tuple[Step, ...]:
 
 
 def _shares(data: Prepared) -> list[Any]:
-    total = settled(sum(axis.value for axis in data.axes))
-    return [settled(sp.radsimp(axis.value / total)) if total != 0 else sp.Integer(0) for axis in data.axes]
+    total = canonical(sum(pair.value for pair in data.eigenpairs))
+    return [canonical(sp.radsimp(pair.value / total)) if total != 0 else sp.Integer(0) for pair in data.eigenpairs]

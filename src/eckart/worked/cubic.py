@@ -8,7 +8,7 @@ import sympy as sp
 
 from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
-from eckart.worked.solution import Equation, Step, Table
+from eckart.worked.solution import Equation, SolutionTable, Step
 
 _WIDTH = sp.Rational(1, 1000)
 
@@ -63,5 +63,5 @@ def _interval_step(factor: Any) -> Step:
         rows.append((low, high, factor.eval(low), factor.eval(high)))
     statement = tr("Each real root lies in an interval of width at most 1/1000: the exact values at its ends have "
                    "opposite signs.")  # fmt: skip
-    table = Table(("a", "b", "p(a)", "p(b)"), tuple(reversed(rows)))
+    table = SolutionTable(("a", "b", "p(a)", "p(b)"), tuple(reversed(rows)))
     return Step(statement, f"p(λ) = {text_number(factor.as_expr())}", (table,))

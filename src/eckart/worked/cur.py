@@ -48,9 +48,9 @@ def cur(
     p = [sum(x * x for x in a[i, :]) / total for i in range(a.rows)]
     generator = np.random.Generator(np.random.Philox(seed))
     taken, kept = drawn(q, columns, r, generator, "columns"), drawn(p, rows, r, generator, "rows")
-    c = a.extract(list(range(a.rows)), taken.places) * sp.diag(*taken.scales)
-    bottom = sp.diag(*kept.scales) * a.extract(kept.places, list(range(a.cols)))
-    w = a.extract(kept.places, taken.places)
+    c = a.extract(list(range(a.rows)), taken.indices) * sp.diag(*taken.scales)
+    bottom = sp.diag(*kept.scales) * a.extract(kept.indices, list(range(a.cols)))
+    w = a.extract(kept.indices, taken.indices)
     middle, product = cores(a, w, taken, kept, core)
     error = sp.expand(sum(entry * entry for entry in a - product))
     steps = (
@@ -111,8 +111,8 @@ def _probability_steps(a: Any, q: list[Any], p: list[Any]) -> tuple[Step, Step]:
 def cores(a: Any, w: Any, taken: Drawn, kept: Drawn, kind: str) -> tuple[Any, Any]:
     """U and C U R. In the product every scale meets itself again, so it holds fractions only."""
     right, left = sp.diag(*taken.scales), sp.diag(*kept.scales)
-    some_columns = a.extract(list(range(a.rows)), taken.places)
-    some_rows = a.extract(kept.places, list(range(a.cols)))
+    some_columns = a.extract(list(range(a.rows)), taken.indices)
+    some_rows = a.extract(kept.indices, list(range(a.cols)))
     if kind == "intersection":
         plain = unscaled_core(w, kept.squares, taken.squares)
     else:

@@ -11,7 +11,7 @@ import sympy as sp
 from eckart.errors import ParameterError
 from eckart.worked.checks import whole
 from eckart.worked.messages import tr
-from eckart.worked.solution import Step, Table
+from eckart.worked.solution import SolutionTable, Step
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Drawn:
     """Rows or columns that were drawn, each once: where, how often, and the square of what multiplies it."""
 
     draws: list[int]
-    places: list[int]
+    indices: list[int]
     times: list[int]
     squares: list[Any]
     chances: list[Any]
@@ -43,10 +43,10 @@ def drawn(chances: list[Any], given: Sequence[int] | None, r: int, generator: An
         raise ParameterError(f"{name}={draws!r}: give numbers from 1 to {len(chances)}, at least one.")
     if any(chances[j - 1] == 0 for j in draws):
         raise ParameterError(f"{name}={draws!r} holds one that is all zeros, which is never drawn. Take another.")
-    places = sorted(set(draws))
-    times = [draws.count(j) for j in places]
-    squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(places, times, strict=True)]
-    return Drawn(draws, [j - 1 for j in places], times, squares, chances, numbers)
+    indices = sorted(set(draws))
+    times = [draws.count(j) for j in indices]
+    squares = [sp.radsimp(sp.Integer(m) / (len(draws) * chances[j - 1])) for j, m in zip(indices, times, strict=True)]
+    return Drawn(draws, [j - 1 for j in indices], times, squares, chances, numbers)
 
 
 def place_of(u: Any, chances: list[Any]) -> int:
@@ -75,11 +75,11 @@ def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
         for chance in side.chances:
             running += chance
             totals.append(running)
-        intervals = Table(
+        intervals = SolutionTable(
             ("i", tr("probability"), tr("running total")),
             tuple((sp.Integer(i), p, t) for i, (p, t) in enumerate(zip(side.chances, totals, strict=True), 1)),
         )
-        draws = Table(("u", tr("drawn")), tuple((sp.Float(u, 17), sp.Integer(j)) for u, j in
+        draws = SolutionTable(("u", tr("drawn")), tuple((sp.Float(u, 17), sp.Integer(j)) for u, j in
                                                 zip(side.numbers, side.draws, strict=True)))  # fmt: skip
         statement = tr(
             "Draw {name} with replacement: for each random number $u$ (seed {seed}) take the first "
@@ -91,6 +91,6 @@ def draw_steps(taken: Drawn, kept: Drawn, seed: int) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _counts(side: Drawn) -> Table:
-    rows = tuple((sp.Integer(j + 1), sp.Integer(m)) for j, m in zip(side.places, side.times, strict=True))
-    return Table((tr("drawn"), tr("times")), rows)
+def _counts(side: Drawn) -> SolutionTable:
+    rows = tuple((sp.Integer(j + 1), sp.Integer(m)) for j, m in zip(side.indices, side.times, strict=True))
+    return SolutionTable((tr("drawn"), tr("times")), rows)

@@ -17,7 +17,7 @@ from eckart.worked.power_iteration import iterate, iteration_table
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
-from eckart.worked.svd import settled
+from eckart.worked.svd import canonical
 
 METHODS = ("auto", "hotelling", "wielandt")
 
@@ -58,38 +58,38 @@ def _by_modulus(found: Spectrum) -> Spectrum:
 
 def _hotelling(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     steps, rest = [], a
-    for i, axis in enumerate(found.axes, 1):
+    for i, pair in enumerate(found.eigenpairs, 1):
         before, name = rest, "A" if i == 1 else f"B_{i - 1}"
-        rest = (rest - axis.outer(axis.entries, axis.entries) * axis.value).applyfunc(settled)
-        last = i == len(found.axes)
+        rest = (rest - pair.outer(pair.entries, pair.entries) * pair.value).applyfunc(canonical)
+        last = i == len(found.eigenpairs)
         statement = tr(
             "Pair {i}: the dominant eigenvalue of the remaining matrix and its unit vector. Subtract their term.", i=i
         )
-        numbers = (Equation(f"λ_{i}", axis.value), Equation(f"v_{i}", axis.unit), Equation(f"B_{i}", rest))
+        numbers = (Equation(f"λ_{i}", pair.value), Equation(f"v_{i}", pair.unit), Equation(f"B_{i}", rest))
         remark = tr("Nothing is left: $A$ is the sum of the terms subtracted.") if last else ""
         remark = remark or tr(
             "$v_{i}$ is still an eigenvector, now for the eigenvalue 0; the other pairs are unchanged.", i=i
         )
         steps.append(
             Step(
-                statement, f"B_{i} = {name} - λ_{i} v_{i} v_{i}^T", numbers, remark, _iterates(before, axis.value, name)
+                statement, f"B_{i} = {name} - λ_{i} v_{i} v_{i}^T", numbers, remark, _iterates(before, pair.value, name)
             )
         )
-    return steps, [axis.value for axis in found.axes], columns([axis.unit for axis in found.axes], a.rows)
+    return steps, [pair.value for pair in found.eigenpairs], columns([pair.unit for pair in found.eigenpairs], a.rows)
 
 
 def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
     if any(not root.real for root in found.roots):
         raise InputError("The matrix has complex eigenvalues; deflation by hand is shown for real ones. Ask for eigen.")
-    if len(found.axes) < a.rows:
+    if len(found.eigenpairs) < a.rows:
         raise InputError("An eigenvalue has too few eigenvectors, so not all pairs exist. Ask for eigen to see which.")
     exact = all(root.value.is_Rational for root in found.roots)
     work = a if exact else sp.N(a, GUARD)
     chain: list[tuple[Any, Any, Any]] = []
     steps, values, vectors = [], [], []
-    for i, axis in enumerate(found.axes, 1):
-        vector = axis.direction if exact else sp.N(axis.unit, GUARD)
-        if axis.value == 0:
+    for i, pair in enumerate(found.eigenpairs, 1):
+        vector = pair.direction if exact else sp.N(pair.unit, GUARD)
+        if pair.value == 0:
             steps.append(
                 Step(
                     tr("The remaining matrix has only the eigenvalue 0. Solve $A v = 0$ for pair {i}.", i=i),
@@ -97,10 +97,10 @@ def _wielandt(a: Any, found: Spectrum) -> tuple[list[Step], list[Any], Any]:
                 )
             )
         else:
-            step, work = _round(i, axis.value, vector, work, chain)
+            step, work = _round(i, pair.value, vector, work, chain)
             steps.append(step)
-        values.append(axis.value)
-        vectors.append(axis.unit)
+        values.append(pair.value)
+        vectors.append(pair.unit)
     unit = columns(vectors, a.rows)
     steps.append(Step(tr("Divide each vector by its length."), numbers=(Equation("V", unit),)))
     return steps, values, unit
@@ -111,7 +111,7 @@ def _iterates(matrix: Any, value: Any, name: str) -> Callable[[], tuple[Step, ..
     a = np.array(sp.N(matrix).tolist(), dtype=float)
     for start in (np.ones(len(a)), np.arange(1.0, len(a) + 1), np.eye(len(a))[0]):
         run = iterate(a, start, 1e-9, 500)
-        if run.settled and abs(run.quotients[-1] - float(sp.N(value))) < 1e-6 * max(1.0, abs(run.quotients[-1])):
+        if run.converged and abs(run.quotients[-1] - float(sp.N(value))) < 1e-6 * max(1.0, abs(run.quotients[-1])):
             statement = tr("The pair by power iteration on ${name}$ from $x_0$.", name=name)
             first = Equation("x_0", sp.Matrix([sp.Integer(int(x)) for x in start]))
             formula = f"x_{{t+1}} = {name} x_t / ‖{name} x_t‖,  λ ≈ x^T {name} x"

@@ -17,7 +17,7 @@ from eckart.worked.row_reduction import reduction_steps
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import Root, Spectrum, spectrum
-from eckart.worked.svd import settled
+from eckart.worked.svd import canonical
 
 
 def diagonalize(given: Any, power: int = 3) -> Solution:
@@ -39,11 +39,11 @@ def diagonalize(given: Any, power: int = 3) -> Solution:
     found = spectrum(a)
     title = tr("Diagonalisation of a {rows} x {rows} matrix", rows=a.rows)
     steps = (Step(tr("The matrix."), numbers=(Equation("A", a),)), *spectral_steps(a, found, "A"))
-    if len(found.axes) < a.rows:
+    if len(found.eigenpairs) < a.rows:
         statement = trn(
             "$V$ needs {rows} independent eigenvectors and there is only {n}: the matrix cannot be diagonalised.",
             "$V$ needs {rows} independent eigenvectors and there are only {n}: the matrix cannot be diagonalised.",
-            len(found.axes),
+            len(found.eigenpairs),
             rows=a.rows,
         )
         step = Step(statement)
@@ -66,19 +66,19 @@ def diagonalize(given: Any, power: int = 3) -> Solution:
 
 def factors_of(a: Any, found: Spectrum, symmetric: bool) -> tuple[Any, Any, Any]:
     """V, D and V^-1; V has unit columns if A is symmetric, whole numbers where possible if not."""
-    d = sp.diag(*[axis.value for axis in found.axes])
+    d = sp.diag(*[pair.value for pair in found.eigenpairs])
     if symmetric:
-        v = columns([axis.unit for axis in found.axes], a.rows)
+        v = columns([pair.unit for pair in found.eigenpairs], a.rows)
         return v, d, v.T
-    v = columns([axis.direction for axis in found.axes], a.rows)
+    v = columns([pair.direction for pair in found.eigenpairs], a.rows)
     left = {root.value: root for root in spectrum(a.T, symmetric=False).roots}
     return v, d, sp.Matrix.vstack(*[_inverse_rows(root, left[root.value]) for root in found.roots])
 
 
 def _inverse_rows(right: Root, left: Root) -> Any:
     """The rows of V^-1 for one eigenvalue: left eigenvectors Y with Y X = I."""
-    x = columns([axis.direction for axis in right.axes], 0)
-    y = columns([axis.direction for axis in left.axes], 0).T
+    x = columns([pair.direction for pair in right.eigenpairs], 0)
+    y = columns([pair.direction for pair in left.eigenpairs], 0).T
     return ((y * x).applyfunc(_plain).inv() * y).applyfunc(_plain)
 
 
@@ -90,10 +90,10 @@ def _plain(value: Any) -> Any:
 def raised_to(a: Any, found: Spectrum, power: int, d: Any, v: Any, inverse: Any) -> Any:
     """A^m as ∑ λ^m v y^T; for a symmetric matrix with the squared length of v inside, so that no root is left."""
     if a.is_symmetric():
-        terms = [axis.outer(axis.entries, axis.entries) * axis.value**power for axis in found.axes]
+        terms = [pair.outer(pair.entries, pair.entries) * pair.value**power for pair in found.eigenpairs]
     else:
         terms = [v[:, i] * inverse[i, :] * d[i, i] ** power for i in range(a.rows)]
-    return sum(terms, sp.zeros(*a.shape)).applyfunc(lambda value: settled(_plain(value)))
+    return sum(terms, sp.zeros(*a.shape)).applyfunc(lambda value: canonical(_plain(value)))
 
 
 def _factor_step(v: Any, d: Any, inverse: Any, symmetric: bool) -> Step:

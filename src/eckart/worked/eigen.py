@@ -34,7 +34,7 @@ def eigen(given: Any) -> Solution:
     )
     values = sp.Matrix(found.values)
     answer = [Equation(f"λ_{i}", value) for i, value in enumerate(found.values, 1)]
-    vectors = columns([axis.unit for axis in found.axes], m.rows)
+    vectors = columns([pair.unit for pair in found.eigenpairs], m.rows)
     answer.append(Equation("E", vectors))
     parts = {"eigenvalues": values, "eigenvectors": vectors, "characteristic_polynomial": found.polynomial.as_expr(),
              "exact": found.exact}  # fmt: skip

@@ -11,8 +11,8 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr
 from eckart.worked.numerals import figure
 from eckart.worked.pca import enough
-from eckart.worked.solution import Equation, Solution, Step, Table
-from eckart.worked.svd import details, factors, settled
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
+from eckart.worked.svd import canonical, details, factors
 
 
 def energy(given: Any, share: float = 0.9) -> Solution:
@@ -24,10 +24,12 @@ def energy(given: Any, share: float = 0.9) -> Solution:
     """
     a = matrix(given, "energy", rows=12, columns=8)
     parts = factors(a)
-    squares, values = [axis.value for axis in parts.axes], parts.values
+    squares, values = [pair.value for pair in parts.eigenpairs], parts.values
     k, by_sum = enough(squares, share) if squares else 0, enough(values, share) if squares else 0
-    norm = settled(sum((entry * entry for entry in a), sp.Integer(0)))
-    table = Table(("i", "σ_i", "σ_i^2", tr("share of $∑ σ^2$"), tr("share of $∑ σ$")), tuple(_rows(values, squares)))
+    norm = canonical(sum((entry * entry for entry in a), sp.Integer(0)))
+    table = SolutionTable(
+        ("i", "σ_i", "σ_i^2", tr("share of $∑ σ^2$"), tr("share of $∑ σ$")), tuple(_rows(values, squares))
+    )
     percent = f"{figure(100 * share)} %"
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
@@ -73,5 +75,5 @@ def _rows(values: list[Any], squares: list[Any]) -> list[tuple[Any, ...]]:
     rows, total, whole = [], sum(squares), sum(values)
     for i in range(len(values)):
         part, plain = sum(squares[: i + 1]) / total, sp.N(sum(values[: i + 1]) / whole, 20)
-        rows.append((sp.Integer(i + 1), values[i], squares[i], settled(sp.radsimp(part)), plain))
+        rows.append((sp.Integer(i + 1), values[i], squares[i], canonical(sp.radsimp(part)), plain))
     return rows

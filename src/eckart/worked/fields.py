@@ -22,7 +22,7 @@ Element = Any
 
 
 @dataclass(frozen=True)
-class Axis:
+class Eigenpair:
     """An eigenvalue with one eigenvector, of any length: M x = λ x.
 
     With weights w it stands for the vector of entries sqrt(w_i) x_i: so eigenvectors of correlation matrices, whose
@@ -86,8 +86,8 @@ class Axis:
         inverse = reciprocal(self.squared_length if squared is None else squared)
         return sp.Matrix([[self.at_root(a * b * inverse) for b in right] for a in left])
 
-    def suited(self, matrix: Any) -> Axis:
-        """The axis for work with this matrix: in expressions, if the matrix has entries that the field lacks."""
+    def suited(self, matrix: Any) -> Eigenpair:
+        """The pair for work with this matrix: in expressions, if the matrix has entries that the field lacks."""
         try:
             for entry in matrix:
                 self.lift(entry)
@@ -95,7 +95,7 @@ class Axis:
             return replace(self, entries=tuple(self.direction), at_root=_settled_root, lift=_itself)
         return self
 
-    def turned(self) -> Axis:
+    def negated(self) -> Eigenpair:
         """The same axis with the other sign."""
         return replace(self, entries=tuple(-entry for entry in self.entries))
 

@@ -13,7 +13,7 @@ from eckart.worked.messages import tr
 from eckart.worked.numerals import text_number
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns
-from eckart.worked.svd import settled
+from eckart.worked.svd import canonical
 from eckart.worked.written_out import dot_line, squares, written
 
 
@@ -34,7 +34,7 @@ def gram_schmidt(given: Any) -> Solution:
     for j in range(a.cols):
         rest = a[:, j]
         for w in orthogonal:
-            rest = (rest - w * (w.dot(a[:, j]) / w.dot(w))).applyfunc(settled)
+            rest = (rest - w * (w.dot(a[:, j]) / w.dot(w))).applyfunc(canonical)
         steps.append(_column_step(a, orthogonal, rest, j))
         if not rest.is_zero_matrix:
             orthogonal.append(rest)
@@ -61,7 +61,7 @@ def gram_schmidt(given: Any) -> Solution:
 
 
 def _unit(w: Any) -> Any:
-    length = tidy_root(settled(w.dot(w)))
+    length = tidy_root(canonical(w.dot(w)))
     return w.applyfunc(lambda value: sp.radsimp(value / length))
 
 
@@ -70,7 +70,7 @@ def _column_step(a: Any, before: list[Any], rest: Any, j: int) -> Step:
     numbers = [Equation(f"a_{j + 1}", column)]
     terms = []
     for i, w in enumerate(before, 1):
-        share = settled(w.dot(column) / w.dot(w))
+        share = canonical(w.dot(column) / w.dot(w))
         terms.append(f"({text_number(share)}) w_{i}")
         numbers.append(Equation(f"(w_{i} · a_{j + 1}) / (w_{i} · w_{i})", share))
     formula = f"w_{j + 1} = a_{j + 1}" + "".join(f" - {term}" for term in terms)
@@ -78,7 +78,7 @@ def _column_step(a: Any, before: list[Any], rest: Any, j: int) -> Step:
     if rest.is_zero_matrix:
         remark = tr("Nothing is left: the column depends on the earlier ones and adds no vector.")
         return Step(tr("Column {j}: subtract its projections.", j=j + 1), formula, tuple(numbers), remark)
-    numbers += [Equation(f"‖w_{j + 1}‖", tidy_root(settled(rest.dot(rest)))), Equation(f"q_{j + 1}", _unit(rest))]
+    numbers += [Equation(f"‖w_{j + 1}‖", tidy_root(canonical(rest.dot(rest)))), Equation(f"q_{j + 1}", _unit(rest))]
     statement = tr("Column {j}: divide by the length.", j=j + 1)
     if before:
         statement = tr("Column {j}: subtract its projections on the earlier vectors, divide by the length.", j=j + 1)

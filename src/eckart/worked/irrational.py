@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from eckart.worked.fields import Axis, tidy_root
+from eckart.worked.fields import Eigenpair, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 from eckart.worked.spectrum import LAMBDA, Root, Spectrum, factor_roots, kernel, oriented
 
@@ -67,8 +67,10 @@ def _root(over: Any, roots: list[Any], value: Any, factor: Any, times: int, symm
     def at_root(element: Any) -> Any:
         return _number(field, element)
 
-    axes = tuple(oriented(Axis(value, vector, at_root, lift=field.from_sympy)) for vector in kernel(shifted, symmetric))
-    return Root(value, factor, times, axes)
+    eigenpairs = tuple(
+        oriented(Eigenpair(value, vector, at_root, lift=field.from_sympy)) for vector in kernel(shifted, symmetric)
+    )
+    return Root(value, factor, times, eigenpairs)
 
 
 def _number(field: Any, element: Any) -> Any:
@@ -89,7 +91,12 @@ def numeric_spectrum(matrix: Any, symmetric: bool) -> Spectrum:
     x = LAMBDA
     polynomial = sp.Poly(sp.expand(sp.prod([x - value for value, _ in pairs])), x)
     roots = [
-        Root(value, sp.Poly(x - value, x), 1, (oriented(Axis(value, tuple(vector), _same, _real(value), lift=_same)),))
+        Root(
+            value,
+            sp.Poly(x - value, x),
+            1,
+            (oriented(Eigenpair(value, tuple(vector), _same, _real(value), lift=_same)),),
+        )
         for value, vector in pairs
     ]
     return Spectrum(polynomial, tuple((root.factor, 1) for root in roots), tuple(roots))

@@ -17,7 +17,7 @@ from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import text_number
 from eckart.worked.pictures import graph
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
 from eckart.worked.spectrum import spectrum
 from eckart.worked.written_out import squares as sum_of_squares
@@ -46,11 +46,11 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
     squares = paths.applyfunc(lambda d: sp.expand(d * d))
     b = _centred(squares)
     found = spectrum(b, symmetric=True)
-    axes = [axis for axis in found.axes if sp.N(axis.value) > 1e-20][: whole("k", k, 1, n - 1)]
-    if not axes:
+    eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-20][: whole("k", k, 1, n - 1)]
+    if not eigenpairs:
         raise InputError("All points coincide, so there is nothing to unfold. Give other points.")
     # ‖y‖^2 = λ: scale the eigenvector x by sqrt(λ) / ‖x‖, inside the root.
-    scores = columns([axis.unit * sp.sqrt(axis.value) for axis in axes], n).applyfunc(sp.radsimp)
+    scores = columns([pair.unit * sp.sqrt(pair.value) for pair in eigenpairs], n).applyfunc(sp.radsimp)
     steps = (
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(tr("Straight distances between all pairs."), "d_{ij} = ‖x_i - x_j‖", (Equation("D_0", straight),),
@@ -68,11 +68,11 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
         Step(
             tr("Coordinates: unit eigenvectors times the square roots of their eigenvalues, largest first."),
             "y = sqrt(λ) v",
-            (*[Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)], Equation("Y", scores)),
+            (*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("Y", scores)),
             _negative(found),
         ),
     )  # fmt: skip
-    values = sp.Matrix([axis.value for axis in axes])
+    values = sp.Matrix([pair.value for pair in eigenpairs])
     parts = {"distances": straight, "edges": [[sp.Integer(i + 1), sp.Integer(j + 1)] for i, j in sorted(edges)],
              "paths": paths, "B": b, "eigenvalues": values, "coordinates": scores}  # fmt: skip
     answer = (Equation("D", paths), Equation("Y", scores))
@@ -146,15 +146,15 @@ def _neighbour_step(edges: set[tuple[int, int]], straight: Any, count: int) -> S
         "Join each point to its {n} nearest neighbours (ties are all joined); an edge counts in both directions.",
         count,
     )
-    return Step(statement, numbers=(Table((tr("edge"), tr("length")), rows),))
+    return Step(statement, numbers=(SolutionTable((tr("edge"), tr("length")), rows),))
 
 
 def _path_step(paths: Any, routes: dict[tuple[int, int], list[int]]) -> Step:
     longer = [(pair, route) for pair, route in sorted(routes.items()) if pair[0] < pair[1] and len(route) > 2]
     rows = tuple((" - ".join(str(v + 1) for v in route), paths[pair]) for pair, route in longer)
-    numbers: tuple[Equation | Table, ...] = (Equation("D", paths),)
+    numbers: tuple[Equation | SolutionTable, ...] = (Equation("D", paths),)
     if rows:
-        numbers = (Table((tr("path"), tr("length")), rows), *numbers)
+        numbers = (SolutionTable((tr("path"), tr("length")), rows), *numbers)
     statement = tr("Shortest paths through the graph replace the straight distances: they follow the curve.")
     return Step(statement, "d_{ij} = min(d_{ij}, d_{im} + d_{mj})", numbers)
 

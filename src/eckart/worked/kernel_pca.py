@@ -10,7 +10,7 @@ import sympy as sp
 from eckart.errors import InputError
 from eckart.options import check_choice
 from eckart.worked.checks import whole
-from eckart.worked.fields import Axis
+from eckart.worked.fields import Eigenpair
 from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr
 from eckart.worked.numerals import GUARD, is_exact, text_number
@@ -48,12 +48,12 @@ def kernel_pca(
     terms = centring(gram)
     centred = terms[3]
     found = spectrum(centred, symmetric=True)
-    axes = [axis for axis in found.axes if sp.N(axis.value) > 1e-25][: whole("k", k, 1, table.rows)]
-    if not axes:
+    eigenpairs = [pair for pair in found.eigenpairs if sp.N(pair.value) > 1e-25][: whole("k", k, 1, table.rows)]
+    if not eigenpairs:
         raise InputError("All points are the same for this kernel, so no axis is left. Give other points.")
-    lengths = [_weight(axis, centred) for axis in axes]
-    weights = columns([axis.scaled(axis.entries, s) for axis, s in zip(axes, lengths, strict=True)], 0)
-    scores = columns([axis.scaled(axis.image(centred), s) for axis, s in zip(axes, lengths, strict=True)], 0)
+    lengths = [_weight(pair, centred) for pair in eigenpairs]
+    weights = columns([pair.scaled(pair.entries, s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
+    scores = columns([pair.scaled(pair.image(centred), s) for pair, s in zip(eigenpairs, lengths, strict=True)], 0)
     steps = [
         Step(tr("The points, one per row."), numbers=(Equation("X", table),)),
         Step(
@@ -67,14 +67,16 @@ def kernel_pca(
         *spectral_steps(centred, found, "K~", zero=False),
         _scale_step(weights, scores),
     ]
-    values = sp.Matrix([axis.value for axis in axes])
+    values = sp.Matrix([pair.value for pair in eigenpairs])
     parts = {"K": gram, "centred": centred, "eigenvalues": values, "weights": weights, "scores": scores}
-    answer = [*[Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)], Equation("T", scores)]
+    answer = [*[Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)], Equation("T", scores)]
     if new is not None:
         point = vector(new, "The new point", table.cols).T
-        axes = [axis.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for axis in axes]
-        lengths = [_weight(axis, centred) for axis in axes]
-        step, parts["new_scores"] = _new_step(point, points, gram, axes, lengths, settings)
+        eigenpairs = [
+            pair.suited(sp.Matrix([[between(point, other, *settings) for other in points]])) for pair in eigenpairs
+        ]
+        lengths = [_weight(pair, centred) for pair in eigenpairs]
+        step, parts["new_scores"] = _new_step(point, points, gram, eigenpairs, lengths, settings)
         steps.append(step)
         answer.append(Equation("t", parts["new_scores"]))
     return Solution(
@@ -133,9 +135,9 @@ def centring(gram: Any) -> tuple[Any, Any, Any, Any]:
     return left, right, both, (gram - left - right + both).applyfunc(sp.expand)
 
 
-def _weight(axis: Axis, centred: Any) -> Any:
+def _weight(pair: Eigenpair, centred: Any) -> Any:
     """x^T K~ x = λ x^T x."""
-    terms = [x * y for x, y in zip(axis.entries, axis.image(centred), strict=True)]
+    terms = [x * y for x, y in zip(pair.entries, pair.image(centred), strict=True)]
     return sum(terms[1:], terms[0])
 
 
@@ -160,13 +162,13 @@ def _scale_step(weights: Any, scores: Any) -> Step:
 
 
 def _new_step(
-    point: Any, points: list[Any], gram: Any, axes: list[Axis], lengths: list[Any], settings: Any
+    point: Any, points: list[Any], gram: Any, eigenpairs: list[Eigenpair], lengths: list[Any], settings: Any
 ) -> tuple[Step, Any]:
     row = sp.Matrix([[between(point, other, *settings) for other in points]])
     n = gram.rows
     means = sp.Matrix([[sum(gram[:, j]) / n for j in range(n)]])
     centred = (row - means - sp.ones(1, n) * (sum(row) / n) + sp.ones(1, n) * (sum(means) / n)).applyfunc(sp.expand)
-    scores = sp.Matrix([[axis.scaled(axis.image(centred), s)[0] for axis, s in zip(axes, lengths, strict=True)]])
+    scores = sp.Matrix([[pair.scaled(pair.image(centred), s)[0] for pair, s in zip(eigenpairs, lengths, strict=True)]])
     statement = tr(
         "A new point: its kernel with each training point, centred with the training means, times the weights."
     )

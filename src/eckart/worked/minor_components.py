@@ -13,7 +13,7 @@ from eckart.worked.pca import data_steps, variance_step
 from eckart.worked.pca_data import DIVISORS, prepared
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
-from eckart.worked.svd import check_k, settled
+from eckart.worked.svd import canonical, check_k
 
 
 def minor_components(
@@ -28,21 +28,21 @@ def minor_components(
     table = matrix(given, "minor_components", rows=40, columns=6)
     check_k(k, table.cols)
     data = prepared(table, center=center, scale=scale, divide=divide)
-    axes = tuple(reversed(data.axes))[:k]
-    vectors = columns([axis.unit for axis in axes], table.cols)
-    scores = columns([axis.through(data.seen_by(axis)) for axis in axes], table.rows)
+    eigenpairs = tuple(reversed(data.eigenpairs))[:k]
+    vectors = columns([pair.unit for pair in eigenpairs], table.cols)
+    scores = columns([pair.through(data.seen_by(pair)) for pair in eigenpairs], table.rows)
     statement = tr(
         "Read the list from its end: the last principal component is the first minor one. Among "
         "all unit vectors it makes $‖X w‖$ smallest; a zero means that every row satisfies the "
         "same linear relation between the columns."
     )
-    numbers = [Equation(f"λ_{i}", axis.value) for i, axis in enumerate(axes, 1)]
+    numbers = [Equation(f"λ_{i}", pair.value) for i, pair in enumerate(eigenpairs, 1)]
     step = Step(statement, "min w^T S w,  ‖w‖ = 1", (*numbers, Equation("W", vectors), Equation("X W", scores)))
     steps = (*data_steps(data, divide), *spectral_steps(data.cross_products, data.found, "S"),
              variance_step(data, divide), step)  # fmt: skip
-    values = sp.Matrix([axis.value for axis in axes])
-    parts = {"eigenvalues": values, "axes": vectors, "scores": scores,
-             "variances": values.applyfunc(lambda value: settled(value / data.divisor))}  # fmt: skip
+    values = sp.Matrix([pair.value for pair in eigenpairs])
+    parts = {"eigenvalues": values, "components": vectors, "scores": scores,
+             "variances": values.applyfunc(lambda value: canonical(value / data.divisor))}  # fmt: skip
     answer = (*numbers, Equation("W", vectors))
     return Solution(
         tr("Minor components of a {rows} x {cols} table", rows=table.rows, cols=table.cols), steps, answer, parts

@@ -17,7 +17,7 @@ from eckart.worked.matrices import matrix, text_cells
 from eckart.worked.messages import tr, trn
 from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import prepared
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
 
 UNKNOWN = ("?", "na", "nan", ".", "")
@@ -128,14 +128,14 @@ def step(x: Array, k: int) -> Array:
 def _run(start: Any, holes: list[tuple[int, int]], k: int, iterations: int) -> tuple[list[tuple[Any, float]], Any]:
     x = np.array(start.tolist(), dtype=float)
     known = np.ones(x.shape, dtype=bool)
-    places = tuple(np.array(holes).T)
-    known[places] = False
+    indices = tuple(np.array(holes).T)
+    known[indices] = False
     history = []
     for _ in range(iterations):
         near = step(x, k)
-        history.append((x[places].copy(), float(((x - near)[known] ** 2).sum())))
-        x[places] = near[places]
-    history.append((x[places].copy(), float(((x - step(x, k))[known] ** 2).sum())))
+        history.append((x[indices].copy(), float(((x - near)[known] ** 2).sum())))
+        x[indices] = near[indices]
+    history.append((x[indices].copy(), float(((x - step(x, k))[known] ** 2).sum())))
     filled = start.copy()
     for i, j in holes:
         filled[i, j] = sp.Float(x[i, j], 17)
@@ -146,7 +146,7 @@ def _rounds_step(history: list[tuple[Any, float]], holes: list[tuple[int, int]])
     last = len(history) - 1
     shown = [*range(min(_SHOWN, last) + 1), *([last] if last > _SHOWN else [])]
     rows = tuple((sp.Integer(t), *[sp.Float(x, 17) for x in history[t][0]], sp.Float(history[t][1], 17)) for t in shown)
-    table = Table((tr("round"), *[f"x_{{{i + 1},{j + 1}}}" for i, j in holes], "Q"), rows)
+    table = SolutionTable((tr("round"), *[f"x_{{{i + 1},{j + 1}}}" for i, j in holes], "Q"), rows)
     return Step(
         tr("Repeat both steps; $Q$ is the squared error of the known entries, which never rises."),
         "Q = ∑ (x_{ij} - x~_{ij})^2",
@@ -155,6 +155,6 @@ def _rounds_step(history: list[tuple[Any, float]], holes: list[tuple[int, int]])
     )
 
 
-def _shown(table: Any, holes: list[tuple[int, int]]) -> Table:
+def _shown(table: Any, holes: list[tuple[int, int]]) -> SolutionTable:
     rows = tuple(tuple("?" if (i, j) in holes else table[i, j] for j in range(table.cols)) for i in range(table.rows))
-    return Table(tuple(f"x_{j + 1}" for j in range(table.cols)), rows)
+    return SolutionTable(tuple(f"x_{j + 1}" for j in range(table.cols)), rows)

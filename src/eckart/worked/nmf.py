@@ -18,7 +18,7 @@ from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
 from eckart.worked.plsa import plsa_steps
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 
 LOSSES = ("euclidean", "kl")
 _SHOWN = 10
@@ -132,7 +132,7 @@ def _shares(a: Any, near: Any) -> Any:
 def _history_step(history: list[float]) -> Step:
     iterations = len(history) - 1
     shown = [*range(min(_SHOWN, iterations) + 1), *([iterations] if iterations > _SHOWN else [])]
-    table = Table((tr("round"), "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
+    table = SolutionTable((tr("round"), "D"), tuple((sp.Integer(i), sp.Float(history[i], 17)) for i in shown))
     statement = trn(
         "Continue, {n} round in all; the objective after each round.",
         "Continue, {n} rounds in all; the objective after each round.",

@@ -130,10 +130,10 @@ def split_prose(prose: str) -> list[tuple[bool, str]]:
 
 def _roots(formula: str) -> str:
     """sqrt(...) and cbrt(...) with their matching parenthesis become commands with braces."""
-    places = [place for place in (formula.find("sqrt("), formula.find("cbrt(")) if place >= 0]
-    if not places:
+    indices = [place for place in (formula.find("sqrt("), formula.find("cbrt(")) if place >= 0]
+    if not indices:
         return formula
-    start = min(places)
+    start = min(indices)
     command = "sqrt" if formula[start] == "s" else "sqrt[3]"
     depth = 0
     for place in range(start + 4, len(formula)):

@@ -17,9 +17,9 @@ from eckart.worked.messages import tr, trn
 from eckart.worked.pca_data import DIVISORS, Prepared, prepared
 from eckart.worked.pca_routes import ROUTES, opening, route_steps
 from eckart.worked.pictures import drops, scree
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectral_steps import spectral_steps
-from eckart.worked.svd import check_k, settled
+from eckart.worked.svd import canonical, check_k
 
 
 def pca(
@@ -51,7 +51,7 @@ def pca(
     table = matrix(given, "pca", rows=40, columns=6)
     data = prepared(table, center=center, scale=scale, divide=divide, flip=_flips(flip, table.cols))
     check_k(k, table.cols)
-    k = k or enough([axis.value for axis in data.axes], share)
+    k = k or enough([pair.value for pair in data.eigenpairs], share)
     steps = (*data_steps(data, divide), opening(route), *spectral_steps(data.cross_products, data.found, "S"),
              *route_steps(data, route), variance_step(data, divide), _score_step(data),
              *_reduction(data, k))  # fmt: skip
@@ -108,16 +108,18 @@ def table_is_small(data: Prepared) -> bool:
 
 def variance_step(data: Prepared, divide: str) -> Step:
     """Variances, shares and their running total."""
-    total = settled(sum(axis.value for axis in data.axes))
+    total = canonical(sum(pair.value for pair in data.eigenpairs))
     rows, running = [], sp.Integer(0)
-    for i, axis in enumerate(data.axes, 1):
-        running = settled(running + axis.value)
-        part = [axis.value / total, running / total] if total != 0 else [sp.Integer(0)] * 2
+    for i, pair in enumerate(data.eigenpairs, 1):
+        running = canonical(running + pair.value)
+        part = [pair.value / total, running / total] if total != 0 else [sp.Integer(0)] * 2
         rows.append(
-            (sp.Integer(i), axis.value, settled(axis.value / data.divisor), *[settled(sp.radsimp(p)) for p in part])
+            (sp.Integer(i), pair.value, canonical(pair.value / data.divisor), *[canonical(sp.radsimp(p)) for p in part])
         )
     below = {"n-1": "λ_i / (n - 1)", "n": "λ_i / n", "1": "λ_i"}[divide]
-    table = Table((tr("component"), "λ", tr("variance") if data.centered else below, "PVE", tr("total")), tuple(rows))
+    table = SolutionTable(
+        (tr("component"), "λ", tr("variance") if data.centered else below, "PVE", tr("total")), tuple(rows)
+    )
     remark = tr("The variances of the components add up to those of the columns: a rotation keeps the total.")
     if not data.centered:
         remark = tr("Without centring these are mean squares about the origin, not variances.")
@@ -154,9 +156,9 @@ def _score_step(data: Prepared) -> Step:
 
 def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
     near = data.projected(k)
-    rest = (data.used - near).applyfunc(settled)
-    direct = settled(sum((entry * entry for entry in rest), sp.Integer(0)))
-    dropped = settled(sum((axis.value for axis in data.axes[k:]), sp.Integer(0)))
+    rest = (data.used - near).applyfunc(canonical)
+    direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
+    dropped = canonical(sum((pair.value for pair in data.eigenpairs[k:]), sp.Integer(0)))
     statement = trn(
         "Keep {n} component and return to the original columns: each row is projected onto its line.",
         "Keep {n} components and return to the original columns: each row is projected onto their span.",
@@ -173,20 +175,20 @@ def _reduction(data: Prepared, k: int) -> tuple[Step, ...]:
 
 
 def _answer(data: Prepared, k: int) -> list[Equation]:
-    values = [Equation(f"λ_{i}", axis.value) for i, axis in enumerate(data.axes, 1)]
+    values = [Equation(f"λ_{i}", pair.value) for i, pair in enumerate(data.eigenpairs, 1)]
     return [*values, Equation("V", data.vectors), Equation("T", data.scores), Equation("k", sp.Integer(k))]
 
 
 def _parts(data: Prepared, k: int) -> dict[str, Any]:
-    values = [axis.value for axis in data.axes]
-    total = settled(sum(values))
-    dropped = settled(sum(values[k:], sp.Integer(0)))
+    values = [pair.value for pair in data.eigenpairs]
+    total = canonical(sum(values))
+    dropped = canonical(sum(values[k:], sp.Integer(0)))
     return {
         "means": data.means, "centred": data.used, "cross_products": data.cross_products,
         "covariance": (data.cross_products / data.divisor).applyfunc(sp.expand), "eigenvalues": sp.Matrix(values),
-        "variances": sp.Matrix([settled(v / data.divisor) for v in values]), "axes": data.vectors,
+        "variances": sp.Matrix([canonical(v / data.divisor) for v in values]), "components": data.vectors,
         "scores": data.scores, "k": sp.Integer(k),
-        "pve": sp.Matrix([settled(sp.radsimp(v / total)) if total != 0 else sp.Integer(0) for v in values]),
+        "pve": sp.Matrix([canonical(sp.radsimp(v / total)) if total != 0 else sp.Integer(0) for v in values]),
         "reconstruction": data.reconstruction(k), "error_squared": dropped, "error": tidy_root(dropped),
     }  # fmt: skip
 

@@ -9,10 +9,10 @@ from typing import Any
 import sympy as sp
 
 from eckart.errors import InputError
-from eckart.worked.fields import Axis
+from eckart.worked.fields import Eigenpair
 from eckart.worked.spectral_steps import columns
 from eckart.worked.spectrum import Spectrum, spectrum
-from eckart.worked.svd import settled
+from eckart.worked.svd import canonical
 
 DIVISORS = ("n-1", "n", "1")
 
@@ -51,15 +51,15 @@ class Prepared:
         found, roots, place = self._spectrum(), [], 0
         data = sp.Matrix.vstack(self.centred, self.used) if self.variances is None else self.centred
         for root in found.roots:
-            signs = [place + i in self.flip for i in range(1, len(root.axes) + 1)]
-            place += len(root.axes)
-            axes = (axis.turned() if turn else axis for axis, turn in zip(root.axes, signs, strict=True))
-            roots.append(replace(root, axes=tuple(axis.suited(data) for axis in axes)))
+            signs = [place + i in self.flip for i in range(1, len(root.eigenpairs) + 1)]
+            place += len(root.eigenpairs)
+            eigenpairs = (pair.negated() if turn else pair for pair, turn in zip(root.eigenpairs, signs, strict=True))
+            roots.append(replace(root, eigenpairs=tuple(pair.suited(data) for pair in eigenpairs)))
         return replace(found, roots=tuple(roots))
 
     @property
-    def axes(self) -> tuple[Axis, ...]:
-        return self.found.axes
+    def eigenpairs(self) -> tuple[Eigenpair, ...]:
+        return self.found.eigenpairs
 
     def _spectrum(self) -> Spectrum:
         if self.variances is None:
@@ -71,33 +71,33 @@ class Prepared:
 
     @property
     def vectors(self) -> Any:
-        return columns([axis.unit for axis in self.axes], self.table.cols)
+        return columns([pair.unit for pair in self.eigenpairs], self.table.cols)
 
     @property
     def scores(self) -> Any:
-        return columns([axis.through(self.seen_by(axis)) for axis in self.axes], self.table.rows)
+        return columns([pair.through(self.seen_by(pair)) for pair in self.eigenpairs], self.table.rows)
 
-    def seen_by(self, axis: Axis) -> Any:
+    def seen_by(self, pair: Eigenpair) -> Any:
         """An axis with weights works on the columns before scaling: X D^-1/2 (D^1/2 w) = X w."""
-        return self.centred if axis.weights is not None else self.used
+        return self.centred if pair.weights is not None else self.used
 
     def projected(self, k: int) -> Any:
         """∑ X v v^T over the first k axes, in the units of PCA."""
         total = sp.zeros(*self.table.shape)
-        for axis in self.axes[:k]:
+        for pair in self.eigenpairs[:k]:
             total += (
-                axis.through(self.seen_by(axis)) * axis.unit.T
-                if axis.weights
-                else axis.outer(axis.image(self.used), axis.entries)
+                pair.through(self.seen_by(pair)) * pair.unit.T
+                if pair.weights
+                else pair.outer(pair.image(self.used), pair.entries)
             )
-        return total.applyfunc(settled)
+        return total.applyfunc(canonical)
 
     def reconstruction(self, k: int) -> Any:
         """The rows from k axes, in the units of the table, mean added again."""
         near = self.projected(k)
         if self.variances is not None:
             near = near * sp.diag(*[sp.sqrt(v) for v in self.variances])
-        return (near + sp.ones(self.table.rows, 1) * self.means).applyfunc(settled)
+        return (near + sp.ones(self.table.rows, 1) * self.means).applyfunc(canonical)
 
 
 def prepared(table: Any, *, center: bool, scale: bool, divide: str, flip: tuple[int, ...] = ()) -> Prepared:

@@ -9,8 +9,8 @@ import sympy as sp
 from eckart.worked.fields import tidy_root
 from eckart.worked.messages import tr
 from eckart.worked.pca_data import Prepared
-from eckart.worked.solution import Equation, Step, Table
-from eckart.worked.svd import settled
+from eckart.worked.solution import Equation, SolutionTable, Step
+from eckart.worked.svd import canonical
 
 ROUTES = ("variance", "reconstruction", "svd")
 
@@ -50,12 +50,12 @@ def opening(route: str) -> Step:
 def _variance(data: Prepared) -> tuple[Step, ...]:
     """Take the first axis out of X, look again, and so on."""
     steps, rest = [], data.used
-    for i, axis in enumerate(data.axes[:-1], 1):
-        if axis.value == 0 or i > 3:
+    for i, pair in enumerate(data.eigenpairs[:-1], 1):
+        if pair.value == 0 or i > 3:
             break
-        rest = (data.used - data.projected(i)).applyfunc(settled)
-        products = (rest.T * rest).applyfunc(settled)
-        follow = data.axes[i].value
+        rest = (data.used - data.projected(i)).applyfunc(canonical)
+        products = (rest.T * rest).applyfunc(canonical)
+        follow = data.eigenpairs[i].value
         statement = tr(
             "Remove component {i} from the data and maximise again: the largest remaining eigenvalue "
             "belongs to component {following}.",
@@ -74,13 +74,14 @@ def _variance(data: Prepared) -> tuple[Step, ...]:
 
 def _reconstruction(data: Prepared) -> tuple[Step, ...]:
     """The loss of each axis alone, and of the coordinate axes for comparison."""
-    total = settled(data.cross_products.trace())
+    total = canonical(data.cross_products.trace())
     rows: list[tuple[Any, ...]] = [
-        (tr("component {i}", i=i), axis.value, settled(total - axis.value)) for i, axis in enumerate(data.axes, 1)
+        (tr("component {i}", i=i), pair.value, canonical(total - pair.value))
+        for i, pair in enumerate(data.eigenpairs, 1)
     ]
     for j in range(data.table.cols):
         kept = data.cross_products[j, j]
-        rows.append((tr("column {j} alone", j=j + 1), kept, settled(total - kept)))
+        rows.append((tr("column {j} alone", j=j + 1), kept, canonical(total - kept)))
     statement = tr(
         "What one line keeps and loses: no line loses less than component 1, and a coordinate "
         "axis loses more unless it is a component itself."
@@ -89,23 +90,23 @@ def _reconstruction(data: Prepared) -> tuple[Step, ...]:
         Step(
             statement,
             "‖X - X w w^T‖_F^2 = tr(S) - w^T S w",
-            (Table((tr("line"), tr("kept"), tr("lost")), tuple(rows)),),
+            (SolutionTable((tr("line"), tr("kept"), tr("lost")), tuple(rows)),),
         ),
     )
 
 
 def _svd(data: Prepared) -> tuple[Step, ...]:
-    axes = [axis for axis in data.axes if axis.value != 0]
-    values = [tidy_root(axis.value) for axis in axes]
-    if not axes:
+    eigenpairs = [pair for pair in data.eigenpairs if pair.value != 0]
+    values = [tidy_root(pair.value) for pair in eigenpairs]
+    if not eigenpairs:
         return ()
-    left = sp.Matrix.hstack(*[_unit_scores(data, axis, value) for axis, value in zip(axes, values, strict=True)])
+    left = sp.Matrix.hstack(*[_unit_scores(data, pair, value) for pair, value in zip(eigenpairs, values, strict=True)])
     numbers = [Equation(f"σ_{i}", value) for i, value in enumerate(values, 1)]
     statement = tr("Singular values and left vectors. The scores are the left vectors times the singular values.")
     return (Step(statement, "σ_i = sqrt(λ_i),  u_i = X v_i / σ_i,  T = X V = U Σ", (*numbers, Equation("U", left))),)
 
 
-def _unit_scores(data: Prepared, axis: Any, value: Any) -> Any:
-    image = axis.image(data.seen_by(axis))
+def _unit_scores(data: Prepared, pair: Any, value: Any) -> Any:
+    image = pair.image(data.seen_by(pair))
     squares = [y * y for y in image]
-    return axis.scaled(image, sum(squares[1:], squares[0]))
+    return pair.scaled(image, sum(squares[1:], squares[0]))

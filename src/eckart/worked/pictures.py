@@ -85,14 +85,14 @@ def scree(given: Any, *, center: bool = True, scale: bool = False) -> Figure:
     if not squares.sum() > 0:
         raise InputError("The table does not vary, so there is nothing to share out. Check the entries.")
     share = squares / squares.sum()
-    places = np.arange(1, len(share) + 1)
+    indices = np.arange(1, len(share) + 1)
     figure = _figure(5, 3.6)
     axes = figure.add_subplot()
-    bars = axes.bar(places, 100 * share, color=BLUE, width=0.6)
+    bars = axes.bar(indices, 100 * share, color=BLUE, width=0.6)
     axes.bar_label(bars, [f"{100 * value:.1f} %" for value in share], fontsize=9, padding=7)
-    axes.plot(places, 100 * share.cumsum(), color=ORANGE, marker="o", label=tr("running total"))
+    axes.plot(indices, 100 * share.cumsum(), color=ORANGE, marker="o", label=tr("running total"))
     axes.set(
-        xticks=places, xlabel=tr("component"), ylabel=tr("share of variance, %"), ylim=(0, 118), title=tr("Scree plot")
+        xticks=indices, xlabel=tr("component"), ylabel=tr("share of variance, %"), ylim=(0, 118), title=tr("Scree plot")
     )
     axes.legend(frameon=False, loc="center right")
     return figure

@@ -13,7 +13,7 @@ from eckart.worked.checks import whole
 from eckart.worked.matrices import square, vector
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import figure
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectrum import Root, Spectrum, spectrum
 
 _SHOWN = 8
@@ -28,14 +28,14 @@ class Run:
     quotients: list[float]
     changes: list[float]
     plain: list[float]
-    settled: bool
+    converged: bool
 
 
 def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
     """The dominant eigenpair, iterate by iterate; what goes wrong when it does, and why.
 
     >>> found = power_iteration("2 1; 3 2")
-    >>> round(float(found["eigenvalue"]), 6), found["settled"]
+    >>> round(float(found["eigenvalue"]), 6), found["converged"]
     (3.732051, True)
     """
     a = square(given, "power_iteration", side=8)
@@ -58,14 +58,14 @@ def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: i
     value, unit = sp.Float(run.quotients[-1], 17), sp.Matrix([sp.Float(x, 17) for x in run.iterates[-1]])
     answer = (
         [Equation("λ", value), Equation("x", unit)]
-        if run.settled
+        if run.converged
         else [Equation("", tr("The iteration did not converge."))]
     )
     parts = {
         "eigenvalue": value,
         "eigenvector": unit,
         "iterations": sp.Integer(len(run.iterates) - 1),
-        "settled": run.settled,
+        "converged": run.converged,
         "dominant": found.roots[0].value,
     }
     return Solution(tr("Power iteration on a {rows} x {rows} matrix", rows=a.rows), steps, tuple(answer), parts)
@@ -91,18 +91,18 @@ def iterate(a: Vector, x: Vector, eps: float, most: int) -> Run:
     return run
 
 
-def iteration_table(run: Run, name: str = "A") -> Table:
+def iteration_table(run: Run, name: str = "A") -> SolutionTable:
     """The first iterates and the last two: entries, Rayleigh quotient, change."""
     size, last = len(run.iterates[0]), len(run.iterates) - 1
-    places = [*range(min(_SHOWN, last) + 1), *[i for i in (last - 1, last) if i > _SHOWN]]
+    indices = [*range(min(_SHOWN, last) + 1), *[i for i in (last - 1, last) if i > _SHOWN]]
     rows: list[tuple[Any, ...]] = []
-    for before, i in zip([-1, *places], places, strict=False):
+    for before, i in zip([-1, *indices], indices, strict=False):
         if before >= 0 and i > before + 1:
             rows.append(("$…$",) * (size + 3))
         entries = [sp.Float(x, 17) for x in run.iterates[i]]
         change = sp.Float(run.plain[i], 17) if i else ""
         rows.append((sp.Integer(i), *entries, sp.Float(run.quotients[i], 17), change))
-    return Table(("t", *[f"[{j}]" for j in range(1, size + 1)], f"x^T {name} x", "δ"), tuple(rows))
+    return SolutionTable(("t", *[f"[{j}]" for j in range(1, size + 1)], f"x^T {name} x", "δ"), tuple(rows))
 
 
 def _iteration_step(run: Run, eps: float) -> Step:
@@ -120,7 +120,7 @@ def _iteration_step(run: Run, eps: float) -> Step:
 def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:
     top = leaders(found)
     count = len(run.iterates) - 1
-    if run.settled:
+    if run.converged:
         words = trn("After {n} step the direction has settled.", "After {n} steps the direction has settled.", count)
     elif count < most:
         words = tr("The iteration stops, because $A x = 0$: there is nothing left to divide by.")
@@ -144,7 +144,7 @@ def _reasons(a: Any, start: Any, top: list[Root], found: Spectrum) -> list[str]:
                 )
             ]
         return [tr("The two eigenvalues of largest modulus are a complex pair: the vector keeps rotating.")]
-    if len(top[0].axes) < top[0].multiplicity:
+    if len(top[0].eigenpairs) < top[0].multiplicity:
         reasons.append(tr("The dominant eigenvalue has too few eigenvectors, so the approach is slow, like $1/t$."))
     elif top[0].multiplicity > 1:
         reasons.append(
@@ -186,7 +186,7 @@ def leaders(found: Spectrum) -> list[Root]:
 def is_blind(a: Any, start: Any, root: Root) -> bool:
     """No left eigenvector of this eigenvalue meets the start."""
     same = next(r for r in spectrum(a.T, symmetric=False).roots if abs(complex(sp.N(r.value - root.value))) < 1e-12)
-    return all(abs(complex(sp.N((axis.direction.T * start)[0], 20))) < 1e-15 for axis in same.axes)
+    return all(abs(complex(sp.N((pair.direction.T * start)[0], 20))) < 1e-15 for pair in same.eigenpairs)
 
 
 def _truth(found: Spectrum) -> Step:

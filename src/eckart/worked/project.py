@@ -16,7 +16,7 @@ from eckart.worked.pca import data_steps
 from eckart.worked.pca_data import prepared
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.spectral_steps import columns, spectral_steps
-from eckart.worked.svd import check_k, settled
+from eckart.worked.svd import canonical, check_k
 from eckart.worked.written_out import squares, written
 
 
@@ -34,14 +34,14 @@ def project(given: Any, new: Any, k: int = 1) -> Solution:
     check_k(k, table.cols)
     data = prepared(table, center=True, scale=False, divide="n-1")
     centred = (rows - sp.ones(rows.rows, 1) * data.means).applyfunc(sp.expand)
-    axes = [axis.suited(centred) for axis in data.axes[:k]]
-    scores = columns([axis.through(centred) for axis in axes], rows.rows)
-    near = sum((axis.outer(axis.image(centred), axis.entries) for axis in axes), sp.zeros(*rows.shape))
-    near = near.applyfunc(settled)
-    rest = (centred - near).applyfunc(settled)
-    distances = sp.Matrix([settled(sum(x * x for x in rest[i, :])) for i in range(rows.rows)])
-    back = (near + sp.ones(rows.rows, 1) * data.means).applyfunc(settled)
-    vectors = columns([axis.unit for axis in axes], table.cols)
+    eigenpairs = [pair.suited(centred) for pair in data.eigenpairs[:k]]
+    scores = columns([pair.through(centred) for pair in eigenpairs], rows.rows)
+    near = sum((pair.outer(pair.image(centred), pair.entries) for pair in eigenpairs), sp.zeros(*rows.shape))
+    near = near.applyfunc(canonical)
+    rest = (centred - near).applyfunc(canonical)
+    distances = sp.Matrix([canonical(sum(x * x for x in rest[i, :])) for i in range(rows.rows)])
+    back = (near + sp.ones(rows.rows, 1) * data.means).applyfunc(canonical)
+    vectors = columns([pair.unit for pair in eigenpairs], table.cols)
     steps = (
         *data_steps(data, "1"),
         *spectral_steps(data.cross_products, data.found, "S"),

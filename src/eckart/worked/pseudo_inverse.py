@@ -35,7 +35,7 @@ def pseudo_inverse(given: Any) -> Solution:
     found = factors(a)
     inverse = core(a)
     values = [Equation(f"σ_{i}", value) for i, value in enumerate(found.values, 1)]
-    turned = [Equation(f"1/σ_{i}", sp.radsimp(1 / value)) for i, value in enumerate(found.values, 1)]
+    negated = [Equation(f"1/σ_{i}", sp.radsimp(1 / value)) for i, value in enumerate(found.values, 1)]
     scaled = (found.right * sp.diag(*[1 / value for value in found.values])).applyfunc(sp.radsimp)
     steps = (
         Step(tr("The matrix."), numbers=(Equation("A", a),)),
@@ -48,7 +48,7 @@ def pseudo_inverse(given: Any) -> Solution:
         Step(
             tr("Take their reciprocals; zeros stay zeros, and the shape is transposed."),
             "A^+ = Y Σ^+ X^T",
-            (*turned, Equation("A^+", inverse)),
+            (*negated, Equation("A^+", inverse)),
             more=partial(product_steps, scaled, found.left.T, "(A^+)"),
         ),
         Step(

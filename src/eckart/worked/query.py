@@ -12,8 +12,8 @@ from eckart.worked.determinant_expansion import product_steps
 from eckart.worked.fields import tidy_root
 from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr
-from eckart.worked.solution import Equation, Solution, Step, Table
-from eckart.worked.svd import check_k, details, factors, settled
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
+from eckart.worked.svd import canonical, check_k, details, factors
 
 
 def query(given: Any, q: Any, k: int | None = None) -> Solution:
@@ -27,23 +27,26 @@ def query(given: Any, q: Any, k: int | None = None) -> Solution:
     a = matrix(given, "query", rows=12, columns=8)
     row = vector(q, "The query", a.cols).T
     parts = factors(a)
-    if not parts.axes:
+    if not parts.eigenpairs:
         raise InputError("The matrix is zero, so it has no concepts. Check the entries.")
-    check_k(k, len(parts.axes))
-    axes = [axis.suited(row) for axis in parts.axes[: k or len(parts.axes)]]
-    concepts = sp.Matrix.hstack(*[axis.through(row) for axis in axes])
-    projector = sum((axis.outer(axis.entries, axis.entries) for axis in axes), sp.zeros(a.cols, a.cols)).applyfunc(
-        settled
-    )
-    back = (row * projector).applyfunc(settled)
-    v = sp.Matrix.hstack(*[axis.unit for axis in axes])
+    check_k(k, len(parts.eigenpairs))
+    eigenpairs = [pair.suited(row) for pair in parts.eigenpairs[: k or len(parts.eigenpairs)]]
+    concepts = sp.Matrix.hstack(*[pair.through(row) for pair in eigenpairs])
+    projector = sum(
+        (pair.outer(pair.entries, pair.entries) for pair in eigenpairs), sp.zeros(a.cols, a.cols)
+    ).applyfunc(canonical)
+    back = (row * projector).applyfunc(canonical)
+    v = sp.Matrix.hstack(*[pair.unit for pair in eigenpairs])
     cosines = [cosine(row, a[i, :], projector) for i in range(a.rows)]
     steps = (
         Step(tr("The matrix, and the new row."), numbers=(Equation("A", a), Equation("q", row))),
         Step(
             tr("The right singular vectors connect columns with concepts; the singular values are their strength."),
             "A = U Σ V^T",
-            (*[Equation(f"σ_{i}", value) for i, value in enumerate(parts.values[: len(axes)], 1)], Equation("V", v)),
+            (
+                *[Equation(f"σ_{i}", value) for i, value in enumerate(parts.values[: len(eigenpairs)], 1)],
+                Equation("V", v),
+            ),
             more=partial(details, a),
         ),
         Step(tr("Into concept space."), "q V", (Equation("q V", concepts),), more=partial(product_steps, row, v, "c")),
@@ -74,11 +77,11 @@ def cosine(first: Any, second: Any, projector: Any) -> Any:
     >>> cosine(sp.Matrix([[4, 0]]), sp.Matrix([[3, 0]]), sp.eye(2))
     1
     """
-    product = settled((first * projector * second.T)[0])
-    lengths = [settled((row * projector * row.T)[0]) for row in (first, second)]
+    product = canonical((first * projector * second.T)[0])
+    lengths = [canonical((row * projector * row.T)[0]) for row in (first, second)]
     if any(length == 0 or abs(sp.N(length)) < 1e-25 for length in lengths):
         return None
-    return settled(sp.radsimp(product / tidy_root(settled(lengths[0] * lengths[1]))))
+    return canonical(sp.radsimp(product / tidy_root(canonical(lengths[0] * lengths[1]))))
 
 
 def _suggestion(row: Any, back: Any) -> str:
@@ -90,9 +93,9 @@ def _suggestion(row: Any, back: Any) -> str:
     return tr("Of the columns that are 0 in the query, suggest {words}.", words=words)
 
 
-def _table(cosines: list[Any]) -> Table:
+def _table(cosines: list[Any]) -> SolutionTable:
     rows = [
-        (sp.Integer(i), *((tr("none"), tr("none")) if c is None else (c, settled(1 - c))))
+        (sp.Integer(i), *((tr("none"), tr("none")) if c is None else (c, canonical(1 - c))))
         for i, c in enumerate(cosines, 1)
     ]
-    return Table((tr("row"), tr("cosine"), tr("distance")), tuple(rows))
+    return SolutionTable((tr("row"), tr("cosine"), tr("distance")), tuple(rows))

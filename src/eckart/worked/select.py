@@ -11,7 +11,7 @@ from eckart.worked.checks import whole
 from eckart.worked.matrices import matrix, vector
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import figure
-from eckart.worked.solution import Equation, Solution, Step, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.written_out import dot_line, written
 
 
@@ -51,7 +51,7 @@ def select(given: Any, target: Any, *, count: int | None = None, threshold: floa
         Step(
             _rule(count, limit),
             "r_j = x_j^T y / sqrt(x_j^T x_j · y^T y)",
-            (Equation("y^T y", own), Table((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
+            (Equation("y^T y", own), SolutionTable((tr("column"), "x^T x", "x^T y", "r", tr("choice")), rows)),
             remark,
             more=lambda: written(
                 line

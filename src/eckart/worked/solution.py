@@ -29,7 +29,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Table:
+class SolutionTable:
     """Numbers under headings, such as the iterates of a method; headings are formulas or words, cells too."""
 
     headings: tuple[str, ...]
@@ -45,7 +45,7 @@ class Step:
 
     statement: str
     formula: str = ""
-    numbers: tuple[Equation | Table, ...] = ()
+    numbers: tuple[Equation | SolutionTable, ...] = ()
     remark: str = ""
     more: Callable[[], tuple[Step, ...]] | None = None
     check: bool = False

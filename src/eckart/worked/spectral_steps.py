@@ -11,7 +11,7 @@ import sympy as sp
 
 from eckart.worked.cubic import root_steps
 from eckart.worked.determinant_expansion import expansion_steps
-from eckart.worked.fields import Axis
+from eckart.worked.fields import Eigenpair
 from eckart.worked.messages import tr, trn
 from eckart.worked.numerals import decimal, is_exact, text_number
 from eckart.worked.row_reduction import null_space_steps
@@ -95,21 +95,21 @@ def _more_about_roots(found: Spectrum) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _more_about_vectors(shifted: Any, axes: tuple[Axis, ...]) -> tuple[Step, ...]:
+def _more_about_vectors(shifted: Any, eigenpairs: tuple[Eigenpair, ...]) -> tuple[Step, ...]:
     """The system, its reduction, the length of each solution, and the sign that was chosen."""
     steps = list(null_space_steps(shifted))
-    if len(axes) > 1 and all((a.direction.T * b.direction)[0] == 0 for a, b in combinations(axes, 2)):
+    if len(eigenpairs) > 1 and all((a.direction.T * b.direction)[0] == 0 for a, b in combinations(eigenpairs, 2)):
         steps.append(
             Step(
                 tr("Make the solutions orthogonal by Gram-Schmidt, then take the simplest numbers."),
                 "x_j - ∑ ((x_i · x_j) / (x_i · x_i)) x_i",
             )
         )
-    for axis in axes:
-        numbers = (Equation("x", axis.direction), Equation("‖x‖", axis.length), Equation("e", axis.unit))
+    for pair in eigenpairs:
+        numbers = (Equation("x", pair.direction), Equation("‖x‖", pair.length), Equation("e", pair.unit))
         statement = tr("A solution in the simplest numbers, its length, and the unit vector.")
         remark = tr("The opposite vector would do as well; here the largest entry is made positive.")
-        steps.append(Step(statement, f"‖x‖ = sqrt({squares(axis.direction)})", numbers, remark))
+        steps.append(Step(statement, f"‖x‖ = sqrt({squares(pair.direction)})", numbers, remark))
     return tuple(steps)
 
 
@@ -138,28 +138,28 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
     exact = root.exact and is_exact(m)
     if exact and m.rows <= 3:
         numbers.append(Equation(f"{name} - λ I", (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)))
-    for place, axis in enumerate(root.axes):
+    for place, pair in enumerate(root.eigenpairs):
         number = first + place
-        if exact and axis.weights is None and axis.length != 1:
-            numbers += [Equation(f"x_{number}", axis.direction), Equation(f"‖x_{number}‖", axis.length)]
-        numbers.append(Equation(f"e_{number}", axis.unit))
+        if exact and pair.weights is None and pair.length != 1:
+            numbers += [Equation(f"x_{number}", pair.direction), Equation(f"‖x_{number}‖", pair.length)]
+        numbers.append(Equation(f"e_{number}", pair.unit))
     statement = tr(
         "For ${root}$ solve $({name} - λ I) x = 0$ and divide by the length.",
         root=f"λ {'=' if root.exact else '≈'} {_short(root.value)}",
         name=name,
     )
     remark = ""
-    if len(root.axes) < root.multiplicity:
+    if len(root.eigenpairs) < root.multiplicity:
         remark = trn(
             "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
             "eigenvector: the matrix cannot be diagonalised.",
             "The multiplicity of the root is {multiplicity}, but it has only {n} independent "
             "eigenvectors: the matrix cannot be diagonalised.",
-            len(root.axes),
+            len(root.eigenpairs),
             multiplicity=root.multiplicity,
         )
-    elif len(root.axes) > 1:
-        dimension = len(root.axes)
+    elif len(root.eigenpairs) > 1:
+        dimension = len(root.eigenpairs)
         remark = tr(
             "The solutions form a space of dimension {dimension}; any basis of it will do.", dimension=dimension
         )
@@ -173,12 +173,12 @@ def _vector_step(m: Any, root: Root, found: Spectrum, name: str) -> Step:
 
 def _vector_details(m: Any, root: Root, name: str) -> Callable[[], tuple[Step, ...]] | None:
     """The system, by row reduction where roots can be written, else with λ as a letter."""
-    if not root.real or m.rows > _WIDEST or not is_exact(m) or any(axis.weights for axis in root.axes):
+    if not root.real or m.rows > _WIDEST or not is_exact(m) or any(pair.weights for pair in root.eigenpairs):
         return None
     if root.exact and root.factor.degree() <= 2:
         shifted = (m - root.value * sp.eye(m.rows)).applyfunc(sp.expand)
-        return partial(_more_about_vectors, shifted, root.axes)
-    if root.factor.domain.is_QQ and all(hasattr(x, "to_list") for axis in root.axes for x in axis.entries):
+        return partial(_more_about_vectors, shifted, root.eigenpairs)
+    if root.factor.domain.is_QQ and all(hasattr(x, "to_list") for pair in root.eigenpairs for x in pair.entries):
         return partial(_by_letter, root, name)
     return None
 
@@ -190,11 +190,11 @@ def _by_letter(root: Root, name: str) -> tuple[Step, ...]:
         "factor; put the root in and divide by the length."
     )
     steps = []
-    for axis in root.axes:
+    for pair in root.eigenpairs:
         letters = sp.Matrix([sp.Poly([sp.QQ.to_sympy(c) for c in x.to_list()] or [0], LAMBDA).as_expr()
-                             for x in axis.entries])  # fmt: skip
+                             for x in pair.entries])  # fmt: skip
         factor = Equation("p(λ)", root.factor.as_expr())
-        numbers = (factor, Equation("x(λ)", letters), Equation("x", axis.direction), Equation("‖x‖", axis.length))
+        numbers = (factor, Equation("x(λ)", letters), Equation("x", pair.direction), Equation("‖x‖", pair.length))
         steps.append(Step(statement, f"({name} - λ I) x(λ) = 0", numbers))
     return tuple(steps)
 

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from eckart.worked.fields import Axis, polynomial_at, tidy_root
+from eckart.worked.fields import Eigenpair, polynomial_at, tidy_root
 from eckart.worked.numerals import GUARD, is_exact
 
 LAMBDA = sp.Symbol("lambda")
@@ -25,7 +25,7 @@ class Root:
     value: Any
     factor: Any
     multiplicity: int
-    axes: tuple[Axis, ...]
+    eigenpairs: tuple[Eigenpair, ...]
 
     @property
     def exact(self) -> bool:
@@ -45,8 +45,8 @@ class Spectrum:
     roots: tuple[Root, ...]
 
     @property
-    def axes(self) -> tuple[Axis, ...]:
-        return tuple(axis for root in self.roots for axis in root.axes)
+    def eigenpairs(self) -> tuple[Eigenpair, ...]:
+        return tuple(pair for root in self.roots for pair in root.eigenpairs)
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -64,7 +64,7 @@ def spectrum(matrix: Any, *, symmetric: bool | None = None, weights: tuple[Any, 
     With weights, the matrix is D^-1 S for a symmetric S and D = diag(weights); the axes are those of D^-1/2 S D^-1/2.
 
     >>> found = spectrum(sp.Matrix([[2, 1], [3, 2]]))
-    >>> found.values, found.axes[0].unit.T
+    >>> found.values, found.eigenpairs[0].unit.T
     ((sqrt(3) + 2, 2 - sqrt(3)), Matrix([[1/2, sqrt(3)/2]]))
     """
     symmetric = (weights is not None or matrix.is_symmetric()) if symmetric is None else symmetric
@@ -106,14 +106,14 @@ def kernel(matrix: Any, symmetric: bool, weights: tuple[Any, ...] | None = None)
     return _orthogonal(vectors, [sp.QQ.from_sympy(w) for w in weights or [sp.Integer(1)] * matrix.shape[1]])
 
 
-def oriented(axis: Axis) -> Axis:
+def oriented(pair: Eigenpair) -> Eigenpair:
     """Whole numbers without common factor where that is possible, and the largest entry positive."""
-    axis = replace(axis, entries=_whole(axis.entries))
-    weights = axis.weights or [1] * len(axis.entries)
-    sizes = [sp.N(abs(x) * sp.sqrt(w), 15) for x, w in zip(axis.direction, weights, strict=True)]
+    axis = replace(pair, entries=_whole(pair.entries))
+    weights = pair.weights or [1] * len(pair.entries)
+    sizes = [sp.N(abs(x) * sp.sqrt(w), 15) for x, w in zip(pair.direction, weights, strict=True)]
     largest = max(sizes)
     first = next(place for place, size in enumerate(sizes) if size > largest * (1 - sp.Float(1e-9)))
-    return axis.turned() if sp.re(sp.N(axis.direction[first], 15)) < 0 else axis
+    return pair.negated() if sp.re(sp.N(pair.direction[first], 15)) < 0 else axis
 
 
 def _family(over: Any, factor: Any, times: int, symmetric: bool, weights: tuple[Any, ...] | None) -> list[Root]:
@@ -129,8 +129,8 @@ def _family(over: Any, factor: Any, times: int, symmetric: bool, weights: tuple[
     found = []
     for value in factor_roots(factor):
         at_root, real = polynomial_at(value), _is_real(value)
-        axes = tuple(oriented(Axis(value, vector, at_root, real, weights)) for vector in basis)
-        found.append(Root(value, factor, times, axes))
+        eigenpairs = tuple(oriented(Eigenpair(value, vector, at_root, real, weights)) for vector in basis)
+        found.append(Root(value, factor, times, eigenpairs))
     return found
 
 

@@ -11,7 +11,7 @@ import sympy as sp
 from eckart.options import check_choice
 from eckart.worked.checks import whole
 from eckart.worked.determinant_expansion import product_steps
-from eckart.worked.fields import Axis, tidy_root
+from eckart.worked.fields import Eigenpair, tidy_root
 from eckart.worked.matrices import matrix
 from eckart.worked.messages import tr, trn
 from eckart.worked.pictures import unit_circle
@@ -27,42 +27,42 @@ class Factors:
 
     a: Any
     found: Spectrum
-    axes: tuple[Axis, ...]
+    eigenpairs: tuple[Eigenpair, ...]
 
     @property
     def values(self) -> list[Any]:
-        return [tidy_root(axis.value) for axis in self.axes]
+        return [tidy_root(pair.value) for pair in self.eigenpairs]
 
     @property
     def right(self) -> Any:
-        return columns([axis.unit for axis in self.axes], self.a.cols)
+        return columns([pair.unit for pair in self.eigenpairs], self.a.cols)
 
     @property
     def left(self) -> Any:
         """u_i = A x / ‖A x‖, with ‖A x‖^2 = x^T A^T A x."""
-        return columns([axis.scaled(*_image(axis, self.a)) for axis in self.axes], self.a.rows)
+        return columns([pair.scaled(*_image(pair, self.a)) for pair in self.eigenpairs], self.a.rows)
 
     def approximation(self, k: int) -> Any:
         """∑ σ_i u_i v_i^T over the first k, that is ∑ A v_i v_i^T."""
         total = sp.zeros(*self.a.shape)
-        for axis in self.axes[:k]:
-            total += axis.outer(axis.image(self.a), axis.entries)
-        return total.applyfunc(settled)
+        for pair in self.eigenpairs[:k]:
+            total += pair.outer(pair.image(self.a), pair.entries)
+        return total.applyfunc(canonical)
 
     def error_squared(self, k: int) -> Any:
-        return settled(sum((axis.value for axis in self.axes[k:]), sp.Integer(0)))
+        return canonical(sum((pair.value for pair in self.eigenpairs[k:]), sp.Integer(0)))
 
 
 def factors(a: Any) -> Factors:
     """The SVD of an exact matrix."""
     found = spectrum(a.T * a, symmetric=True)
-    return Factors(a, found, tuple(axis.suited(a) for axis in found.axes if axis.value != 0))
+    return Factors(a, found, tuple(pair.suited(a) for pair in found.eigenpairs if pair.value != 0))
 
 
-def settled(value: Any) -> Any:
+def canonical(value: Any) -> Any:
     """Sums of conjugates come out whole: rounding that is left at 1e-30 is taken away.
 
-    >>> settled(sp.Float("2.9999999999999999999999999999999999999999", 40))
+    >>> canonical(sp.Float("2.9999999999999999999999999999999999999999", 40))
     3
     """
     if value.is_Rational:
@@ -84,7 +84,7 @@ def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
     check_choice("form", form, ("compact", "full"))
     a = matrix(given, "svd", rows=12, columns=8)
     parts = factors(a)
-    rank = len(parts.axes)
+    rank = len(parts.eigenpairs)
     check_k(k, rank)
     values, left, right = parts.values, parts.left, parts.right
     diagonal = sp.diag(*values) if rank else sp.zeros(0, 0)
@@ -158,8 +158,8 @@ def details(a: Any) -> tuple[Step, ...]:
     return inner_steps(svd(a))
 
 
-def _image(axis: Axis, a: Any) -> tuple[list[Any], Any]:
-    image = axis.image(a)
+def _image(pair: Eigenpair, a: Any) -> tuple[list[Any], Any]:
+    image = pair.image(a)
     squares = [y * y for y in image]
     return image, sum(squares[1:], squares[0])
 
@@ -168,7 +168,7 @@ def full(a: Any, left: Any, right: Any, values: list[Any]) -> tuple[Any, Any, An
     """U m x m, Σ m x n, V n x n: the vectors that the compact form leaves out come from the null spaces."""
 
     def rest(matrix: Any) -> list[Any]:
-        return [axis.unit for axis in spectrum(matrix * matrix.T, symmetric=True).axes if axis.value == 0]
+        return [pair.unit for pair in spectrum(matrix * matrix.T, symmetric=True).eigenpairs if pair.value == 0]
 
     sigma = sp.zeros(*a.shape)
     for i, value in enumerate(values):
@@ -188,7 +188,7 @@ def truncation_step(parts: Factors, k: int) -> Step:
     """The best approximation of rank k and its error in two ways."""
     near = parts.approximation(k)
     rest = parts.a - near
-    direct = settled(sum((entry * entry for entry in rest), sp.Integer(0)))
+    direct = canonical(sum((entry * entry for entry in rest), sp.Integer(0)))
     statement = trn(
         "Keep the largest term and drop the rest: no matrix of rank {n} is closer (Eckart and Young).",
         "Keep the {n} largest terms and drop the rest: no matrix of rank {n} is closer (Eckart and Young).",

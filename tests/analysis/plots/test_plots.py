@@ -102,7 +102,7 @@ def labels_apart(ax: Any) -> int:
 def test_biplot_is_labelled_without_overlap(d: Any, scaling: Any) -> None:
     ax = plots.biplot(d, scaling)
     assert f"{scaling} biplot" in ax.get_title()
-    assert ax.get_xlabel() == f"PC1 ({100 * d.shares[0]:.1f} %)"
+    assert ax.get_xlabel() == f"PC1 ({100 * d.explained_variance_ratio[0]:.1f} %)"
     assert ax.get_aspect() == 1
     assert labels_apart(ax) > 8
 
@@ -157,8 +157,8 @@ def test_nothing_is_cut_off(name: str) -> None:
     ("options", "reason"),
     [
         ({"scaling": "auto"}, "'form' or 'covariance'"),
-        ({"axes": (0, 4)}, "from 0 to 3"),
-        ({"axes": (1, 1)}, "different"),
+        ({"components": (0, 4)}, "from 0 to 3"),
+        ({"components": (1, 1)}, "different"),
     ],
 )
 def test_wrong_wishes_are_refused(options: Any, reason: str) -> None:
@@ -323,4 +323,4 @@ def test_weighted_rows_are_drawn_where_they_are() -> None:
     expected = (data - d.mean) @ d.right
     form, covariance = geometry.biplot(d).points, geometry.biplot(d, "covariance").points
     np.testing.assert_allclose(form, expected, atol=1e-9)
-    np.testing.assert_allclose(covariance, expected / np.sqrt(np.asarray(d.variances)), atol=1e-9)
+    np.testing.assert_allclose(covariance, expected / np.sqrt(np.asarray(d.explained_variance)), atol=1e-9)

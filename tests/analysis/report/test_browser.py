@@ -15,6 +15,7 @@ import pytest
 
 import eckart as ek
 from eckart.reporting import report
+from eckart.result import SVDDetails
 from tests.analysis.report.browser import CHROMIUM, Browser
 from tests.analysis.report.test_page import HOSTILE, hostile
 from tests.samples import arrests, built, usarrests
@@ -40,7 +41,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "arrests.html"
     data = usarrests()[0]
     standard = (data - data.mean(axis=0)) / data.std(axis=0, ddof=1)
-    d = replace(arrests(4), parts={"row_norms": np.linalg.norm(standard, axis=1)})
+    d = replace(arrests(4), details=SVDDetails(row_norms=np.linalg.norm(standard, axis=1)))
     report(d, path, data=data, labels=LABELS)
     return path
 

@@ -32,8 +32,8 @@ needs_data = pytest.mark.skipif(
 
 
 def numbers(table: Table, *columns: str) -> np.ndarray:
-    places = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
-    return np.array([[row[i] for i in places] for row in table.rows], dtype=float)
+    indices = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
+    return np.array([[row[i] for i in indices] for row in table.rows], dtype=float)
 
 
 def decathlon() -> tuple[np.ndarray, dict[str, np.ndarray], list[str], tuple[str, ...]]:
@@ -81,7 +81,7 @@ def test_decathlon_eigenvalues() -> None:
 @pytest.mark.parametrize("k", [3, None])
 def test_decathlon_columns(k: int | None) -> None:
     d = decathlon_axes(k)
-    axes = ("PC1", "PC2", "PC3")
+    components = ("PC1", "PC2", "PC3")
     signs = [-1, 1, 1]
     correlations = published(
         signs,
@@ -101,9 +101,9 @@ def test_decathlon_columns(k: int | None) -> None:
         [0.035, 0.119, 0.358, 0.123, 0.324, 0.052, 0.368, 0.033, 0.100, 0.225],
         [0.034, 0.033, 0.001, 0.067, 0.017, 0.009, 0.002, 0.479, 0.152, 0.612],
     )
-    np.testing.assert_allclose(numbers(ek.tables.correlations(d), *axes), correlations, atol=6e-4)
-    np.testing.assert_allclose(numbers(ek.tables.contributions(d), *axes), contributions, atol=6e-4)
-    np.testing.assert_allclose(numbers(ek.tables.column_cos2(d), *axes), cos2, atol=6e-4)
+    np.testing.assert_allclose(numbers(ek.tables.correlations(d), *components), correlations, atol=6e-4)
+    np.testing.assert_allclose(numbers(ek.tables.contributions(d), *components), contributions, atol=6e-4)
+    np.testing.assert_allclose(numbers(ek.tables.column_cos2(d), *components), cos2, atol=6e-4)
     np.testing.assert_allclose(numbers(ek.tables.contributions(d)).sum(axis=0), 100)
 
 
@@ -112,15 +112,15 @@ def test_decathlon_columns(k: int | None) -> None:
 def test_decathlon_rows(k: int | None) -> None:
     """FactoMineR divides by n where we divide by n - 1: its coordinates are sqrt(41/40) times ours."""
     d = decathlon_axes(k)
-    axes, unit = ("PC1", "PC2", "PC3"), (41 / 40) ** 0.5
+    components, unit = ("PC1", "PC2", "PC3"), (41 / 40) ** 0.5
     scores = published(
         [-1, 1, 1], [0.792, 1.235, 1.358, -0.610], [0.772, 0.575, 0.484, -0.875], [0.827, 2.141, 1.956, 0.890]
     )
     parts = published(1, [0.467, 1.137, 1.375, 0.277], [0.836, 0.464, 0.329, 1.074], [1.187, 7.960, 6.644, 1.375])
     cos2 = published(1, [0.112, 0.124, 0.160, 0.049], [0.106, 0.027, 0.020, 0.100], [0.122, 0.373, 0.332, 0.104])
-    np.testing.assert_allclose(unit * numbers(ek.tables.scores(d), *axes)[:4], scores, atol=6e-4)
-    np.testing.assert_allclose(numbers(ek.tables.row_contributions(d), *axes)[:4], parts, atol=6e-4)
-    np.testing.assert_allclose(numbers(ek.tables.cos2(d), *axes)[:4], cos2, atol=6e-4)
+    np.testing.assert_allclose(unit * numbers(ek.tables.scores(d), *components)[:4], scores, atol=6e-4)
+    np.testing.assert_allclose(numbers(ek.tables.row_contributions(d), *components)[:4], parts, atol=6e-4)
+    np.testing.assert_allclose(numbers(ek.tables.cos2(d), *components)[:4], cos2, atol=6e-4)
     distances = numbers(ek.tables.row_quality(d), "distance")[:4, 0]
     np.testing.assert_allclose(unit * distances, [2.369, 3.507, 3.396, 2.763], atol=6e-4)
 
@@ -128,8 +128,8 @@ def test_decathlon_rows(k: int | None) -> None:
 @needs_data
 def test_decathlon_supplementary_columns_are_correlations() -> None:
     _, more, competition, _ = decathlon()
-    d, axes = decathlon_axes(3), ("PC1", "PC2", "PC3")
-    found = numbers(ek.supplementary.columns(d, more), *axes)
+    d, components = decathlon_axes(3), ("PC1", "PC2", "PC3")
+    found = numbers(ek.supplementary.columns(d, more), *components)
     np.testing.assert_allclose(
         found, np.array([[-0.671, 0.051, -0.058], [0.956, -0.017, -0.066]]) * [-1, 1, 1], atol=6e-4
     )
@@ -138,16 +138,16 @@ def test_decathlon_supplementary_columns_are_correlations() -> None:
     assert numbers(table, "rows")[:, 0].tolist() == [13, 28]
     unit = (41 / 40) ** 0.5
     np.testing.assert_allclose(
-        unit * numbers(table, *axes),
+        unit * numbers(table, *components),
         np.array([[-0.600, -0.038, 0.289], [0.279, 0.017, -0.134]]) * [-1, 1, 1],
         atol=6e-4,
     )
-    tests = numbers(table, *(f"v-test {axis}" for axis in axes))
+    tests = numbers(table, *(f"v-test {axis}" for axis in components))
     np.testing.assert_allclose(
         tests, np.array([[-1.430, -0.123, 1.050], [1.430, 0.123, -1.050]]) * [-1, 1, 1], atol=6e-4
     )
     np.testing.assert_allclose(unit * numbers(table, "distance")[:, 0], [0.946, 0.439], atol=6e-4)
-    cosines = numbers(ek.supplementary.category_cos2(decathlon_axes(), competition), *axes)
+    cosines = numbers(ek.supplementary.category_cos2(decathlon_axes(), competition), *components)
     np.testing.assert_allclose(cosines, [[0.403, 0.002, 0.093]] * 2, atol=6e-4)
     with pytest.raises(ParameterError, match="Keep every axis"):
         ek.supplementary.category_cos2(d, competition)
@@ -156,6 +156,6 @@ def test_decathlon_supplementary_columns_are_correlations() -> None:
 @needs_data
 def test_decathlon_columns_of_the_third_axis() -> None:
     """FactoMineR's dimdesc: these three, in this order, with these correlations."""
-    table = ek.tables.axis_columns(decathlon_axes(3), 2, threshold=0.38)
+    table = ek.tables.component_columns(decathlon_axes(3), 2, threshold=0.38)
     assert [row[0] for row in table.rows] == ["1500m", "Pole.vault", "Javeline"]
     np.testing.assert_allclose(numbers(table, "correlation")[:, 0], [0.7821428, 0.6917567, -0.3896554], atol=6e-8)

@@ -17,7 +17,7 @@ def criterion(loadings: np.ndarray) -> float:
     return float((loadings**2).var(axis=0).sum())
 
 
-def axes(seed: int, columns: int = 8) -> ek.Decomposition:
+def components(seed: int, columns: int = 8) -> ek.Decomposition:
     random = np.random.default_rng(seed)
     data = random.normal(size=(60, columns)) @ random.normal(size=(columns, columns))
     return ek.decompose(data, scale=True, left=True)
@@ -25,10 +25,10 @@ def axes(seed: int, columns: int = 8) -> ek.Decomposition:
 
 @given(st.integers(0, 2**16), st.integers(2, 5), st.booleans())
 def test_no_small_turn_does_better(seed: int, k: int, normalize: bool) -> None:
-    d = axes(seed)
+    d = components(seed)
     found = ek.tables.varimax(d, k=k, normalize=normalize)
     np.testing.assert_allclose(found.matrix.T @ found.matrix, np.eye(k), atol=1e-12)
-    plain = np.asarray(d.right)[:, :k] * np.sqrt(np.asarray(d.variances)[:k])
+    plain = np.asarray(d.right)[:, :k] * np.sqrt(np.asarray(d.explained_variance)[:k])
     np.testing.assert_allclose(plain @ found.matrix, found.loadings, atol=1e-12)
     turned = found.loadings
     if normalize:
@@ -46,8 +46,8 @@ def test_no_small_turn_does_better(seed: int, k: int, normalize: bool) -> None:
 def test_as_good_as_the_rotation_of_factor_analysis(seed: int) -> None:
     from sklearn.decomposition._factor_analysis import _ortho_rotation
 
-    d = axes(seed)
-    plain = np.asarray(d.right)[:, :3] * np.sqrt(np.asarray(d.variances)[:3])
+    d = components(seed)
+    plain = np.asarray(d.right)[:, :3] * np.sqrt(np.asarray(d.explained_variance)[:3])
     other = _ortho_rotation(plain, method="varimax", tol=1e-12, max_iter=5000).T
     found = ek.tables.varimax(d, k=3, normalize=False).loadings
     assert criterion(found) >= criterion(other) - 1e-9
@@ -70,14 +70,14 @@ def test_turned_axes_carry_the_same_together() -> None:
     d = arrests()
     table = ek.tables.rotated_variances(d, k=2)
     shares = np.array([row[2] for row in table.rows], dtype=float)
-    assert shares.sum() == pytest.approx(np.asarray(d.shares)[:2].sum())
+    assert shares.sum() == pytest.approx(np.asarray(d.explained_variance_ratio)[:2].sum())
     assert shares[0] >= shares[1]
     scores = np.array([row[1:] for row in ek.tables.rotated_scores(d, k=2).rows], dtype=float)
     np.testing.assert_allclose(np.cov(scores.T), np.eye(2), atol=1e-10)
 
 
 def test_rotated_loadings_are_correlations_with_rotated_scores() -> None:
-    d = axes(3)
+    d = components(3)
     scores = np.array([row[1:] for row in ek.tables.rotated_scores(d, k=3).rows], dtype=float)
     loadings = np.array([row[1:4] for row in ek.tables.rotated_loadings(d, k=3).rows], dtype=float)
     rebuilt = np.asarray(d.left) * np.asarray(d.values) @ np.asarray(d.right).T

@@ -20,8 +20,8 @@ tables = ek.tables
 
 
 def numbers(table: Table, *columns: str) -> np.ndarray:
-    places = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
-    return np.array([[row[i] for i in places] for row in table.rows], dtype=float)
+    indices = [table.columns.index(c) for c in columns] if columns else range(1, len(table.columns))
+    return np.array([[row[i] for i in indices] for row in table.rows], dtype=float)
 
 
 def random_table(seed: int, rows: int = 40, columns: int = 6) -> np.ndarray:
@@ -60,7 +60,7 @@ def test_weights_are_repeated_rows(seed: int, scale: bool, k: int, shape: tuple[
 def test_cut_axes_say_what_all_axes_say(seed: int, scale: bool, k: int) -> None:
     """cos2, correlations, T2 and Q of k axes are those of the first k of all: lengths come from the data."""
     data = random_table(seed)
-    cut, whole = (ek.decompose(data, k=axes, scale=scale, left=True) for axes in (k, None))
+    cut, whole = (ek.decompose(data, k=components, scale=scale, left=True) for components in (k, None))
     for view in (tables.cos2, tables.correlations):
         np.testing.assert_allclose(numbers(view(cut)), numbers(view(whole))[:, :k], atol=1e-9)
     np.testing.assert_allclose(numbers(tables.cos2(whole)).sum(axis=1), 1)
@@ -77,7 +77,7 @@ def test_cut_axes_say_what_all_axes_say(seed: int, scale: bool, k: int) -> None:
 @given(st.integers(0, 2**16), st.integers(1, 5), st.integers(0, 39), st.booleans())
 def test_parts_of_columns_add_up_to_t2_and_q(seed: int, k: int, row: int, scale: bool) -> None:
     data = random_table(seed)
-    cut, whole = (ek.decompose(data, k=axes, scale=scale, left=True) for axes in (k, None))
+    cut, whole = (ek.decompose(data, k=components, scale=scale, left=True) for components in (k, None))
     expected = numbers(tables.outliers(cut), "T2", "Q")[row]
     for table in (tables.outlier_columns(cut, row, values=data[row]), tables.outlier_columns(whole, row, k=k)):
         np.testing.assert_allclose(numbers(table, "T2 part", "Q part").sum(axis=0), expected, rtol=1e-6, atol=1e-8)
@@ -97,9 +97,9 @@ def false_alarms(rows: int, k: int, tables_drawn: int, seed: int, *, cut: bool) 
         d = ek.decompose(data, k=k if cut else None, left=True)
         fitted = numbers(tables.outliers(d, k=k), "T2 / limit", "Q / limit") > 1
         others = random.normal(size=(400, 10)) * deviations - np.asarray(d.mean)
-        axes = np.asarray(d.right)[:, :k]
-        scores = others @ axes
-        t2 = (scores**2 / np.asarray(d.variances)[:k]).sum(axis=1)
+        components = np.asarray(d.right)[:, :k]
+        scores = others @ components
+        t2 = (scores**2 / np.asarray(d.explained_variance)[:k]).sum(axis=1)
         q = (others**2).sum(axis=1) - (scores**2).sum(axis=1)
         limit = numbers(tables.outlier_limits(d, k=k), "limit")[2:, 0]
         rates += [*fitted.mean(axis=0), (t2 > limit[0]).mean(), (q > limit[1]).mean()]
@@ -124,7 +124,7 @@ def test_limits_are_their_laws() -> None:
     assert found[0] == pytest.approx(49**2 / 50 * stats.beta.ppf(0.99, 1, 47 / 2))
     # Q by drawing points of a sphere; T2 of new rows lies within F and what fitted rows have.
     drawn = np.random.default_rng(0).normal(size=(400_000, 49)) ** 2
-    q = 49**2 / 50 * (drawn[:, 2:4] @ np.asarray(d.variances)[2:]) / drawn.sum(axis=1)
+    q = 49**2 / 50 * (drawn[:, 2:4] @ np.asarray(d.explained_variance)[2:]) / drawn.sum(axis=1)
     assert (q > found[1]).mean() == pytest.approx(0.01, abs=0.001)
     assert found[0] < found[2] < 1.1 * limits.t2_hotelling(2, 50, 0.99)
     assert found[1] < found[3]
@@ -237,14 +237,14 @@ def test_axes_in_words() -> None:
 def test_columns_of_a_component_are_those_of_large_correlation() -> None:
     data, *_ = usarrests()
     d = arrests()
-    table = tables.axis_columns(d, 1, threshold=0.3)
+    table = tables.component_columns(d, 1, threshold=0.3)
     scores = numbers(tables.scores(d))[:, 1]
     by_name = {row[0]: row for row in table.rows}
     assert list(by_name) == ["UrbanPop", "Murder"]
     for name, column in (("UrbanPop", 2), ("Murder", 0)):
         expected = stats.pearsonr(data[:, column], scores).statistic
         assert by_name[name][1:] == pytest.approx((expected, expected**2))
-    assert len(tables.axis_columns(d, 1, threshold=0.0).rows) == 4
+    assert len(tables.component_columns(d, 1, threshold=0.0).rows) == 4
     assert "p" not in table.columns  # in pure noise most columns would look significant: they made the component
 
 

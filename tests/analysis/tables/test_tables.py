@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from eckart import tables
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.summary import renderable, summary
 from eckart.errors import ParameterError
 from eckart.formatting import clean, interval, shorten
@@ -29,7 +29,7 @@ def numbers(table: Table) -> np.ndarray:
 
 def test_eigenvalues_are_those_of_the_textbook() -> None:
     table = tables.eigenvalues(arrests())
-    assert table.columns == ("axis", "variance", "share", "cumulative", "lower", "upper")
+    assert table.columns == ("component", "variance", "share", "cumulative", "lower", "upper")
     np.testing.assert_allclose(numbers(table)[:, 1], [0.62006, 0.24744, 0.08914, 0.04336], atol=5e-6)
     np.testing.assert_allclose(numbers(table)[-1, 2], 1, atol=1e-12)
     _, share, _, lower, upper = numbers(table).T
@@ -87,9 +87,9 @@ def test_cos2_says_when_it_is_only_a_bound() -> None:
 
 def test_labels_follow_the_method() -> None:
     d = arrests(2)
-    assert axis_labels(d) == ("PC1", "PC2")
-    assert axis_labels(replace(d, method="svd")) == ("axis 1", "axis 2")
-    assert axis_labels(replace(d, which="smallest")) == ("minor 1", "minor 2")
+    assert component_labels(d) == ("PC1", "PC2")
+    assert component_labels(replace(d, method="svd")) == ("component 1", "component 2")
+    assert component_labels(replace(d, which="smallest")) == ("minor 1", "minor 2")
 
 
 def test_without_certificate_nothing_is_called_certified() -> None:

@@ -105,9 +105,9 @@ def _word(path: Path, rng: Rng) -> None:
 def _number_in_text(path: Path, rng: Rng) -> None:
     """A hostile number in place of one that the text holds, in its first lines as a rule."""
     words = path.read_bytes().split(b" ")
-    places = [i for i, word in enumerate(words) if word.strip(b"\n,()").isdigit()]
-    if places:
-        words[places[int(rng.integers(min(len(places), 8)))]] = str(int(rng.choice(NUMBERS))).encode()
+    indices = [i for i, word in enumerate(words) if word.strip(b"\n,()").isdigit()]
+    if indices:
+        words[indices[int(rng.integers(min(len(indices), 8)))]] = str(int(rng.choice(NUMBERS))).encode()
         path.write_bytes(b" ".join(words))
 
 
@@ -301,18 +301,18 @@ def _folder(path: Path, rng: Rng) -> None:
 def _json(file: Path, rng: Rng) -> None:
     """One value of a JSON document replaced by a hostile one."""
     document = json.loads(file.read_text())
-    places: list[tuple[Any, Any]] = []
+    indices: list[tuple[Any, Any]] = []
 
     def walk(node: Any) -> None:
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            places.append((node, key))
+            indices.append((node, key))
             if isinstance(value, dict | list):
                 walk(value)
 
     walk(document)
-    if not places:
+    if not indices:
         return
-    node, key = places[int(rng.integers(len(places)))]
+    node, key = indices[int(rng.integers(len(indices)))]
     hostile: list[Any] = [
         int(rng.choice(NUMBERS)),
         None,

@@ -92,9 +92,9 @@ def outcome(path: Path, *, stream: bool) -> Outcome:
         return Outcome(refusal=f"{type(error).__name__}: {error}")
     except Exception:  # noqa: BLE001 - any other exception is what is looked for
         return Outcome(fault=traceback.format_exc())
-    about = source.about
-    notes = tuple(note for note in about.notes if not any(word in note for word in VALUE_NOTES))
-    return Outcome(whole, about.column_names, about.row_names, notes, labels=about.labels)
+    metadata = source.metadata
+    notes = tuple(note for note in metadata.notes if not any(word in note for word in VALUE_NOTES))
+    return Outcome(whole, metadata.column_names, metadata.row_names, notes, labels=metadata.labels)
 
 
 def in_pieces(path: Path) -> Outcome:
@@ -255,8 +255,8 @@ def _text(path: Path, found: Outcome) -> Any:
     names = [name.strip() for name in rows[0]]
     if any(names.count(name) != 1 for name in found.columns) or any(len(row) != len(names) for row in rows):
         return None
-    places = [names.index(name) for name in found.columns]
-    cells = [[row[j].strip() for j in places] for row in rows[1:]]
+    indices = [names.index(name) for name in found.columns]
+    cells = [[row[j].strip() for j in indices] for row in rows[1:]]
     truth = {"true": "1", "false": "0"}
     return np.array(
         [

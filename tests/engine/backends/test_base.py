@@ -12,7 +12,7 @@ from tests.engine.backends.card import put_torch_in_place
 def test_work_begins_when_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     put_torch_in_place(monkeypatch)
-    for array, begun in ((np.ones((2, 2)), 0), (torch.ones(2, 2), 1)):
+    for array, first in ((np.ones((2, 2)), 0), (torch.ones(2, 2), 1)):
         done: list[int] = []
 
         def work(done: list[int] = done) -> int:
@@ -20,6 +20,6 @@ def test_work_begins_when_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
             return 7
 
         speculation = backend_of(array).speculate(work)
-        assert len(done) == begun == speculation.started
+        assert len(done) == first == speculation.started
         assert speculation.take() == 7
         assert len(done) == 1

@@ -48,13 +48,13 @@ def test_products(place: str, dtype: str, seed: int) -> None:
     np.testing.assert_allclose(to_numpy(rows.rmatmat(put(left, factors))), exact.T @ left, **close)
     np.testing.assert_allclose(to_numpy(rows.normal(put(right, factors))), exact.T @ (exact @ right), **close)
     np.testing.assert_allclose(to_numpy(rows.gram()), exact.T @ exact, **close)
-    survey = rows.survey(put(right, factors))
-    np.testing.assert_allclose(to_numpy(survey.sums), exact.sum(axis=0), **close)
-    np.testing.assert_allclose(to_numpy(survey.squares), (exact**2).sum(axis=0), **close)
-    np.testing.assert_allclose(to_numpy(survey.product), exact.T @ (exact @ right), **close)
-    assert rows.reads == 5
-    assert rows.rough(put(right, factors)) is None
-    assert rows.reads == 5
+    moments_and_product = rows.moments_and_product(put(right, factors))
+    np.testing.assert_allclose(to_numpy(moments_and_product.sums), exact.sum(axis=0), **close)
+    np.testing.assert_allclose(to_numpy(moments_and_product.squares), (exact**2).sum(axis=0), **close)
+    np.testing.assert_allclose(to_numpy(moments_and_product.product), exact.T @ (exact @ right), **close)
+    assert rows.passes == 5
+    assert rows.approximate(put(right, factors)) is None
+    assert rows.passes == 5
 
 
 def test_rows_columns_and_comparisons(place: str) -> None:
@@ -67,9 +67,9 @@ def test_rows_columns_and_comparisons(place: str) -> None:
     def dense(part: Any) -> np.ndarray:
         return np.asarray(part.toarray() if place == "csr" else to_numpy(part))
 
-    places = np.array([4, 0, 3])
-    np.testing.assert_array_equal(dense(backend.take_rows(rows.matrix, places)), data[places])
-    np.testing.assert_array_equal(dense(backend.take_columns(rows.matrix, places)), data[:, places])
+    indices = np.array([4, 0, 3])
+    np.testing.assert_array_equal(dense(backend.take_rows(rows.matrix, indices)), data[indices])
+    np.testing.assert_array_equal(dense(backend.take_columns(rows.matrix, indices)), data[:, indices])
     np.testing.assert_array_equal(dense(backend.rows_between(rows.matrix, 7, 20)), data[7:20])
     np.testing.assert_array_equal(backend.varying(rows.matrix, data[0]), (data != data[0]).any(axis=0))
     assert rows.constant_columns(np.arange(6)).tolist() == [2]

@@ -40,24 +40,24 @@ class Stop(Exception):
 def stopped(after):
     count = 0
 
-    def watch(_progress):
+    def callback(_progress):
         nonlocal count
         count += 1
         if count >= after:
             raise Stop
 
-    return watch
+    return callback
 
 
 def interrupt(data, folder, read, block, method="pca", **options):
     """Stop in a pass over the data, after a block of it."""
 
-    def watch(progress):
-        if (progress.read, progress.block) >= (read, block):
+    def callback(progress):
+        if (progress.current_pass, progress.block) >= (read, block):
             raise Stop
 
     with pytest.raises(Stop):
-        ek.decompose(data, method, **{"k": 5, "solver": "lanczos", **options}, checkpoint=folder, watch=watch)
+        ek.decompose(data, method, **{"k": 5, "solver": "lanczos", **options}, checkpoint=folder, callback=callback)
 
 
 def resume(data, folder, method="pca", **options):
@@ -68,7 +68,7 @@ def same(first, second):
     np.testing.assert_array_equal(first.values, second.values)
     np.testing.assert_array_equal(first.right, second.right)
     np.testing.assert_array_equal(first.certificate.upper, second.certificate.upper)
-    assert first.info.reads == second.info.reads
+    assert first.info.passes == second.info.passes
 
 
 @pytest.mark.parametrize("solver", ["gram", "lanczos"])
@@ -80,7 +80,7 @@ def test_resumed_runs_give_the_same_bits(tmp_path, solver, shape):
     straight = ek.decompose(data, k=5, solver=solver, stream=True)
     for _ in range(12):
         try:
-            resumed = ek.decompose(data, k=5, solver=solver, checkpoint=tmp_path / "c", watch=stopped(7))
+            resumed = ek.decompose(data, k=5, solver=solver, checkpoint=tmp_path / "c", callback=stopped(7))
         except Stop:
             continue
         break
@@ -94,10 +94,10 @@ def test_finished_passes_are_not_repeated(tmp_path):
     data = table()
     blocks = []
     with pytest.raises(Stop):
-        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=stopped(60))
-    ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", watch=blocks.append)
+        ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", callback=stopped(60))
+    ek.decompose(data, k=5, solver="lanczos", checkpoint=tmp_path / "c", callback=blocks.append)
     whole = []
-    ek.decompose(data, k=5, solver="lanczos", stream=True, watch=whole.append)
+    ek.decompose(data, k=5, solver="lanczos", stream=True, callback=whole.append)
     assert len(blocks) == len(whole) - 60
 
 
@@ -409,7 +409,7 @@ def test_nmf_knows_its_data(tmp_path):
     straight = ek.decompose(tmp_path / "a.npy", "nmf", **options)
     for after in (6, 25):
         with pytest.raises(Stop):
-            ek.decompose(tmp_path / "a.npy", "nmf", **options, checkpoint=tmp_path / "c", watch=stopped(after))
+            ek.decompose(tmp_path / "a.npy", "nmf", **options, checkpoint=tmp_path / "c", callback=stopped(after))
     shutil.copytree(tmp_path / "c", tmp_path / "d")
     resumed = ek.decompose(tmp_path / "a.npy", "nmf", **options, checkpoint=tmp_path / "c")
     np.testing.assert_array_equal(resumed.right, straight.right)

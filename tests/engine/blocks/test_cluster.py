@@ -213,12 +213,12 @@ def test_checkpoints_of_clusters(client, tmp_path):
     straight = ek.decompose(path, **options)
 
     def interrupt():
-        def watch(progress):
-            if progress.read == 2:
+        def callback(progress):
+            if progress.current_pass == 2:
                 raise Stop
 
         with pytest.raises(Stop):
-            ek.decompose(path, **options, checkpoint=tmp_path / "c", watch=watch)
+            ek.decompose(path, **options, checkpoint=tmp_path / "c", callback=callback)
 
     interrupt()
     copy = shutil.copy2(path, tmp_path / "copy.npy")

@@ -83,9 +83,9 @@ def test_the_size_of_blocks_changes_nothing(size, seed, sparse):
     np.testing.assert_allclose(opened.matrix.normal(right), dense.T @ (dense @ right), rtol=1e-10, atol=1e-9)
     np.testing.assert_allclose(opened.matrix.matmat(right), dense @ right, rtol=1e-10, atol=1e-9)
     np.testing.assert_allclose(opened.matrix.gram(), dense.T @ dense, rtol=1e-10, atol=1e-9)
-    survey = opened.matrix.survey(right)
-    np.testing.assert_allclose(survey.sums, dense.sum(0), rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(survey.squares, (dense**2).sum(0), rtol=1e-10, atol=1e-9)
+    moments_and_product = opened.matrix.moments_and_product(right)
+    np.testing.assert_allclose(moments_and_product.sums, dense.sum(0), rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(moments_and_product.squares, (dense**2).sum(0), rtol=1e-10, atol=1e-9)
     wanted = np.array([7, 190, 3])
     rows = opened.matrix.rows(wanted)
     np.testing.assert_array_equal(rows.toarray() if sparse else rows, dense[wanted])
@@ -134,7 +134,7 @@ def test_a_solver_that_needs_all_rows_is_refused(tmp_path):
 
 def test_one_read_for_the_gram_matrix(tmp_path):
     np.save(tmp_path / "a.npy", table(2000, 20))
-    assert ek.decompose(tmp_path / "a.npy", k=3, stream=True, solver="gram").info.reads == 1
+    assert ek.decompose(tmp_path / "a.npy", k=3, stream=True, solver="gram").info.passes == 1
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -152,23 +152,23 @@ def test_a_file_that_changes_is_an_error(tmp_path):
     np.save(path, table(1000, 20))
     seen = []
 
-    def watch(progress):
+    def callback(progress):
         seen.append(progress)
         if progress.block == 2:
             with path.open("r+b") as stream:
                 stream.truncate(5000)
 
     with pytest.raises(FileError, match=r"a.npy shrank while it was being read \(rows"):
-        ek.decompose(path, k=3, stream=True, watch=watch)
+        ek.decompose(path, k=3, stream=True, callback=callback)
     assert seen[0].blocks > 2
 
 
 @pytest.mark.usefixtures("small_blocks")
 def test_progress_is_told():
     seen = []
-    ek.decompose(table(3000, 40), k=3, stream=True, solver="lanczos", watch=seen.append)
+    ek.decompose(table(3000, 40), k=3, stream=True, solver="lanczos", callback=seen.append)
     assert seen[-1].block == seen[-1].blocks
-    assert seen[-1].read >= 2
+    assert seen[-1].current_pass >= 2
     assert seen[-1].rows_per_second > 0
     assert [p.read for p in seen] == sorted(p.read for p in seen)
     assert any(p.explained is not None for p in seen)

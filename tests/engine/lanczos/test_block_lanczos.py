@@ -38,7 +38,7 @@ HARD = {
 def test_hard_diagonals(name: str, k: int) -> None:
     squares = np.sort(HARD[name](np.arange(1, 301)))[::-1]
     for seed in range(8):
-        pairs = diagonal_run(squares, Target(k, max_reads=60), seed)
+        pairs = diagonal_run(squares, Target(k, max_passes=60), seed)
         assert np.all(pairs.lower <= squares[:k]), f"seed {seed}: lower bound above the value"
         assert np.all(squares[:k] <= pairs.upper[:k]), f"seed {seed}: upper bound below the value"
         residuals = squares[:, None] * pairs.vectors - pairs.vectors * pairs.values
@@ -74,7 +74,7 @@ def test_a_direction_that_the_start_block_lacks_is_found() -> None:
 
 def test_a_raised_failure_probability_is_kept() -> None:
     squares = np.r_[1.0, 0.98, 0.97, np.linspace(0.96, 0.2, 197)]
-    target = Target(3, tolerance=1e-3, failure_probability=0.5, max_reads=30)
+    target = Target(3, tolerance=1e-3, failure_probability=0.5, max_passes=30)
     runs = [diagonal_run(squares, target, seed, block=4) for seed in range(40)]
     wrong = [bool(np.any(pairs.upper[:3] < squares[:3]) or np.any(pairs.lower > squares[:3])) for pairs in runs]
     assert all(0.0 <= pairs.failure_probability <= 0.5 for pairs in runs)

@@ -58,9 +58,9 @@ def test_float32_products_are_verified_by_one_pass() -> None:
     even = (data @ np.linalg.qr(rng.standard_normal((300, 300)))[0]).astype(np.float32)
     ruling = even.copy()
     ruling[7] *= 200.0
-    reads = [ek.decompose(x, "svd", k=5, solver="lanczos", rng=0, tol=2e-6) for x in (even, ruling)]
-    assert reads[0].info.reads == reads[0].info.steps + 1
-    for more, d in enumerate(reads):
+    passes = [ek.decompose(x, "svd", k=5, solver="lanczos", rng=0, tol=2e-6) for x in (even, ruling)]
+    assert passes[0].info.passes == passes[0].info.steps + 1
+    for more, d in enumerate(passes):
         truth = np.linalg.svd((even, ruling)[more].astype(np.float64), compute_uv=False)[:5]
         np.testing.assert_allclose(d.values, truth, rtol=3e-7)
 
@@ -89,7 +89,7 @@ def test_more_axes_than_there_are(k: int, noise: float, sparse_rows: bool) -> No
         d = ek.decompose(sp.csr_array(data) if sparse_rows else data, "svd", k=k, solver="lanczos", rng=0)
     truth = np.linalg.svd(data.astype(float), compute_uv=False)
     # Two steps in float32, one pass that verifies them, and where values are zero two more in float64.
-    assert d.info.reads <= (5 if noise < 1e-3 or k == 6 else 45)
+    assert d.info.passes <= (5 if noise < 1e-3 or k == 6 else 45)
     np.testing.assert_allclose(d.values[:6], truth[:6], rtol=1e-6)
     assert np.all(d.certificate.lower <= truth[:k] * (1 + 1e-9))
     assert np.all(d.certificate.upper >= truth[:k] * (1 - 1e-9))

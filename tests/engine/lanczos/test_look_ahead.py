@@ -80,8 +80,8 @@ def test_the_same_pairs_as_without(events: list[str], monkeypatch: pytest.Monkey
 @pytest.mark.filterwarnings("ignore:The requested accuracy is not proved")
 def test_products_under_way_keep_to_the_passes_allowed(events: list[str], limit: int) -> None:
     data = torch.as_tensor(spiked(900, 300, 3))
-    found = ek.decompose(data, "svd", k=8, solver="lanczos", max_reads=limit, rng=0)
-    assert found.info.reads <= limit
+    found = ek.decompose(data, "svd", k=8, solver="lanczos", max_passes=limit, rng=0)
+    assert found.info.passes <= limit
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

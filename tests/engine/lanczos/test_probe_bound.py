@@ -15,16 +15,16 @@ def probe_run(squares: np.ndarray, frozen: int, width: int, passes: int, seed: i
     block, coordinates = np.linalg.qr(rng.standard_normal((len(rest), width)))
     basis = block
     for index in range(passes):
-        image = rest[:, None] * block
+        product = rest[:, None] * block
         for _ in range(2):
-            image = image - basis @ (basis.T @ image)
+            product = product - basis @ (basis.T @ product)
         if index + 1 < passes:
-            block = np.linalg.qr(image)[0]
+            block = np.linalg.qr(product)[0]
             basis = np.hstack([basis, block])
     projected = basis.T @ (rest[:, None] * basis)
     far = np.abs(np.subtract.outer(np.arange(len(projected)) // width, np.arange(len(projected)) // width)) > 1
     projected[far] = 0.0
-    return ProbeRun((projected + projected.T) / 2.0, image.T @ image, coordinates)
+    return ProbeRun((projected + projected.T) / 2.0, product.T @ product, coordinates)
 
 
 @pytest.mark.parametrize("bound", [monotone_bound, sharp_bound])

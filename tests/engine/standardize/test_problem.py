@@ -129,7 +129,7 @@ def test_products_in_float64_keep_their_bound(storage: str, shape: tuple[int, in
     problem = standardize(matrix, center=True, scale=False, shift=shift)
     block = np.linalg.qr(rng.standard_normal((problem.shape[1], 3)))[0]
     exact = standardized(stored, weights=weights).astype(np.longdouble)
-    exact = exact.T if problem.turned else exact
+    exact = exact.T if problem.transposed else exact
     expected = exact.T @ (exact @ block)
     for product in (problem.first(block), problem.exact().normal(block)):
         error = np.linalg.norm(np.asarray(product - expected, np.float64), axis=0).max()

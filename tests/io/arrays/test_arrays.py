@@ -61,7 +61,7 @@ def test_npz_round_trip(tmp_path: Path, values: Any, packed: bool) -> None:
     (np.savez_compressed if packed else np.savez)(path, x=values, names=np.array(["a"]), line=np.arange(3))
     source = open_source(path)
     agree(source, values)
-    assert "'x'" in source.about.notes[0]
+    assert "'x'" in source.metadata.notes[0]
 
 
 def test_npy_is_read_and_not_mapped(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_npy_is_read_and_not_mapped(tmp_path: Path) -> None:
     os.truncate(tmp_path / "x.npy", 0)  # a map of the file would end the process now
     assert (source.matrix == 1).all()
     assert not source.matrix.flags.writeable
-    assert source.about.name == "x.npy"
+    assert source.metadata.name == "x.npy"
 
 
 def test_whole_numbers_larger_than_memory_are_converted_by_block(tmp_path: Path, monkeypatch: Any) -> None:
@@ -182,12 +182,12 @@ def test_typed_tables(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"t.{'arrow' if kind == 'stream' else kind}"
     write(kind, table(), path)
     source = open_source(path)
-    assert source.about.row_names == ("a", "b", "c")
-    assert source.about.column_names == ("x", "n", "yes", "money")
+    assert source.metadata.row_names == ("a", "b", "c")
+    assert source.metadata.column_names == ("x", "n", "yes", "money")
     nan = np.nan
     np.testing.assert_array_equal(source.matrix, [[1.5, 1, 1, 1.25], [nan, 2, 0, nan], [3, 3, nan, -3.5]])
-    assert source.about.labels == {"kind": ("u", "", "u"), "day": ("2020-01-01", "2020-01-02", "2020-01-03")}
-    notes = " ".join(source.about.notes)
+    assert source.metadata.labels == {"kind": ("u", "", "u"), "day": ("2020-01-01", "2020-01-02", "2020-01-03")}
+    notes = " ".join(source.metadata.notes)
     for words in ("3 of 12 values are missing", "list (list<", "1 and 0 in 'yes'", "Dates", "'kind'"):
         assert words in notes
     agree(
@@ -208,8 +208,8 @@ def test_pandas_index_in_parquet(tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}, index=[7, 9])
     frame.to_parquet(tmp_path / "t.parquet")
     source = open_source(tmp_path / "t.parquet")
-    assert source.about.row_names == ("7", "9")
-    assert source.about.column_names == ("a", "b")
+    assert source.metadata.row_names == ("7", "9")
+    assert source.metadata.column_names == ("a", "b")
 
 
 def test_many_chunks_and_row_groups(tmp_path: Path) -> None:
@@ -219,4 +219,4 @@ def test_many_chunks_and_row_groups(tmp_path: Path) -> None:
     parquet.write_table(content, tmp_path / "t.parquet", row_group_size=999)
     source = open_source(tmp_path / "t.parquet")
     np.testing.assert_array_equal(source.matrix, values)
-    assert source.about.labels["word"] == tuple(words)
+    assert source.metadata.labels["word"] == tuple(words)

@@ -47,9 +47,9 @@ def test_an_endless_loop_of_the_library_ends(tmp_path: Path) -> None:
     path = tmp_path / "csr.h5ad"
     FILES["csr.h5ad"](path)
     content = path.read_bytes()
-    places = [i for i in range(len(content) - 4) if content[i : i + 4] == b"GCOL"]
-    assert places
-    for place in places:  # objects of the global heap begin after 16 bytes: index, references, size
+    indices = [i for i in range(len(content) - 4) if content[i : i + 4] == b"GCOL"]
+    assert indices
+    for place in indices:  # objects of the global heap begin after 16 bytes: index, references, size
         content = content[: place + 16] + b"\x01\0\x01\0\0\0\0\0" + bytes(8) + content[place + 32 :]
     path.write_bytes(content)
     with pytest.raises(FileError):

@@ -133,7 +133,7 @@ def test_postgresql_by_adbc(server):
     assert not hasattr(streamed, "matrix")
     np.testing.assert_allclose(ek.decompose(streamed, k=3, memory="8MB").values, WANTED, rtol=1e-12)
     prices = ek.open_data(server, key="prices")
-    assert prices.about.column_names == ("price", "n")
+    assert prices.metadata.column_names == ("price", "n")
     np.testing.assert_array_equal(prices.matrix, [[1.25, 1], [2.5, 2], [np.nan, 4]])
     with pytest.raises(ParameterError, match=r"^postgresql://127.*'prices', 'readings'.*key=") as refused:
         ek.decompose(server, k=1)

@@ -29,7 +29,7 @@ def read(tmp_path: Path) -> Any:
 
 
 def said(source: Source) -> str:
-    return " ".join(source.about.notes)
+    return " ".join(source.metadata.notes)
 
 
 def test_plain_table(read: Any) -> None:
@@ -38,8 +38,8 @@ def test_plain_table(read: Any) -> None:
     assert source.shape == (2, 2)
     assert source.dtype == np.float64
     assert source.matrix.flags.c_contiguous
-    assert source.about.row_names == ("x", "y")
-    assert source.about.column_names == ("a", "b")
+    assert source.metadata.row_names == ("x", "y")
+    assert source.metadata.column_names == ("a", "b")
     assert "'name'" in said(source)
     assert [block.tolist() for block in source.blocks(1)] == [[[1, 2]], [[3, 4.5]]]
 
@@ -50,7 +50,7 @@ def test_delimiters_and_line_ends(read: Any, mark: str, end: str) -> None:
     text = end.join(mark.join(row) for row in (["a", "b", "c"], ["1", "2.5", "3"], ["4", "5", "-6e3"])) + end
     source = read(text)
     assert source.matrix.tolist() == [[1, 2.5, 3], [4, 5, -6000]]
-    assert source.about.column_names == ("a", "b", "c")
+    assert source.metadata.column_names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_delimiters_and_line_ends(read: Any, mark: str, end: str) -> None:
 )
 def test_encodings(read: Any, encoding: str, note: str) -> None:
     source = read("stadt,größe,höhe\nKöln,1,2\nMünchen,3,4\n".encode(encoding))
-    assert source.about.column_names == ("größe", "höhe")
-    assert source.about.row_names == ("Köln", "München")
+    assert source.metadata.column_names == ("größe", "höhe")
+    assert source.metadata.row_names == ("Köln", "München")
     assert note in said(source)
 
 
 def test_encoding_may_be_said(read: Any) -> None:
     text = "имя,x\nда,1\nнет,2\n"
-    assert read(text.encode("cp1251"), encoding="cp1251").about.row_names == ("да", "нет")
+    assert read(text.encode("cp1251"), encoding="cp1251").metadata.row_names == ("да", "нет")
     with pytest.raises(FileError, match="line 1: the bytes are not ascii"):
         read(text, encoding="ascii")
     with pytest.raises(ParameterError, match="not known"):
@@ -111,27 +111,27 @@ def test_missing_markers(read: Any) -> None:
 
 def test_whole_row_and_column_missing_are_named(read: Any) -> None:
     source = read("a,b,c\n1,,2\n,,\n3,,4\n")
-    assert source.about.column_names == ("a", "c")
+    assert source.metadata.column_names == ("a", "c")
     assert "left out: the column 'b'" in said(source)
     assert "1 row(s), the first of them row 2" in said(source)
 
 
 def test_labels_dates_truths_and_numbered_rows(read: Any) -> None:
     source = read("id,day,kind,ok,x\n1,2020-01-01,u,true,1\n2,2020-01-02,v,false,2\n3,2020-01-03,u,true,3\n")
-    assert source.about.column_names == ("id", "ok", "x")
+    assert source.metadata.column_names == ("id", "ok", "x")
     assert source.matrix[:, 1].tolist() == [1, 0, 1]
-    assert source.about.labels == {"day": ("2020-01-01", "2020-01-02", "2020-01-03"), "kind": ("u", "v", "u")}
-    assert source.about.row_names is None
+    assert source.metadata.labels == {"day": ("2020-01-01", "2020-01-02", "2020-01-03"), "kind": ("u", "v", "u")}
+    assert source.metadata.row_names is None
     for words in ("Dates", "'kind'", "1 and 0 in 'ok'", "'id' only numbers the rows"):
         assert words in said(source)
 
 
 def test_row_names_may_be_said(read: Any) -> None:
     text = "code,x,word\n7,1,a\n8,2,b\n"
-    assert read(text, row_names="code").about.row_names == ("7", "8")
+    assert read(text, row_names="code").metadata.row_names == ("7", "8")
     source = read(text, row_names=None)
-    assert source.about.row_names is None
-    assert source.about.labels == {"word": ("a", "b")}
+    assert source.metadata.row_names is None
+    assert source.metadata.labels == {"word": ("a", "b")}
     with pytest.raises(ParameterError, match="no column 'nope'"):
         read(text, row_names="nope")
 
@@ -140,8 +140,8 @@ def test_tables_as_r_writes_them(read: Any) -> None:
     for text in ('"","a","b"\n"1",1,2\n"2",3,4\n', '"a" "b"\n"1" 1 2\n"2" 3 4\n', '"a","b"\n"1",1,2\n"2",3,4\n'):
         source = read(text)
         assert source.matrix.tolist() == [[1, 2], [3, 4]], text
-        assert source.about.row_names == ("1", "2")
-    assert read("a\tb\nx\t1\t2\ny\t3\t4\n", "t.tsv").about.row_names == ("x", "y")
+        assert source.metadata.row_names == ("1", "2")
+    assert read("a\tb\nx\t1\t2\ny\t3\t4\n", "t.tsv").metadata.row_names == ("x", "y")
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2,3\n4,5,6\n", "a,b\n1,2,\n3,4,\n", "a,b\n1,2,3\n2,5,6\n"])
@@ -151,23 +151,23 @@ def test_columns_are_never_shifted(read: Any, text: str) -> None:
 
 
 def test_header_or_not(read: Any) -> None:
-    assert read("1,2\n3,4\n").about.column_names == ("column 1", "column 2")
+    assert read("1,2\n3,4\n").metadata.column_names == ("column 1", "column 2")
     assert read("0,1,2\n3,4,5\n").shape == (2, 3)
-    assert read(",0,1\n0,3,4\n1,4,4\n").about.column_names == ("0", "1")
-    assert read("0,1\n3.5,4\n1,4\n").about.column_names == ("0", "1")
-    assert read("land,1990,1991\nF,3,4\nG,3,4\n").about.column_names == ("1990", "1991")
-    assert read("Ann,1,2\nBob,3,4\n").about.row_names == ("Ann", "Bob")
+    assert read(",0,1\n0,3,4\n1,4,4\n").metadata.column_names == ("0", "1")
+    assert read("0,1\n3.5,4\n1,4\n").metadata.column_names == ("0", "1")
+    assert read("land,1990,1991\nF,3,4\nG,3,4\n").metadata.column_names == ("1990", "1991")
+    assert read("Ann,1,2\nBob,3,4\n").metadata.row_names == ("Ann", "Bob")
     assert read("a,b\n1,2\n", header=True).shape == (1, 2)
-    assert read("1,2\n3,4\n", header=True).about.column_names == ("1", "2")
+    assert read("1,2\n3,4\n", header=True).metadata.column_names == ("1", "2")
     assert read("5\n6\n").matrix.tolist() == [[5], [6]]
-    assert read("x\n5\n6\n").about.column_names == ("x",)
+    assert read("x\n5\n6\n").metadata.column_names == ("x",)
 
 
 def test_comments_and_spreadsheet_marks(read: Any) -> None:
     source = read("# made by hand\n# a,b\n1,2\n3,4\n")
-    assert source.about.column_names == ("a", "b")
+    assert source.metadata.column_names == ("a", "b")
     assert "'#'" in said(source)
-    assert read("#\n# x y\n1 2\n").about.column_names == ("x", "y")
+    assert read("#\n# x y\n1 2\n").metadata.column_names == ("x", "y")
     assert read("sep=;\na;b\n1;2\n").matrix.tolist() == [[1, 2]]
 
 
@@ -180,13 +180,13 @@ def test_numpy_savetxt(tmp_path: Path) -> None:
 
 def test_names_are_made_unique(read: Any) -> None:
     source = read("a,a,a.2,,a\n1,2,3,4,5\n")
-    assert source.about.column_names == ("a", "a.3", "a.2", "column 4", "a.4")
+    assert source.metadata.column_names == ("a", "a.3", "a.2", "column 4", "a.4")
     assert "'a' became 'a.3'" in said(source)
 
 
 def test_quotes_and_lines_inside_them(read: Any) -> None:
     source = read('t,a\n"x, ""1""\ny",1\nz,2\n')
-    assert source.about.row_names == ('x, "1"\ny', "z")
+    assert source.metadata.row_names == ('x, "1"\ny', "z")
     with pytest.raises(FileError, match=r"line 5, column 'a': the cell 'q'"):
         read('t,a\n"x\ny",1\n\nz,q\nw,4\nv,5\n')
     with pytest.raises(FileError, match="line 5 has 1 cells"):
@@ -213,7 +213,7 @@ def test_bad_first_row_is_not_a_header(read: Any) -> None:
 
 def test_signs_blanks_and_identifiers(read: Any) -> None:
     assert read("a, b\n +1 , 2\n-1,  3.\n").matrix.tolist() == [[1, 2], [-1, 3]]
-    assert read("k,a\n0x1F,1\n0x20,2\n").about.row_names == ("0x1F", "0x20")
+    assert read("k,a\n0x1F,1\n0x20,2\n").metadata.row_names == ("0x1F", "0x20")
     assert "2**53" in said(read("a\n9007199254740993\n1\n"))
 
 
@@ -231,7 +231,7 @@ def test_wide_text(read: Any) -> None:
     rows = [",".join(str(i + row) for i in range(width)) for row in range(3)]
     source = read(f"who,{names}\n" + "\n".join(f"s{row},{cells}" for row, cells in enumerate(rows)))
     assert source.shape == (3, width)
-    assert source.about.row_names == ("s0", "s1", "s2")
+    assert source.metadata.row_names == ("s0", "s1", "s2")
     np.testing.assert_array_equal(source.matrix[2], np.arange(width) + 2)
     holes = read(f"{names}\n{rows[0][1:]}\n{rows[1]}\n")
     assert math.isnan(holes.matrix[0, 0])
@@ -244,7 +244,7 @@ def test_layouts_that_were_read_wrongly_once(read: Any) -> None:
     assert source.matrix.tolist() == [[1.5], [2.5]]
     assert read("x\n1,5\n2,5\n", decimal=",").matrix.tolist() == [[1.5], [2.5]]
     assert read("a,b\n1,2\n   \n3,4\n").shape == (2, 2)
-    assert read("p q r s t\na b c d 1\nb c d e 2\n").about.column_names == ("t",)
+    assert read("p q r s t\na b c d 1\nb c d e 2\n").metadata.column_names == ("t",)
     with pytest.raises(ParameterError, match="no delimiter ';'"):
         read("x,y\n1,2\n3,4\n", delimiter=";")
     with pytest.raises(FileError, match="exponent with E"):
@@ -255,13 +255,13 @@ def test_layouts_that_were_read_wrongly_once(read: Any) -> None:
 
 def test_an_index_is_no_measurement(read: Any) -> None:
     source = read(",a\n0,5\n1,6\n", row_names=None)
-    assert source.about.column_names == ("a",)
-    assert source.about.row_names is None
+    assert source.metadata.column_names == ("a",)
+    assert source.metadata.row_names is None
 
 
 def test_amounts_are_said_aloud(read: Any) -> None:
     source = read("price,x\n$1.50,1\n$2.50,2\n")
-    assert source.about.row_names is None
+    assert source.metadata.row_names is None
     assert "'price'" in said(source)
 
 
@@ -295,7 +295,7 @@ def test_round_trip(tmp_path: Path, data: st.DataObject) -> None:
     said_decimal = decimal if data.draw(st.booleans()) or decimal == "," else None
     source: Any = open_source(path, decimal=said_decimal)
     np.testing.assert_array_equal(source.matrix, np.array(values))
-    assert source.about.column_names == tuple(f"c{j}" for j in range(columns))
+    assert source.metadata.column_names == tuple(f"c{j}" for j in range(columns))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

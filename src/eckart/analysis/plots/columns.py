@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, row_labels
-from eckart.analysis.measures import check_axis, check_linear, floats, left_vectors, parts_of_hundred
+from eckart.analysis.labels import column_labels, component_labels, row_labels
+from eckart.analysis.measures import check_component, check_linear, floats, left_vectors, parts_of_hundred
 from eckart.analysis.plots import geometry
 from eckart.analysis.plots.drawing import BLUE, GREY, VERMILLION, along, arrows, cross, label, new_axes, placed
 from eckart.analysis.tables.loadings import correlation_matrix
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
     from eckart.text import Table
 
-_MOST_AXES = 30
+_MOST_COMPONENTS = 30
 _MOST_CELLS = 40
 _MOST_BARS = 20
 
@@ -30,7 +30,7 @@ _MOST_BARS = 20
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     """Weights of the columns on the axes as a heatmap, blue for negative and red for positive, white at 0."""
     check_linear(d)
-    matrix = floats(d.right)[:, :_MOST_AXES]
+    matrix = floats(d.right)[:, :_MOST_COMPONENTS]
     names = column_labels(d)
     order = np.arange(len(matrix))
     if len(matrix) > _MOST_CELLS:
@@ -39,7 +39,9 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
     largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
     image = ax.imshow(matrix[order], cmap="RdBu_r", vmin=-largest, vmax=largest, aspect="auto")
     ax.set_yticks(range(len(order)), [shorten(names[j], 24) for j in order], parse_math=False)
-    ax.set_xticks(range(matrix.shape[1]), axis_labels(d)[:_MOST_AXES], rotation=90 if matrix.shape[1] > 8 else 0)
+    ax.set_xticks(
+        range(matrix.shape[1]), component_labels(d)[:_MOST_COMPONENTS], rotation=90 if matrix.shape[1] > 8 else 0
+    )
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     if matrix.shape[1] <= 10:
@@ -54,7 +56,11 @@ def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
 
 @takes_fitted
 def correlation_circle(
-    d: Decomposition, axes: tuple[int, int] = (0, 1), ax: Axes | None = None, *, supplementary: Table | None = None
+    d: Decomposition,
+    components: tuple[int, int] = (0, 1),
+    ax: Axes | None = None,
+    *,
+    supplementary: Table | None = None,
 ) -> Axes:
     """Correlations of the columns with two axes as arrows in the unit circle; the inner circle is half the variance.
 
@@ -71,7 +77,7 @@ def correlation_circle(
     """
     from matplotlib.patches import Circle
 
-    pair = geometry.check_pair(d, axes)
+    pair = geometry.check_pair(d, components)
     tips = correlation_matrix(d)[:, pair]
     ax = ax or new_axes(6.4, 6.7)
     ax.spines[:].set_visible(False)
@@ -85,7 +91,7 @@ def correlation_circle(
     arrows(ax, other, VERMILLION, "dashed")
     ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), xticks=(-1, -0.5, 0, 0.5, 1), yticks=(-1, -0.5, 0, 0.5, 1))
     ax.set_aspect("equal", adjustable="box")
-    first, second = geometry.axis_titles(d, axes)
+    first, second = geometry.component_titles(d, components)
     note = f"\n{len(tips) - len(shown):,} shorter arrows are not drawn" if len(shown) < len(tips) else ""
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
@@ -101,15 +107,15 @@ def correlation_circle(
 
 @takes_fitted
 def contributions(
-    d: Decomposition, axis: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
+    d: Decomposition, component: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
 ) -> Axes:
     """Parts of one axis in percent, largest first, with a dashed line at the even part; of columns or of rows."""
-    axis = check_axis(d, axis)
+    component = check_component(d, component)
     if of not in ("columns", "rows"):
         raise ParameterError(f"of={of!r} is not known; contributions are of 'columns' or of 'rows'.")
     if of == "columns":
         check_linear(d)
-    vectors = floats(d.right)[:, axis] if of == "columns" else left_vectors(d, axes=[axis])[:, 0]
+    vectors = floats(d.right)[:, component] if of == "columns" else left_vectors(d, components=[component])[:, 0]
     names = column_labels(d) if of == "columns" else row_labels(d)
     parts = parts_of_hundred(vectors[:, None])[:, 0]
     order = np.argsort(-parts, kind="stable")[:most]
@@ -123,7 +129,7 @@ def contributions(
     ax.axvline(even, color=GREY, linestyle="--", linewidth=1)
     ax.set_yticks(range(len(order)), [shorten(names[j], 24) for j in order], parse_math=False)
     ax.invert_yaxis()
-    title = f"{axis_labels(d)[axis]}: contributions of {of}"
+    title = f"{component_labels(d)[component]}: contributions of {of}"
     rest = f" ({len(parts) - len(order):,} smaller ones not shown)" if len(order) < len(parts) else ""
     ax.set_title(title + rest)
     ax.set_xlabel(f"percent of the axis; dashed: even part {even:.3g}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import column_labels, row_labels, total_word
+from eckart.analysis.labels import column_labels, row_labels, total_name
 from eckart.analysis.measures import check_orthogonal, complete, floats, row_scores
 from eckart.analysis.plots.drawing import BLUE, GREY, ORANGE, VERMILLION, new_axes, plain
 from eckart.analysis.tables import eigenvalues as numbers
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-_MOST_AXES = 30
+_MOST_COMPONENTS = 30
 _MOST_COLUMNS = 40
 _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _POINTS = 2.2
@@ -38,13 +38,13 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
     """Share of each axis as a bar with its certified bounds; the mean share and the broken stick as thresholds."""
     ax = ax or new_axes(6.4, 4.0)
     table = _columns(numbers.eigenvalues(d))
-    shares, lower, upper = (100 * table[i][:_MOST_AXES] for i in (1, 3, 4))
+    shares, lower, upper = (100 * table[i][:_MOST_COMPONENTS] for i in (1, 3, 4))
     x = np.arange(1, len(shares) + 1)
     tops = shares
     ax.bar(x, shares, color=BLUE, width=0.7, label="share")
     if thresholds and d.which == "largest":
         limits = _columns(numbers.thresholds(d))
-        mean, stick = (100 * column[:_MOST_AXES] for column in limits)
+        mean, stick = (100 * column[:_MOST_COMPONENTS] for column in limits)
         ax.plot(x, stick, color=ORANGE, marker="D", markersize=4, linestyle="--", linewidth=1, label="broken stick")
         tops = np.maximum(shares, stick)
         ax.axhline(float(mean[0]) if len(mean) else 0, color=GREY, linestyle=":", label="mean share (Kaiser)")
@@ -56,7 +56,7 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
             place = (position, top)
             ax.annotate(f"{share:.1f}", place, (0, 6), textcoords="offset points", ha="center", fontsize=8)
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(xlabel="axis", ylabel=f"share of the {total_word(d)} (%)", title="Scree plot")
+    ax.set(xlabel="component", ylabel=f"share of the {total_name(d)} (%)", title="Scree plot")
     ax.set_ylim(0, 1.15 * float(tops.max(initial=1.0)))
     ax.legend(frameon=False)
     return ax
@@ -70,10 +70,10 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     x = np.arange(1, len(together) + 1)
     ax.plot(x, together, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4)
     reached = [int(np.searchsorted(together, 100 * target - 1e-9)) + 1 for target in targets]
-    places = [
+    indices = [
         (k, float(together[k - 1])) if k <= len(x) else (len(x), 100 * t) for k, t in zip(reached, targets, strict=True)
     ]
-    for target, count, place, drop in zip(targets, reached, places, _drops(places, len(x)), strict=True):
+    for target, count, place, drop in zip(targets, reached, indices, _drops(indices, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
         axes = f"{count} ax{'is' if count == 1 else 'es'}" if count <= len(x) else "more"
         words = f"{100 * target:g} %: {axes}"
@@ -83,17 +83,17 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
         if count <= len(x):
             ax.plot(*place, marker="s", color=VERMILLION, markersize=6, linestyle="none")
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_word(d)} (%)")
+    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_name(d)} (%)")
     ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
     ax.set_title("Cumulative share")
     return ax
 
 
-def _drops(places: list[tuple[int, float]], count: int) -> list[float]:
+def _drops(indices: list[tuple[int, float]], count: int) -> list[float]:
     """How much lower each label is written, in points, so that it keeps clear of that of the next mark to its right."""
-    drops = [0.0] * len(places)
-    for i in range(len(places) - 2, -1, -1):
-        (x, y), (right, above) = places[i], places[i + 1]
+    drops = [0.0] * len(indices)
+    for i in range(len(indices) - 2, -1, -1):
+        (x, y), (right, above) = indices[i], indices[i + 1]
         if right - x < 0.3 * count:
             drops[i] = max(0.0, drops[i + 1] + 11 - (above - y) * _POINTS)
     return drops

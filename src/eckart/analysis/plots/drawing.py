@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.plots import geometry
 from eckart.errors import ParameterError, require
 from eckart.formatting import shorten
@@ -101,7 +101,7 @@ def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matr
     """Where a supplementary table puts things in the plane of two axes, and their names."""
     if table is None:
         return np.empty((0, 2)), []
-    if table.columns[1 : d.k + 1] != axis_labels(d):
+    if table.columns[1 : d.k + 1] != component_labels(d):
         raise ParameterError("The supplementary table belongs to other axes: make it with the same decomposition.")
     numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
     known = np.isfinite(numbers).all(axis=1)
@@ -123,7 +123,7 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
     figure: Any = ax.get_figure(root=True)
     texts = [_text(ax, *item) for item in zip(names, at, colors, strict=True)]
     figure.draw_without_rendering()
-    choices = [_places(ax, text, point) for text, point in zip(texts, at, strict=True)]
+    choices = [_indices(ax, text, point) for text, point in zip(texts, at, strict=True)]
     obstacles = _around(ax, avoid, _MARKER * figure.dpi / 72)
     chosen = geometry.arrange(choices[:must], obstacles)
     held = [choices[i][place] for i, place in enumerate(chosen) if place is not None]
@@ -142,7 +142,7 @@ def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, 
         text.set_verticalalignment({1: "bottom", 0: "center", -1: "top"}[up])
 
 
-def _places(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
+def _indices(ax: Axes, text: Any, point: Matrix) -> list[geometry.Box]:
     """The eight boxes of a label, in pixels; those that leave the picture overlap everything."""
     extent, frame = text.get_window_extent(), ax.get_window_extent()
     x, y = ax.transData.transform(point)

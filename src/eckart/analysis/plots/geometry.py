@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import floats, left_vectors, row_scores, row_weights
 from eckart.errors import ParameterError
 from eckart.formatting import percent
@@ -56,28 +56,32 @@ class Biplot:
     """Which columns are drawn, longest arrow first."""
 
 
-def biplot(d: Decomposition, scaling: Scaling = "form", axes: tuple[int, int] = (0, 1)) -> Biplot:
+def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, int] = (0, 1)) -> Biplot:
     """Points of rows and arrows of columns on two axes, counted from 0."""
     if scaling not in MEANING:
         raise ParameterError(f"scaling={scaling!r} is not known; it is 'form' or 'covariance'.")
-    pair = check_pair(d, axes)
+    pair = check_pair(d, components)
     freedom = math.sqrt(max(d.weight - 1.0, 1.0))
     values = floats(d.values)[pair]
     arrows = floats(d.right)[:, pair]
-    points = None if d.left is None else row_scores(d, axes=pair)
+    points = None if d.left is None else row_scores(d, components=pair)
     if scaling == "covariance":
         arrows = arrows * values / freedom
-        points = None if d.left is None else freedom * left_vectors(d, axes=pair) / np.sqrt(row_weights(d))[:, None]
+        points = (
+            None if d.left is None else freedom * left_vectors(d, components=pair) / np.sqrt(row_weights(d))[:, None]
+        )
     rows = np.empty(0, dtype=np.intp) if points is None else drawn_rows(points)
     columns = np.argsort(-np.hypot(*arrows.T), kind="stable")[:MOST_ARROWS]
-    return Biplot(points, arrows, _stretch(points, arrows), axis_titles(d, axes), rows, columns)
+    return Biplot(points, arrows, _stretch(points, arrows), component_titles(d, components), rows, columns)
 
 
-def check_pair(d: Decomposition, axes: tuple[int, int]) -> list[int]:
+def check_pair(d: Decomposition, components: tuple[int, int]) -> list[int]:
     """Two different axes of d, counted from 0."""
-    if not all(0 <= axis < d.k for axis in axes) or axes[0] == axes[1]:
-        raise ParameterError(f"axes={axes} cannot be drawn: two different axes from 0 to {d.k - 1} are needed.")
-    return list(axes)
+    if not all(0 <= component < d.k for component in components) or components[0] == components[1]:
+        raise ParameterError(
+            f"components={components} cannot be drawn: two different axes from 0 to {d.k - 1} are needed."
+        )
+    return list(components)
 
 
 def drawn_rows(points: NDArray[np.float64], most: int = MOST_ROWS) -> NDArray[np.intp]:
@@ -141,8 +145,8 @@ def _stretch(points: NDArray[np.float64] | None, arrows: NDArray[np.float64]) ->
     return ARROW_REACH * reach / longest if reach > 0 and longest > 0 else 1.0
 
 
-def axis_titles(d: Decomposition, axes: tuple[int, int]) -> tuple[str, str]:
+def component_titles(d: Decomposition, components: tuple[int, int]) -> tuple[str, str]:
     """'PC1 (62.0 %)' for each of two axes."""
-    names, shares = axis_labels(d), floats(d.shares)
-    first, second = (f"{names[axis]} ({percent(float(shares[axis]))})" for axis in axes)
+    names, shares = component_labels(d), floats(d.explained_variance_ratio)
+    first, second = (f"{names[component]} ({percent(float(shares[component]))})" for component in components)
     return first, second

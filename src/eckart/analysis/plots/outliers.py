@@ -33,10 +33,10 @@ def outlier_map(
 ) -> Axes:
     """Distance of the rows within the axes (T2) against that beside them (Q), with both limits; far ones are named."""
     found = distances(d, k, confidence)
-    flat = not np.isfinite(found.beside_limit)
-    height = np.zeros(d.rows) if flat else found.beside
+    flat = not np.isfinite(found.outside_limit)
+    height = np.zeros(d.rows) if flat else found.outside
     points = np.column_stack([found.inside, height])
-    near = points / [found.inside_limit, 1.0 if flat else found.beside_limit]
+    near = points / [found.inside_limit, 1.0 if flat else found.outside_limit]
     beyond = near > 1
     shown = geometry.drawn_rows(near)
     ax = ax or new_axes(6.8, 5.4)
@@ -65,8 +65,8 @@ def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bo
     if flat:
         ax.set(ylim=(-1, 1), yticks=[], ylabel=f"no Q: {found.rule}")
         return
-    ax.axhline(found.beside_limit, color=VERMILLION, linestyle="--", linewidth=1)
-    ax.set(ylim=(0, 1.15 * max(float(top), found.beside_limit)), ylabel="Q: squared distance from the axes")
+    ax.axhline(found.outside_limit, color=VERMILLION, linestyle="--", linewidth=1)
+    ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance from the axes")
 
 
 def _farthest(near: NDArray[np.float64]) -> NDArray[np.intp]:

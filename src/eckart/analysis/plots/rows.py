@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @takes_fitted
 def scores(
     d: Decomposition,
-    axes: tuple[int, int] = (0, 1),
+    components: tuple[int, int] = (0, 1),
     ax: Axes | None = None,
     *,
     by: Sequence[Any] | None = None,
@@ -73,8 +73,8 @@ def scores(
     supplementary : Table, optional
         From `eckart.supplementary.rows`: drawn as crosses.
     """
-    pair = geometry.check_pair(d, axes)
-    points = row_scores(d, axes=pair)
+    pair = geometry.check_pair(d, components)
+    points = row_scores(d, components=pair)
     drawn = geometry.drawn_rows(points)
     ax = ax or new_axes(7.0, 7.3)
     cross(ax)
@@ -89,7 +89,7 @@ def scores(
     if len(other):
         dots(ax, other, s=34, color=PURPLE, marker="x", linewidths=1.4)
     square(ax, np.vstack([*edges, other]))
-    first, second = geometry.axis_titles(d, axes)
+    first, second = geometry.component_titles(d, components)
     ax.set(xlabel=first, ylabel=second)
     lines = [_ellipse_words(None if by is None else around, share), geometry.subset_sentence(d)]
     lines += ["crosses: supplementary rows"] if len(other) else []
@@ -105,12 +105,12 @@ def scores(
 
 @takes_fitted
 def biplot(
-    d: Decomposition, scaling: geometry.Scaling = "form", axes: tuple[int, int] = (0, 1), ax: Axes | None = None
+    d: Decomposition, scaling: geometry.Scaling = "form", components: tuple[int, int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
     """Rows as points and columns as arrows on two axes; the title says which scaling, and so what may be read off."""
     check_linear(d)
     check_orthogonal(d, "Biplots")
-    plane = geometry.biplot(d, scaling, axes)
+    plane = geometry.biplot(d, scaling, components)
     ax = ax or new_axes(7.0, 7.3)
     cross(ax)
     tips = plane.stretch * plane.arrows[plane.columns]

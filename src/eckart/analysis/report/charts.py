@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, certified_shares, column_labels, row_labels
-from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights
+from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
+from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
 from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
 from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from eckart.result import Decomposition
 
-MOST_AXES = 10
+MOST_COMPONENTS = 10
 """Axes whose coordinates are in the page."""
 _OBSERVED = 500_000
 """Numbers of the table itself that are in the page; beyond, the strongest columns only."""
@@ -37,8 +37,8 @@ _EXACT = 100_000
 
 def numbers(d: Decomposition, data: Any, labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Everything the script needs, ready for JSON; `data` and `labels` as `report` takes them."""
-    k = min(d.k, MOST_AXES)
-    scores = None if d.left is None else row_scores(d, axes=slice(k))
+    k = min(d.k, MOST_COMPONENTS)
+    scores = None if d.left is None else row_scores(d, components=slice(k))
     drawn = np.empty(0, np.intp) if scores is None else drawn_rows(scores)
     rows = _rows(d, scores, drawn)
     columns = _shown_columns(d, k, max(len(drawn), 1), sum(map(len, rows["names"])))
@@ -65,11 +65,11 @@ def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _axes(d: Decomposition) -> list[dict[str, Any]]:
-    shares, deviations = short(floats(d.shares)), short(np.sqrt(floats(d.variances)))
-    known = certified_shares(d) if method_of(d).additive else None
+    shares, deviations = short(floats(d.explained_variance_ratio)), short(np.sqrt(floats(d.explained_variance)))
+    known = certified_ratios(d) if method_of(d).additive else None
     bounds = known or (np.full(d.k, np.nan),) * 2
     low, high, values = short(bounds[0]), short(np.minimum(bounds[1], 1.0)), short(floats(d.values))
-    names, exact = axis_labels(d), floats(d.shares).tolist()
+    names, exact = component_labels(d), floats(d.explained_variance_ratio).tolist()
     return [
         {
             "name": names[a], "label": f"{names[a]} ({percent(exact[a])})", "share": shares[a], "low": low[a],
@@ -83,7 +83,7 @@ def _errors(d: Decomposition) -> list[float | None]:
     """Relative error in the Frobenius norm with 0, 1, ..., k axes: sqrt(1 - shares so far)."""
     if not method_of(d).orthogonal or d.which == "smallest":
         return []
-    left = 1.0 - np.concatenate([[0.0], floats(d.shares).cumsum()])
+    left = 1.0 - np.concatenate([[0.0], floats(d.explained_variance_ratio).cumsum()])
     return short(np.sqrt(np.clip(left, 0.0, None)))
 
 
@@ -94,7 +94,7 @@ def _rows(d: Decomposition, scores: NDArray[np.float64] | None, drawn: NDArray[n
         "count": d.rows, "drawn": len(drawn), "numbered": d.row_names is None,
         "names": [shorten(names[i], 60) for i in drawn.tolist()],
         "scores": None if scores is None else packed(scores[drawn]),
-        "weights": packed(row_weights(d)[drawn]) if "row_weights" in d.parts else None,
+        "weights": packed(row_weights(d)[drawn]) if svd_details(d).row_weights is not None else None,
         "distances": None if distances is None else _small(distances[drawn][:, None]),
     }  # fmt: skip
 

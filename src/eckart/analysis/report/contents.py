@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
-from eckart.analysis.labels import axis_labels
-from eckart.analysis.report.method_section import axes_table, correlations, method_tables
+from eckart.analysis.labels import component_labels
+from eckart.analysis.report.method_section import components_table, correlations, method_tables
 from eckart.analysis.tables.contributions import contributions, scores
 from eckart.analysis.tables.eigenvalues import reconstruction_error
 from eckart.analysis.tables.loadings import correlations as column_correlations
@@ -25,10 +25,10 @@ from eckart.text import Table
 if TYPE_CHECKING:
     from eckart.result import Decomposition
 
-_AXES_EXPLAINED = 8
+_COMPONENTS_EXPLAINED = 8
 ROWS, COLUMNS = 200, 500
 """Lines of the tables about rows and about columns."""
-HEATMAP_ROWS, HEATMAP_AXES = 40, 10
+HEATMAP_ROWS, HEATMAP_COMPONENTS = 40, 10
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportContext:
     """What the caller knows beside the decomposition: how the data were read, and how many axes each rule wants."""
 
     reading: tuple[str, ...] = ()
@@ -54,23 +54,26 @@ class Told:
     """What `report_unusual.unusual` says, where it was asked already."""
 
 
-def sections(d: Decomposition, told: Told) -> list[Section]:
+def sections(d: Decomposition, context: ReportContext) -> list[Section]:
     """The whole report in order."""
     found = [
         Section(
             "summary", "Summary", (sentences.carried(d), sentences.scree_finding(d), sentences.loadings_finding(d))
         ),
-        Section("notes", "Read this first", tuple(sentences.doubts(d, told.reading))),
+        Section("notes", "Read this first", tuple(sentences.doubts(d, context.reading))),
         Section(
-            "data", "What was done to the data", (sentences.treated(d), *told.reading), _some(columns=told.columns)
+            "data",
+            "What was done to the data",
+            (sentences.treated(d), *context.reading),
+            _some(columns=context.columns),
         ),
-        Section("axes", "How much each axis carries", (), {"axes": axes_table(d)}),
-        Section("ranks", "How many axes", _agreement(told.ranks), _some(ranks=told.ranks)),
+        Section("components", "How much each axis carries", (), {"components": components_table(d)}),
+        Section("ranks", "How many axes", _agreement(context.ranks), _some(ranks=context.ranks)),
         Section("method", method_of(d).section.title, (), method_tables(d)),
         Section("meaning", "What makes the axes", _makes(d), column_tables(d)),
         Section("rows", "Rows", (), row_tables(d)),
         Section("rebuilt", "Rebuilding the table from few axes", (), _errors(d)),
-        Section("unusual", "Unusual rows", *(told.unusual or unusual(d, told.data))),
+        Section("unusual", "Unusual rows", *(context.unusual or unusual(d, context.data))),
         Section("sure", "How sure this is", tuple(sentences.sure(d))),
         Section("how", "How it was computed", (sentences.how(d),), {"facts": facts(d)}),
     ]
@@ -97,7 +100,7 @@ def facts(d: Decomposition) -> Table:
     if d.rank is not None:
         found.append(("Numerical rank", str(d.rank)))
     if d.info is not None:
-        found += [("Solver", d.info.solver), ("Reads of the data", str(d.info.reads)), ("Steps", str(d.info.steps)),
+        found += [("Solver", d.info.solver), ("Reads of the data", str(d.info.passes)), ("Steps", str(d.info.steps)),
                   ("Precision", d.info.precision), ("Threads", str(d.info.threads)),
                   ("Seed", "none" if d.info.seed is None else str(d.info.seed))]  # fmt: skip
     if d.plan is not None:
@@ -121,8 +124,8 @@ def rank_table(choice: Any) -> Table | None:
     if choice is None or isinstance(choice, Table):
         return choice
     rows = tuple((v.title, v.k, v.reason, v.assumes) for v in choice.verdicts)
-    columns = ("rule", "axes", "why", "assumes")
-    return Table("How many axes", columns, rows, choice.word, ("text", "count", "text", "text"))
+    columns = ("rule", "components", "why", "assumes")
+    return Table("How many axes", columns, rows, choice.summary, ("text", "count", "text", "text"))
 
 
 def heatmap(d: Decomposition) -> Table | None:
@@ -130,19 +133,19 @@ def heatmap(d: Decomposition) -> Table | None:
     made = _known(loadings, d) or correlations(d)
     if made is None:
         return None
-    axes = min(d.k, HEATMAP_AXES)
-    rows = [row[: axes + 1] for row in made.rows]
+    components = min(d.k, HEATMAP_COMPONENTS)
+    rows = [row[: components + 1] for row in made.rows]
     if len(rows) > HEATMAP_ROWS:
         strength = [max((abs(x) for x in row[1:] if isinstance(x, float)), default=0.0) for row in rows]
         rows = [rows[j] for j in sorted(range(len(rows)), key=lambda j: -strength[j])[:HEATMAP_ROWS]]
-    return Table(made.title, made.columns[: axes + 1], tuple(rows), made.caption)
+    return Table(made.title, made.columns[: components + 1], tuple(rows), made.caption)
 
 
 def _makes(d: Decomposition) -> tuple[str, ...]:
     if not sentences.has_weights(d):
         return ("The axes do not lie in the space of the columns, so no column has a weight on them.",)
-    names = axis_labels(d)[:_AXES_EXPLAINED]
-    return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
+    names = component_labels(d)[:_COMPONENTS_EXPLAINED]
+    return tuple(f"{name}: {sentences.makes(d, component)}" for component, name in enumerate(names))
 
 
 def _errors(d: Decomposition) -> dict[str, Table]:

@@ -29,7 +29,7 @@ def drawn_rows(scores: Matrix, most: int = MOST_ROWS) -> NDArray[np.intp]:
     if rows <= most or k == 0:
         return np.arange(min(rows, most))
     few = max(1, min(_AT_EACH_END, most // (4 * k)))
-    ends = [np.argpartition(sign * scores[:, axis], few)[:few] for axis in range(k) for sign in (1, -1)]
+    ends = [np.argpartition(sign * scores[:, component], few)[:few] for component in range(k) for sign in (1, -1)]
     order = np.argsort(scores[:, 0], kind="stable")
     chosen = np.unique(np.concatenate(ends))
     bounds = np.linspace(0, rows, most - len(chosen) + 1).astype(np.intp)
@@ -72,8 +72,8 @@ def _grouped(
     names = [shorten(word, 40) if word else "(empty)" for word in kept]
     if len(kept) < len(counts):
         names.append(f"others ({len(counts) - len(kept)} words)")
-    told = [{"name": shown, **_spread(scores[codes == i])} for i, shown in enumerate(names)]
-    return {"name": shorten(name, 60), "groups": told, "codes": packed(codes[drawn])}
+    context = [{"name": shown, **_spread(scores[codes == i])} for i, shown in enumerate(names)]
+    return {"name": shorten(name, 60), "groups": context, "codes": packed(codes[drawn])}
 
 
 def _spread(scores: Matrix) -> dict[str, Any]:

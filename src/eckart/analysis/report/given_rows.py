@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import from_numpy, namespace, to_numpy
-from eckart.places import is_elsewhere, to_host
+from eckart.devices import is_off_host, to_host
 
 
 def at_edge(data: Any) -> Any:
     """Sparse matrices of a GPU on the host, once; everything else as it is."""
-    sparse = is_elsewhere(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
+    sparse = is_off_host(data) and (hasattr(data, "toarray") or "sparse" in str(getattr(data, "layout", "")))
     return to_host(data) if sparse else data
 
 
 def some(data: Any, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
     """data[rows][:, columns] in float64."""
-    if is_elsewhere(data):
+    if is_off_host(data):
         xp = namespace(data)
         part = xp.take(data, from_numpy(np.asarray(rows), data), axis=0)
         part = to_numpy(part if columns is None else xp.take(part, from_numpy(np.asarray(columns), data), axis=1))

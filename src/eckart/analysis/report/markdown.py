@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
-from eckart.analysis.report.contents import Section, Told, sections
+from eckart.analysis.report.contents import ReportContext, Section, sections
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ _LINES = 60
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 
 
-def markdown(d: Decomposition, told: Told, title: str) -> str:
+def markdown(d: Decomposition, context: ReportContext, title: str) -> str:
     """Headings, sentences and tables of the report."""
     parts = [f"# {plain(title)}", plain(sentences.what(d))]
-    for section in sections(d, told):
+    for section in sections(d, context):
         parts += _section(section)
     return "\n\n".join(parts) + "\n"
 

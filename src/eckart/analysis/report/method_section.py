@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, explained
+from eckart.analysis.labels import column_labels, component_labels, explained
 from eckart.analysis.measures import floats
 from eckart.analysis.tables.eigenvalues import eigenvalues
 from eckart.formatting import clean, interval, number, percent
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 
-def total_share(d: Decomposition) -> str:
+def total_ratio(d: Decomposition) -> str:
     """The share of all axes together; where the certificate is about something else, as computed."""
-    if not method_of(d).certifies_shares:
-        return percent(float(floats(d.shares).sum()), 2)
+    if not method_of(d).certifies_explained_variance:
+        return percent(float(floats(d.explained_variance_ratio).sum()), 2)
     return interval(*explained(d))
 
 
-def axes_table(d: Decomposition) -> Table:
+def components_table(d: Decomposition) -> Table:
     """What each axis carries; without sums where shares do not add up."""
     made = eigenvalues(d)
     method = method_of(d)
     if method.section.shares_of:
-        caption = f"The {d.k} axes together carry {total_share(d)} of the {method.section.shares_of}."
+        caption = f"The {d.k} axes together carry {total_ratio(d)} of the {method.section.shares_of}."
         return replace(made, caption=caption)
     if method.additive:
         return made
@@ -47,17 +47,18 @@ def method_tables(d: Decomposition) -> dict[str, Table]:
 
 def correlations(d: Decomposition) -> Table | None:
     """Correlations of the columns with the axes that a method found beside its axes."""
-    found = d.parts.get("correlations")
+    found = getattr(d.details, "correlations", None)
     if found is None or floats(found).shape != (d.columns, d.k):
         return None
     rows = tuple((name, *line) for name, line in zip(column_labels(d), floats(found).tolist(), strict=True))
     caption = "Correlation of each column with the scores on each axis."
-    return Table("Correlations", ("column", *axis_labels(d)), rows, caption)
+    return Table("Correlations", ("column", *component_labels(d)), rows, caption)
 
 
 def _figures(d: Decomposition) -> dict[str, Table]:
     section = method_of(d).section
-    known = {label: d.parts[name] for name, label in section.figures.items() if d.parts.get(name) is not None}
+    found = {label: getattr(d.details, name, None) for name, label in section.figures.items()}
+    known = {label: value for label, value in found.items() if value is not None}
     rows: tuple[tuple[Cell, ...], ...] = tuple((label, _shown(value)) for label, value in known.items())
     return {"method": Table(section.title, ("what", "value"), rows, kinds=("text", "text"))} if rows else {}
 

@@ -14,11 +14,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
-from eckart.analysis.labels import total_word
+from eckart.analysis.labels import total_name
 from eckart.analysis.report import charts
-from eckart.analysis.report.contents import Section, Told, for_script, full, heatmap, sections
+from eckart.analysis.report.contents import ReportContext, Section, for_script, full, heatmap, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
-from eckart.analysis.report.method_section import total_share
+from eckart.analysis.report.method_section import total_ratio
 from eckart.errors import ParameterError
 from eckart.files import new_file
 from eckart.formatting import clean, number, percent
@@ -50,7 +50,7 @@ _MEANINGS = {
 
 def write(
     d: Decomposition,
-    told: Told,
+    context: ReportContext,
     title: str,
     labels: Mapping[str, Sequence[str]],
     path: str | os.PathLike[str] | None = None,
@@ -61,20 +61,20 @@ def write(
     if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
         from eckart.analysis.report.markdown import markdown
 
-        text = markdown(d, told, title)
+        text = markdown(d, context, title)
     else:
-        text = html(d, told, title, labels)
+        text = html(d, context, title, labels)
     if path is not None:
         with new_file(path, overwrite=overwrite) as file:
             file.write(text.encode("utf-8"))
     return text
 
 
-def html(d: Decomposition, told: Told, title: str, labels: Mapping[str, Sequence[str]]) -> str:
+def html(d: Decomposition, context: ReportContext, title: str, labels: Mapping[str, Sequence[str]]) -> str:
     """The page as text."""
     if d.k == 0:
         raise ParameterError("There is no axis to report on: the decomposition has k=0. Ask for at least one axis.")
-    page: str = _template().render(**_contents(d, told, title, labels))
+    page: str = _template().render(**_contents(d, context, title, labels))
     return page
 
 
@@ -92,29 +92,31 @@ def _finalize(value: object) -> object:
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
-def _contents(d: Decomposition, told: Told, title: str, labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _contents(
+    d: Decomposition, context: ReportContext, title: str, labels: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     from markupsafe import Markup
 
-    found = {section.key: section for section in sections(d, told)}
+    found = {section.key: section for section in sections(d, context)}
     tables, drawing = full(list(found.values())), heatmap(d)
-    numbers = charts.numbers(d, told.data, labels)
+    numbers = charts.numbers(d, context.data, labels)
     style, library = _part("report.css"), _part("vendor/echarts.min.js")
     script = '"use strict";\n(() => {\n' + "".join(map(_part, _SCRIPTS)) + "})();\n"
     drawn = charts.drawn_count(numbers)
     kept = {name: for_script(made) for name, made in tables.items() if name not in ("facts", "scores")}
     return {
-        "d": d, "title": title, "what": sentences.what(d), "share": total_share(d),
-        "total_word": total_word(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
+        "d": d, "title": title, "what": sentences.what(d), "share": total_ratio(d),
+        "total_name": total_name(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
         "loadings_finding": sentences.loadings_finding(d), "sections": found, "tables": tables, "heatmap": drawing,
         "contents": _headings(found, numbers, drawn),
         "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
         "right": numbers["columns"]["right"] is not None, "errors": numbers["errors"],
-        "certified": d.certificate is not None and method_of(d).certifies_shares,
+        "certified": d.certificate is not None and method_of(d).certifies_explained_variance,
         "observed": numbers["observed"] is not None, "levels": "step" in (numbers["observed"] or {}),
         "shown_columns": len(numbers["columns"]["names"]), "subset": subset_sentence(d.rows, drawn) if drawn else "",
         "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
         "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['k']} axes",
-        "numbers": numbers | {"meanings": _meanings(d), "word": total_word(d), "unit": _unit(d)},
+        "numbers": numbers | {"meanings": _meanings(d), "word": total_name(d), "unit": _unit(d)},
         "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
         "style": Markup(style), "style_hash": _hash(style), "library": Markup(library), "script": Markup(script),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import (
     check_orthogonal,
     complete,
@@ -47,11 +47,11 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
     if total > 1 and len(words) > 1:
         share = (total - counts) / (counts * (total - 1))
         tests[:, alive] = (means - middle)[:, alive] / np.sqrt(spread[alive] * share[:, None])
-    axes = axis_labels(d)
+    components = component_labels(d)
     caption = "Means of the scores of each category's rows; v-tests beyond 2 in size are more than chance (at 5 %)."
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)
     numbers = np.column_stack([counts, means, tests, lengths])
-    header = ("category", "rows", *axes, *(f"v-test {axis}" for axis in axes), "distance")
+    header = ("category", "rows", *components, *(f"v-test {component}" for component in components), "distance")
     return Table("Supplementary categories", header, named_lines(words, numbers), caption)
 
 
@@ -66,7 +66,7 @@ def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
     squares = found.means**2
     lines = named_lines(found.words, ratio(squares, squares.sum(axis=1, keepdims=True)))
     caption = "Squared cosine between each category's middle and each axis."
-    return Table("Squared cosines of categories", ("category", *axis_labels(d)), lines, caption)
+    return Table("Squared cosines of categories", ("category", *component_labels(d)), lines, caption)
 
 
 @takes_fitted
@@ -82,10 +82,10 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     with np.errstate(divide="ignore"):
         f = eta / np.maximum(1 - eta, 0.0) * (within / max(between, 1))
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
-    lines = named_lines(axis_labels(d), np.column_stack([eta, f, p]))
+    lines = named_lines(component_labels(d), np.column_stack([eta, f, p]))
     kinds = ("text", "number", "number", "chance")
     caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees."
-    return Table("Axes and categories", ("axis", "eta2", "F", "p"), lines, caption, kinds)
+    return Table("Axes and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
 
 
 @dataclass(frozen=True)

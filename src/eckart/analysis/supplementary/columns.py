@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import living, ratio, row_scores, row_weights
 from eckart.analysis.supplementary.lines import check_rows, named_lines
 from eckart.errors import InputError
@@ -56,7 +56,7 @@ def columns(d: Decomposition, data: Any) -> Table:
     caption += f" {gaps:,} missing numbers were left out." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
-    return Table("Supplementary columns", ("column", *axis_labels(d), "shown"), lines, caption, kinds)
+    return Table("Supplementary columns", ("column", *component_labels(d), "shown"), lines, caption, kinds)
 
 
 def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels
+from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import check_orthogonal, floats, living, ratio
 from eckart.analysis.supplementary.lines import named_lines
 from eckart.analysis.tables.outliers import new_limits
 from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, namespace
 from eckart.engine.matrix import open_matrix
-from eckart.engine.measured import image_and_squares
+from eckart.engine.measured import product_and_squares
 from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Centered, Scaled
@@ -53,8 +53,8 @@ def rows(d: Decomposition, data: Any) -> Table:
     alive = living(d)
     inside = (scores**2).sum(axis=1)
     squares = np.maximum(squares, inside)
-    t2 = (scores[:, alive] ** 2 / floats(d.variances)[alive]).sum(axis=1)
-    columns = ("row", *axis_labels(d), "distance", "quality", "T2", "Q")
+    t2 = (scores[:, alive] ** 2 / floats(d.explained_variance)[alive]).sum(axis=1)
+    columns = ("row", *component_labels(d), "distance", "quality", "T2", "Q")
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
     limits = new_limits(d)
@@ -72,7 +72,7 @@ def row_cos2(d: Decomposition, data: Any) -> Table:
     cosines = ratio(scores**2, np.maximum(squares, (scores**2).sum(axis=1))[:, None])
     caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
     return Table(
-        "Squared cosines of supplementary rows", ("row", *axis_labels(d)), named_lines(names, cosines), caption
+        "Squared cosines of supplementary rows", ("row", *component_labels(d)), named_lines(names, cosines), caption
     )
 
 
@@ -86,7 +86,7 @@ def measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ..
     return (
         np.concatenate([part[0] for part in found]),
         np.concatenate([part[1] for part in found]),
-        opened.about.row_names,
+        opened.metadata.row_names,
     )
 
 
@@ -94,18 +94,18 @@ def _image(d: Decomposition, matrix: RowBlocks, exponent: int) -> tuple[Matrix, 
     """(A - mean) / scale right and the squared lengths of its rows, of A held as 2^exponent A."""
     matrix = matrix.precise()
     if not matrix.sparse:  # coordinates in float64 too: Q is a difference
-        matrix = replace(matrix, matrix=astype(matrix.matrix, namespace(matrix.like).float64))
+        matrix = replace(matrix, matrix=astype(matrix.matrix, namespace(matrix.prototype).float64))
 
-    def beside(numbers: Array | np.ndarray, power: int = 0) -> Array:
-        return from_numpy(np.ldexp(floats(numbers), power), matrix.like)
+    def outside(numbers: Array | np.ndarray, power: int = 0) -> Array:
+        return from_numpy(np.ldexp(floats(numbers), power), matrix.prototype)
 
     operator: Operator = matrix
     if d.mean is not None and matrix.sparse:
         count = matrix.shape[0]
-        operator = Centered(matrix, beside(np.ones(count)), beside(d.mean, exponent), np.zeros(0), float(count))
+        operator = Centered(matrix, outside(np.ones(count)), outside(d.mean, exponent), np.zeros(0), float(count))
     elif d.mean is not None:
-        operator = matrix.shifted(beside(d.mean, exponent))
+        operator = matrix.shifted(outside(d.mean, exponent))
     if d.scale is not None or exponent:
-        operator = Scaled(operator, beside(np.ones(d.columns) if d.scale is None else d.scale, exponent))
-    image, squares = image_and_squares(operator, beside(d.right), across=False)
+        operator = Scaled(operator, outside(np.ones(d.columns) if d.scale is None else d.scale, exponent))
+    image, squares = product_and_squares(operator, outside(d.right), across=False)
     return floats(image), squares

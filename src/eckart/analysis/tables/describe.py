@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, column_labels, makers, row_labels, total_word
-from eckart.analysis.measures import check_axis, floats, row_scores
+from eckart.analysis.labels import column_labels, component_labels, row_labels, top_loadings, total_name
+from eckart.analysis.measures import check_component, floats, row_scores
 from eckart.analysis.tables.loadings import correlation_matrix
 from eckart.fitted import takes_fitted
 from eckart.formatting import joined, percent, shorten
@@ -21,7 +21,7 @@ _ROWS = 3
 
 
 @takes_fitted
-def describe(d: Decomposition, axis: int) -> str:
+def describe(d: Decomposition, component: int) -> str:
     """One axis in sentences: what it carries, which columns make it, which rows lie at its ends.
 
     Examples
@@ -32,10 +32,13 @@ def describe(d: Decomposition, axis: int) -> str:
     >>> ek.tables.describe(d, 1)
     'PC2 carries 24.7 % of the variance. It is made by UrbanPop (+0.87). High on it are Hawaii, California and Rhode...'
     """
-    axis = check_axis(d, axis)
-    share = percent(float(floats(d.shares)[axis]))
-    sentences = [f"{axis_labels(d)[axis]} carries {share} of the {total_word(d)}.", _columns_sentence(d, axis)]
-    high, low = _ends(d, axis)
+    component = check_component(d, component)
+    share = percent(float(floats(d.explained_variance_ratio)[component]))
+    sentences = [
+        f"{component_labels(d)[component]} carries {share} of the {total_name(d)}.",
+        _columns_sentence(d, component),
+    ]
+    high, low = _ends(d, component)
     if high or low:
         ends = [f"{word} on it {'is' if len(rows) == 1 else 'are'} {joined(rows)}"
                 for word, rows in (("High", high), ("low", low)) if rows]  # fmt: skip
@@ -48,19 +51,19 @@ def describe(d: Decomposition, axis: int) -> str:
 def description(d: Decomposition) -> Table:
     """All axes: their share, the columns on either side that make them, the rows at their ends."""
     rows: list[tuple[Cell, ...]] = []
-    for axis, name in enumerate(axis_labels(d)):
-        with_, against = _sides(d, axis)
-        high, low = _ends(d, axis)
+    for component, name in enumerate(component_labels(d)):
+        with_, against = _sides(d, component)
+        high, low = _ends(d, component)
         words = (", ".join(side) for side in (with_, against, high, low))
-        rows.append((name, float(floats(d.shares)[axis]), *words))
-    columns = ("axis", "share", "columns with it", "columns against it", "rows high", "rows low")
+        rows.append((name, float(floats(d.explained_variance_ratio)[component]), *words))
+    columns = ("component", "share", "columns with it", "columns against it", "rows high", "rows low")
     caption = "Columns whose part of the axis is at least even, strongest first; the rows farthest out at each end."
     kinds = ("text", "percent", "text", "text", "text", "text")
     return Table("What the axes mean", columns, tuple(rows), caption, kinds)
 
 
 @takes_fitted
-def axis_columns(d: Decomposition, axis: int = 0, *, threshold: float = 0.5) -> Table:
+def component_columns(d: Decomposition, component: int = 0, *, threshold: float = 0.5) -> Table:
     """Columns whose correlation with a component is at least `threshold` in size, sorted.
 
     There is no p-value: the component was made from these columns, so their correlations with it are large even in pure
@@ -76,13 +79,13 @@ def axis_columns(d: Decomposition, axis: int = 0, *, threshold: float = 0.5) -> 
     threshold : float
         Smallest correlation in size that is listed; 0 lists all columns.
     """
-    correlation = correlation_matrix(d)[:, check_axis(d, axis)]
+    correlation = correlation_matrix(d)[:, check_component(d, component)]
     names = column_labels(d)
     order = [j for j in np.argsort(-correlation, kind="stable").tolist() if abs(correlation[j]) >= threshold]
     rows = tuple((names[j], float(correlation[j]), float(correlation[j] ** 2)) for j in order)
     caption = f"Columns whose correlation with the component is at least {threshold:g} in size, and its square."
     return Table(
-        f"Columns of {axis_labels(d)[axis]}",
+        f"Columns of {component_labels(d)[component]}",
         ("column", "correlation", "cos2"),
         rows,
         caption,
@@ -90,8 +93,8 @@ def axis_columns(d: Decomposition, axis: int = 0, *, threshold: float = 0.5) -> 
     )
 
 
-def _columns_sentence(d: Decomposition, axis: int) -> str:
-    with_, against = _sides(d, axis)
+def _columns_sentence(d: Decomposition, component: int) -> str:
+    with_, against = _sides(d, component)
     if not with_ and not against:
         return ""
     if with_ and against:
@@ -99,19 +102,19 @@ def _columns_sentence(d: Decomposition, axis: int) -> str:
     return f"It is made by {joined(with_ or against)}."
 
 
-def _sides(d: Decomposition, axis: int) -> tuple[list[str], list[str]]:
+def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
     """The columns that make the axis, with their weights: those with it, those against it."""
     if floats(d.right).shape[1] != d.k:
         return [], []
-    found = [(f"{shorten(name, 24)} ({weight:+.2f})", weight) for name, weight in makers(d, axis)]
+    found = [(f"{shorten(name, 24)} ({weight:+.2f})", weight) for name, weight in top_loadings(d, component)]
     return [word for word, weight in found if weight > 0], [word for word, weight in found if weight < 0]
 
 
-def _ends(d: Decomposition, axis: int) -> tuple[list[str], list[str]]:
+def _ends(d: Decomposition, component: int) -> tuple[list[str], list[str]]:
     """The rows farthest out at the two ends."""
     if d.left is None:
         return [], []
-    scores = row_scores(d, axes=[axis])[:, 0]
+    scores = row_scores(d, components=[component])[:, 0]
     names = row_labels(d)
     count = min(_ROWS, d.rows // 2)
     order = np.argsort(scores, kind="stable")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from eckart.analysis.labels import axis_labels, certified_shares, explained, total_word
+from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
 from eckart.analysis.measures import floats
 from eckart.fitted import takes_fitted
 from eckart.formatting import interval
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def eigenvalues(d: Decomposition) -> Table:
     """Variance (for uncentred data: singular value), share, cumulative share and certified bounds of each axis."""
     centred = d.mean is not None
-    size = floats(d.variances if centred else d.values)
-    shares = floats(d.shares)
+    size = floats(d.explained_variance if centred else d.values)
+    shares = floats(d.explained_variance_ratio)
     unknown = np.full(d.k, np.nan)
-    lower, upper = certified_shares(d) or (unknown, unknown)
-    columns = ("axis", "variance" if centred else "singular value", "share", "cumulative", "lower", "upper")
-    rows = zip(axis_labels(d), *(a.tolist() for a in (size, shares, shares.cumsum(), lower, upper)), strict=True)
-    together = f"The {d.k} axes together carry {interval(*explained(d))} of the {total_word(d)}"
+    lower, upper = certified_ratios(d) or (unknown, unknown)
+    columns = ("component", "variance" if centred else "singular value", "share", "cumulative", "lower", "upper")
+    rows = zip(component_labels(d), *(a.tolist() for a in (size, shares, shares.cumsum(), lower, upper)), strict=True)
+    together = f"The {d.k} axes together carry {interval(*explained(d))} of the {total_name(d)}"
     sure = "certified" if d.certificate is not None else "no certificate was made"
     kinds = ("text", "number", "percent", "percent", "floor", "ceiling")
     return Table("Axes", columns, tuple(rows), f"{together} ({sure}).", kinds)
@@ -42,24 +42,24 @@ def thresholds(d: Decomposition) -> Table:
     m = max(min(d.rows - (d.mean is not None), d.columns), 1)
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
-    rows = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(axis_labels(d)))
+    rows = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
     caption = f"Of {m} possible axes; Kaiser's rule is meant for columns of equal variance."
     return Table(
-        "Thresholds", ("axis", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
+        "Thresholds", ("component", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
     )
 
 
 @takes_fitted
 def reconstruction_error(d: Decomposition) -> Table:
     """What is lost with the first 0, 1, ..., k axes: ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with bounds."""
-    error = _lost(floats(d.shares)) if d.norm > 0 else np.zeros(d.k + 1)
-    bounds = certified_shares(d)
+    error = _lost(floats(d.explained_variance_ratio)) if d.norm > 0 else np.zeros(d.k + 1)
+    bounds = certified_ratios(d)
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))
     rows = zip(map(str, range(d.k + 1)), error.tolist(), (error**2).tolist(), low.tolist(), high.tolist(), strict=True)
     caption = "Relative error in the Frobenius norm; its square is the share lost. Lower and upper are certified."
     kinds = ("text", "percent", "percent", "floor", "ceiling")
-    return Table("Reconstruction", ("axes", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)
+    return Table("Reconstruction", ("components", "error", "share lost", "lower", "upper"), tuple(rows), caption, kinds)
 
 
 def _lost(shares: np.ndarray) -> np.ndarray:

@@ -40,9 +40,9 @@ class Distances:
     """T2 and Q of each fitted row, and their limits for fitted rows; NaN where not known."""
 
     inside: Matrix
-    beside: Matrix
+    outside: Matrix
     inside_limit: float
-    beside_limit: float
+    outside_limit: float
     rule: str
     """How the limit of Q was found."""
 
@@ -63,9 +63,9 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
         Rows beyond a limit only.
     """
     found = distances(d, k, confidence)
-    near = np.vstack([found.inside / found.inside_limit, found.beside / found.beside_limit])
+    near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     words = [_beyond(*pair) for pair in near.T.tolist()]
-    numbers = (found.inside.tolist(), near[0].tolist(), found.beside.tolist(), near[1].tolist())
+    numbers = (found.inside.tolist(), near[0].tolist(), found.outside.tolist(), near[1].tolist())
     lines = list(zip(row_labels(d), *numbers, words, strict=True))
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
@@ -94,7 +94,7 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
         Of each limit.
     """
     k = check_k(d, k)
-    inside, beside = new_limits(d, k, confidence)
+    inside, outside = new_limits(d, k, confidence)
     alive = int(living(d)[:k].sum())
     lines: list[tuple[Cell, ...]] = []
     if d.left is not None:
@@ -104,8 +104,8 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
             if math.isfinite(found.inside_limit)
             else "too few rows"
         )
-        lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.beside_limit, found.rule)]
-    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", beside, "rows left out")]
+        lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
+    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", outside, "rows left out")]
     kinds = ("text", "text", "number", "text")
     caption = f"At {100 * confidence:g} %, for normal rows: those of the fit, and others."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
@@ -135,7 +135,7 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     right, alive = floats(d.right), living(d)[:k]
     inside = right[:, :k] @ scores[:k]
     whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
-    pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.variances)[:k][alive])
+    pull = right[:, :k][:, alive] @ (scores[:k][alive] / floats(d.explained_variance)[:k][alive])
     t2 = pull * (inside if whole is None else whole)
     q = np.full(d.columns, np.nan) if whole is None else (whole - inside) ** 2
     share = np.abs(t2) / (np.abs(t2).sum() or 1.0) + np.nan_to_num(q) / (np.nan_to_num(q).sum() or 1.0)
@@ -162,18 +162,18 @@ def distances(d: Decomposition, k: int | None = None, confidence: float = 0.95) 
     alive = living(d)
     vectors = left_vectors(d)[:, :k][:, alive[:k]]
     inside = (d.weight - 1) * (vectors**2).sum(axis=1) / row_weights(d)
-    beside = _residuals(d, k)
-    limit, rule = _residual_limit(d, k, beside, confidence)
+    outside = _residuals(d, k)
+    limit, rule = _residual_limit(d, k, outside, confidence)
     inside_limit = t2_fitted(int(alive[:k].sum()), d.weight, confidence, centred=d.mean is not None)
-    return Distances(inside, beside, inside_limit, limit, rule)
+    return Distances(inside, outside, inside_limit, limit, rule)
 
 
 def new_limits(d: Decomposition, k: int | None = None, confidence: float = 0.95) -> tuple[float, float]:
     """Limits of T2 and Q for rows that took no part in the fit; NaN for Q where nothing is left over."""
     check_orthogonal(d, "T2 and Q")
     k = check_k(d, k)
-    beside = _residuals(d, k) if d.left is not None else None
-    return new_row_limits(_spectrum(d, k, beside), confidence)
+    outside = _residuals(d, k) if d.left is not None else None
+    return new_row_limits(_spectrum(d, k, outside), confidence)
 
 
 def _residuals(d: Decomposition, k: int) -> Matrix:
@@ -188,19 +188,19 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
     return np.asarray(np.maximum(lengths - inside, 0.0) * (lengths + inside))
 
 
-def _residual_limit(d: Decomposition, k: int, beside: Matrix, confidence: float) -> tuple[float, str]:
-    if np.isnan(beside).all():
+def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
+    if np.isnan(outside).all():
         return math.nan, "not known: the rows' lengths were not kept"
-    if not np.any(beside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
+    if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
         return math.nan, "the axes leave nothing over"
-    known = _spectrum(d, k, beside)
+    known = _spectrum(d, k, outside)
     exact = complete(d) and d.which == "largest"
     return q_fitted(known, confidence), "all variances" if exact else "moments of Q"
 
 
-def _spectrum(d: Decomposition, k: int, beside: Matrix | None) -> Spectrum:
+def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
     """The variances of all components; those that were not computed from the moments of Q, or as in white noise."""
-    alive, variances, centred = living(d), floats(d.variances), d.mean is not None
+    alive, variances, centred = living(d), floats(d.explained_variance), d.mean is not None
     kept, following = variances[:k][alive[:k]], variances[k:][alive[k:]]
     if complete(d) and d.which == "largest":
         return spectrum(kept, following, d.weight, centred=centred)
@@ -208,8 +208,8 @@ def _spectrum(d: Decomposition, k: int, beside: Matrix | None) -> Spectrum:
     free = (max(freedom - len(kept), 1.0), float(d.columns - len(kept)))
     total = max(d.norm**2 / max(d.weight - 1.0, 1.0) - float(kept.sum()), 0.0)
     squares = None
-    if beside is not None and np.isfinite(beside).all() and np.any(beside > 0):
-        mean, mean_square = typical_moments(beside, row_weights(d))
+    if outside is not None and np.isfinite(outside).all() and np.any(outside > 0):
+        mean, mean_square = typical_moments(outside, row_weights(d))
         # E Q = (n - 1) c theta_1 / f and E Q^2 = ((n - 1) c)^2 (theta_1^2 + 2 theta_2) / (f (f + 2)), where a row's
         # left vectors are uniform on a sphere of squared radius c in f dimensions, theta_i = sum of l_a^i left out.
         radius = (d.weight - 1) * ((d.weight - 1) / d.weight if centred else 1.0)
@@ -244,4 +244,4 @@ def _beyond(t2: float, q: float) -> Cell:
 
 
 def _limit_word(found: Distances) -> str:
-    return f"{found.beside_limit:.4g} ({found.rule})" if math.isfinite(found.beside_limit) else f"none ({found.rule})"
+    return f"{found.outside_limit:.4g} ({found.rule})" if math.isfinite(found.outside_limit) else f"none ({found.rule})"

@@ -65,7 +65,7 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
     check_centred(d)
     check_orthogonal(d, "Rotations")
     k = check_k(d, k)
-    loadings = floats(d.right)[:, :k] * np.sqrt(floats(d.variances)[:k])
+    loadings = floats(d.right)[:, :k] * np.sqrt(floats(d.explained_variance)[:k])
     lengths = np.sqrt((loadings**2).sum(axis=1))
     turned, matrix = _turn(ratio(loadings, lengths[:, None]) if normalize else loadings)
     turned = turned * lengths[:, None] if normalize else turned
@@ -99,7 +99,7 @@ def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool
     rows = zip(_names(len(sizes)), sizes.tolist(), shares.tolist(), shares.cumsum().tolist(), strict=True)
     caption = "Together they carry what the axes carried before they were turned."
     kinds = ("text", "number", "percent", "percent")
-    return Table("Rotated axes", ("axis", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
+    return Table("Rotated axes", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 
 
 @takes_fitted

@@ -189,17 +189,17 @@ class Backend(ABC):
     def fast_float64(self) -> bool:
         """Whether products in float64 cost no more than in float32."""
 
-    def take_rows(self, matrix: Any, places: np.ndarray) -> Any:
+    def take_rows(self, matrix: Any, indices: np.ndarray) -> Any:
         """A[places, :]."""
         if is_numpy(matrix) or is_sparse(matrix):
-            return matrix[places]
-        return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=0)
+            return matrix[indices]
+        return namespace(matrix).take(matrix, from_numpy(np.asarray(indices), matrix), axis=0)
 
-    def take_columns(self, matrix: Any, places: np.ndarray) -> Any:
+    def take_columns(self, matrix: Any, indices: np.ndarray) -> Any:
         """A[:, places]; no place comes twice."""
         if is_numpy(matrix) or is_sparse(matrix):
-            return matrix[:, places]
-        return namespace(matrix).take(matrix, from_numpy(np.asarray(places), matrix), axis=1)
+            return matrix[:, indices]
+        return namespace(matrix).take(matrix, from_numpy(np.asarray(indices), matrix), axis=1)
 
     def rows_between(self, matrix: Any, start: int, stop: int) -> Any:
         """Rows start..stop, entries shared."""

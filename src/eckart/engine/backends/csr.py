@@ -13,7 +13,7 @@ import numpy as np
 from eckart.arrays import Array
 from eckart.engine.backends.products import MOST_SEGMENTS
 from eckart.engine.exponent import Exponent
-from eckart.engine.operator import Survey
+from eckart.engine.operator import MomentsAndProduct
 
 if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
@@ -30,9 +30,9 @@ class CsrFunctions(Protocol):
 
     def gram(self, op: RowBlocks, right: Array | None = None) -> Array: ...
 
-    def survey(self, op: RowBlocks, right: Array | None, *, gram: bool) -> Survey: ...
+    def moments_and_product(self, op: RowBlocks, right: Array | None, *, gram: bool) -> MomentsAndProduct: ...
 
-    def squares_about_mean(self, op: RowBlocks, survey: Survey) -> np.ndarray: ...
+    def squares_about_mean(self, op: RowBlocks, moments_and_product: MomentsAndProduct) -> np.ndarray: ...
 
     def squares_about(
         self, matrix: Any, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool
@@ -88,9 +88,9 @@ class CsrProducts:
     def gram(self, right: Array | None) -> Array:
         return self.functions.gram(self.rows, right)
 
-    def survey(self, right: Array | None, *, gram: bool) -> Survey:
-        return self.functions.survey(self.rows, right, gram=gram)
+    def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
+        return self.functions.moments_and_product(self.rows, right, gram=gram)
 
-    def additions(self, *, gram: bool, turned: bool) -> int:
+    def additions(self, *, gram: bool, transposed: bool) -> int:
         longest = self.functions.longest_sums(self.rows.matrix)
-        return int(longest[0 if turned else 1] if gram else sum(longest)) + MOST_SEGMENTS
+        return int(longest[0 if transposed else 1] if gram else sum(longest)) + MOST_SEGMENTS

@@ -99,13 +99,15 @@ class DeviceBackend(Backend):
             return lambda: digest.stored_sums(data.data, data.indices, rows, data.shape[1], first)
         return lambda: digest.dense_sums(data, first)
 
-    def take_rows(self, matrix: Any, places: np.ndarray) -> Any:
-        return gather.take_rows(matrix, places) if isinstance(matrix, DeviceCsr) else super().take_rows(matrix, places)
+    def take_rows(self, matrix: Any, indices: np.ndarray) -> Any:
+        return (
+            gather.take_rows(matrix, indices) if isinstance(matrix, DeviceCsr) else super().take_rows(matrix, indices)
+        )
 
-    def take_columns(self, matrix: Any, places: np.ndarray) -> Any:
+    def take_columns(self, matrix: Any, indices: np.ndarray) -> Any:
         if isinstance(matrix, DeviceCsr):
-            return gather.take_columns(matrix, places)
-        return super().take_columns(matrix, places)
+            return gather.take_columns(matrix, indices)
+        return super().take_columns(matrix, indices)
 
     def rows_between(self, matrix: Any, start: int, stop: int) -> Any:
         if isinstance(matrix, DeviceCsr):

@@ -116,12 +116,12 @@ def _wrapped(constant: int) -> int:
     return constant - 2**64 if constant >= 2**63 else constant
 
 
-def _signed(numbers: np.ndarray, like: Array) -> Array:
-    return from_numpy(numbers.view(np.int64), like)
+def _signed(numbers: np.ndarray, prototype: Array) -> Array:
+    return from_numpy(numbers.view(np.int64), prototype)
 
 
-def _row_terms(rows: np.ndarray, like: Array) -> Array:
-    return _signed(rows.astype(np.uint64) * np.uint64(ROW_MULTIPLIER), like)
+def _row_terms(rows: np.ndarray, prototype: Array) -> Array:
+    return _signed(rows.astype(np.uint64) * np.uint64(ROW_MULTIPLIER), prototype)
 
 
 def added(total: tuple[int, int], part: tuple[int, int]) -> tuple[int, int]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from eckart.engine.backends.csr_scipy import loops
 from eckart.engine.exponent import Exponent
-from eckart.engine.operator import Survey, of_powers
+from eckart.engine.operator import MomentsAndProduct, of_powers
 from eckart.engine.parallel import each, fold
 from eckart.engine.threads import threads
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SEGMENTS = 8
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
-_IMAGE_BYTES = 2**24
+_PRODUCT_BYTES = 2**24
 """Size of the rows of A Q that are in memory at a time."""
 _MIRRORED = 256
 """Rows of a triangle that are mirrored at a time."""
@@ -116,7 +116,7 @@ def matmat(op: RowBlocks, right: np.ndarray) -> np.ndarray:
 def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     """A^T A (dense, columns x columns), or (A Q)^T (A Q)."""
     if right is not None:
-        return _gram_of_image(op.precise(), right)
+        return _gram_of_product(op.precise(), right)
     matrix = op.matrix
     csr = loops(matrix.nnz)
     columns = matrix.shape[1]
@@ -130,15 +130,15 @@ def gram(op: RowBlocks, right: np.ndarray | None = None) -> np.ndarray:
     return _mirrored(result)
 
 
-def _gram_of_image(op: RowBlocks, right: np.ndarray) -> np.ndarray:
+def _gram_of_product(op: RowBlocks, right: np.ndarray) -> np.ndarray:
     """(A Q)^T (A Q), some rows of A Q at a time: all of them may take far more memory than A."""
     rows, width = op.matrix.shape[0], right.shape[1]
-    size = max(_IMAGE_BYTES // (8 * max(width, 1)), 64)
+    size = max(_PRODUCT_BYTES // (8 * max(width, 1)), 64)
     total = np.zeros((width, width))
     for start in range(0, rows, size):
         whole = size >= rows
-        image = matmat(op if whole else replace(op, matrix=op.matrix[start : start + size]), right)
-        total += image.T @ image
+        product = matmat(op if whole else replace(op, matrix=op.matrix[start : start + size]), right)
+        total += product.T @ product
     return total
 
 
@@ -166,35 +166,35 @@ def _mirrored(upper: np.ndarray) -> np.ndarray:
     return upper
 
 
-_gram_of = gram  # `survey` has an argument of that name
+_gram_of = gram  # `moments_and_product` has an argument of that name
 
 
-def survey(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> Survey:
+def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> MomentsAndProduct:
     """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
     sums, squares, stored, powers = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
-    return Survey(sums, squares, weight, product, stored, of_powers(powers[:1]))
+    return MomentsAndProduct(sums, squares, weight, product, stored, of_powers(powers[:1]))
 
 
-def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
+def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) -> np.ndarray:
     """Sum of (a - mean)^2 by column, without a difference of large numbers."""
-    mean = survey.sums / survey.weight
-    about = _over_segments(op, "column_squares", (mean,))[0]
+    mean = moments_and_product.sums / moments_and_product.weight
+    metadata = _over_segments(op, "column_squares", (mean,))[0]
     # Entries that are not stored are zeros, each at the distance `mean` from the mean.
-    absent = np.maximum(survey.weight - np.asarray(survey.stored), 0.0)
-    return np.asarray(about + absent * mean**2)
+    absent = np.maximum(moments_and_product.weight - np.asarray(moments_and_product.stored), 0.0)
+    return np.asarray(metadata + absent * mean**2)
 
 
 def squares_about(matrix: Any, left: np.ndarray, right: np.ndarray, factor: np.ndarray, *, across: bool) -> np.ndarray:
     """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column."""
     from scipy import sparse
 
-    data, places = matrix.data.astype(np.float64), matrix.indices
-    entries = data * (data - 2.0 * np.repeat(left, np.diff(matrix.indptr)) * right[places]) * factor[places]
+    data, indices = matrix.data.astype(np.float64), matrix.indices
+    entries = data * (data - 2.0 * np.repeat(left, np.diff(matrix.indptr)) * right[indices]) * factor[indices]
     if across:
-        return np.bincount(places, weights=entries, minlength=matrix.shape[1])
-    return np.asarray(sparse.csr_array((entries, places, matrix.indptr), shape=matrix.shape).sum(axis=1))
+        return np.bincount(indices, weights=entries, minlength=matrix.shape[1])
+    return np.asarray(sparse.csr_array((entries, indices, matrix.indptr), shape=matrix.shape).sum(axis=1))
 
 
 def longest_sums(matrix: Any) -> tuple[int, int]:

@@ -19,7 +19,7 @@ _LEAST_BLOCK_BYTES = 2**22
 class Counter:
     """Reads of the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
 
-    reads: int = 0
+    passes: int = 0
     block_bytes: int = _BLOCK_BYTES
 
     @property
@@ -42,7 +42,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
     """The result of work on blocks, done again with smaller ones where the device has no room."""
-    reads = counter.reads
+    passes = counter.passes
     while True:
         try:
             return work()
@@ -59,7 +59,7 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
                 "Free memory there, ask for fewer components, or leave the data on the host and use device='cuda'."
             )
         counter.block_bytes //= 4
-        counter.reads = reads
+        counter.passes = passes
 
 
 def free_device_memory() -> None:

@@ -138,17 +138,17 @@ def project_out(block: Array, *bases: Array) -> Array:
     return block
 
 
-def gaussian(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
-    """A block of independent standard normal numbers beside `like`.
+def gaussian(rng: np.random.Generator, rows: int, columns: int, prototype: Array) -> Array:
+    """A block of independent standard normal numbers beside `prototype`.
 
     A GPU makes them of random bits, two and two: sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v).
     """
-    if is_host(like):
-        return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), like), float64(like))
-    if cuda_random.usable(like):
-        return cuda_random.normals(rows, columns, int(rng.integers(2**63)), like)
-    xp = namespace(like)
-    bits = random_bits(rng, (-(-rows // 2), columns), like)
+    if is_host(prototype):
+        return astype(from_numpy(rng.standard_normal((rows, columns), dtype=np.float32), prototype), float64(prototype))
+    if cuda_random.usable(prototype):
+        return cuda_random.normals(rows, columns, int(rng.integers(2**63)), prototype)
+    xp = namespace(prototype)
+    bits = random_bits(rng, (-(-rows // 2), columns), prototype)
     low, high = ((astype(part, xp.float64) + 0.5) / 2.0**32 for part in (bits & _LOW, (bits >> 32) & _LOW))
     length, angle = xp.sqrt(-2.0 * xp.log(low)), (2.0 * np.pi) * high
     return xp.concat([length * xp.cos(angle), length * xp.sin(angle)], axis=0)[:rows, :]
@@ -158,28 +158,28 @@ _LOW = 2**32 - 1
 _ODD, _FIRST, _SECOND = (value - 2**64 for value in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
-def random_bits(rng: np.random.Generator, shape: tuple[int, int], like: Array) -> Array:
-    """64 random bits for every entry, as int64, made beside `like` (Steele, Lea and Flood's SplitMix64).
+def random_bits(rng: np.random.Generator, shape: tuple[int, int], prototype: Array) -> Array:
+    """64 random bits for every entry, as int64, made beside `prototype` (Steele, Lea and Flood's SplitMix64).
 
     A shift to the right brings the sign along, so it is masked.
     """
-    xp = namespace(like)
-    count = xp.arange(shape[0] * shape[1], dtype=xp.int64, device=device(like))
+    xp = namespace(prototype)
+    count = xp.arange(shape[0] * shape[1], dtype=xp.int64, device=device(prototype))
     bits = count * _ODD + int(rng.integers(2**63))
     bits = (bits ^ ((bits >> 30) & (2**34 - 1))) * _FIRST
     bits = (bits ^ ((bits >> 27) & (2**37 - 1))) * _SECOND
     return xp.reshape(bits ^ ((bits >> 31) & (2**33 - 1)), shape)
 
 
-def random_start(rng: np.random.Generator, rows: int, columns: int, like: Array) -> Array:
-    """A block of random signs beside `like`: as good a start as normal numbers, and sooner made."""
-    if not is_host(like):
-        if cuda_random.usable(like):
-            return cuda_random.signs(rows, columns, int(rng.integers(2**63)), like)
-        return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), like) >> 33) & 1, float64(like))
+def random_start(rng: np.random.Generator, rows: int, columns: int, prototype: Array) -> Array:
+    """A block of random signs beside `prototype`: as good a start as normal numbers, and sooner made."""
+    if not is_host(prototype):
+        if cuda_random.usable(prototype):
+            return cuda_random.signs(rows, columns, int(rng.integers(2**63)), prototype)
+        return 1.0 - 2.0 * astype((random_bits(rng, (rows, columns), prototype) >> 33) & 1, float64(prototype))
     bits = np.unpackbits(np.frombuffer(rng.bytes(-(-rows * columns // 8)), np.uint8), count=rows * columns)
-    moved = from_numpy(bits.reshape(rows, columns), like)  # as bytes: an eighth of the way
-    return 2.0 * astype(moved, float64(like)) - 1.0
+    moved = from_numpy(bits.reshape(rows, columns), prototype)  # as bytes: an eighth of the way
+    return 2.0 * astype(moved, float64(prototype)) - 1.0
 
 
 def flip_signs(right: Array) -> np.ndarray:
@@ -190,12 +190,12 @@ def flip_signs(right: Array) -> np.ndarray:
         largest = right[np.abs(right).argmax(axis=0), np.arange(right.shape[1])]
         return np.where(largest < 0.0, -1.0, 1.0)
     xp = namespace(right)
-    places = xp.argmax(xp.abs(right), axis=0)
-    signs = np.diagonal(to_numpy(xp.take(right, places, axis=0)))
+    indices = xp.argmax(xp.abs(right), axis=0)
+    signs = np.diagonal(to_numpy(xp.take(right, indices, axis=0)))
     return np.where(signs < 0.0, -1.0, 1.0)
 
 
-def signs_beside(right: Array) -> Array:
+def signs_of(right: Array) -> Array:
     """The same beside `right`; on a GPU without a way to the host."""
     if is_host(right) or right.shape[0] == 0:
         return from_numpy(flip_signs(right), right)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
-from eckart.engine.operator import Survey, of_powers, to_power
+from eckart.engine.operator import MomentsAndProduct, of_powers, to_power
 from eckart.engine.parallel import each, fold
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ class RowProducts(Protocol):
         """A^T A, or (A Q)^T (A Q)."""
         ...
 
-    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+    def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
         """u^T A, sums of squares, and A^T (A Q) or A^T A."""
         ...
 
-    def additions(self, *, gram: bool, turned: bool) -> int:
+    def additions(self, *, gram: bool, transposed: bool) -> int:
         """Roundings that a term of a product passes through, at most: in A^T A, or in A^T (A q), which sums twice."""
         ...
 
@@ -132,9 +132,9 @@ class DenseProducts:
 
         return self._sum(product, width=width, result_bytes=8 * width * width, size=self.gram_rows)
 
-    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+    def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
         factor = None if right is None else self._operand(right)
-        xp = namespace(self.rows.like)
+        xp = namespace(self.rows.prototype)
         roots, single = self.rows.weight_roots, self.rows.precision == "float32"
         # Sums are taken in float64: means are subtracted from everything, and shares are relative to squares.
         precise, size = self.rows.precise(), self.gram_rows if gram else self.block_rows
@@ -158,14 +158,14 @@ class DenseProducts:
         sums, squares, *rest = fold(step, segments, _accumulate, workers=self._workers(width))
         weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram and not single:
-            return Survey(sums, _diagonal(squares), weight, squares)
-        return Survey(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
+            return MomentsAndProduct(sums, _diagonal(squares), weight, squares)
+        return MomentsAndProduct(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
 
-    def additions(self, *, gram: bool, turned: bool) -> int:
+    def additions(self, *, gram: bool, transposed: bool) -> int:
         """The sums of blocks are added up in segments, and those of the segments in turn."""
-        if turned:
+        if transposed:
             return type(self)(replace(self.rows, matrix=self.rows.matrix.T, steps=())).additions(
-                gram=gram, turned=False
+                gram=gram, transposed=False
             )
         rows, columns = self.rows.shape
         size = self.gram_rows if gram else self.block_rows
@@ -191,12 +191,12 @@ class DenseProducts:
 
     def _operand(self, factor: Array) -> Array:
         """A factor in the precision of the products."""
-        return astype(factor, getattr(namespace(self.rows.like), self.rows.precision))
+        return astype(factor, getattr(namespace(self.rows.prototype), self.rows.precision))
 
     def _segments(self, width: int, result_bytes: int) -> list[tuple[int, int]]:
         """Row ranges that depend on the shape alone."""
         rows = self.rows.shape[0]
-        count = _SEGMENTS if is_numpy(self.rows.like) and rows * self.rows.shape[1] * width >= _SERIAL_WORK else 1
+        count = _SEGMENTS if is_numpy(self.rows.prototype) and rows * self.rows.shape[1] * width >= _SERIAL_WORK else 1
         count = max(1, min(count, rows // 64, _ACCUMULATOR_BYTES // max(result_bytes, 1)))
         edges = np.linspace(0, rows, count + 1).astype(int).tolist()
         return list(itertools.pairwise(edges))

@@ -14,7 +14,7 @@ from eckart.engine.backends.written import library
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
-    from eckart.engine.backends.cuda.transfer import Mover
+    from eckart.engine.backends.cuda.transfer import DeviceTransfer
 
 
 def backend_of(data: Any) -> Backend:
@@ -35,7 +35,7 @@ def _prototype(data: Any) -> Array:
     if is_sparse(data):
         return np.empty(0)
     if isinstance(data, DeviceCsr):
-        return data.like
+        return data.prototype
     return data[:0, :0] if len(data.shape) == 2 else data[:0]
 
 
@@ -49,12 +49,12 @@ def stored_elsewhere(data: Any) -> Any:
     return as_device_csr(data)
 
 
-def transfer_to(device: str, data: Any) -> Mover:
+def transfer_to(device: str, data: Any) -> DeviceTransfer:
     """What takes host data to `device`; refused where the data are on a device already."""
     if not device.startswith("cuda"):
         raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
     if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
         raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
-    from eckart.engine.backends.cuda.transfer import mover_for
+    from eckart.engine.backends.cuda.transfer import transfer_for
 
-    return mover_for(device)
+    return transfer_for(device)

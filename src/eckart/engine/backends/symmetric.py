@@ -19,13 +19,13 @@ _ON_DEVICE = {"pairs": 144, "values": 192}
 
 
 def leading_pairs(
-    matrix: Array, count: int, *, smallest: bool = False, like: Array | None = None
+    matrix: Array, count: int, *, smallest: bool = False, prototype: Array | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` largest eigenvalues, falling, and their vectors; or the smallest, rising. `like`: see `pairs`."""
+    """The `count` largest eigenvalues, falling, or the smallest, rising, with vectors. `prototype`: see `pairs`."""
     size = matrix.shape[0]
     chosen = slice(0, count) if smallest else slice(size - count, size)
-    if worth_moving("pairs", size, like):
-        values, vectors = _there(matrix, like, chosen)
+    if worth_moving("pairs", size, prototype):
+        values, vectors = _there(matrix, prototype, chosen)
     else:
         matrix = to_numpy(matrix)
         found = None
@@ -35,27 +35,29 @@ def leading_pairs(
     return (values, vectors) if smallest else (values[::-1], vectors[:, ::-1])
 
 
-def by_all(size: int, count: int, like: Array | None = None) -> bool:
+def by_all(size: int, count: int, prototype: Array | None = None) -> bool:
     """Whether the `count` leading pairs are found by computing all."""
     most = size // 2 if size >= _SUBSET["pairs"] else (size - _FEW[0]) // _FEW[1]
-    return worth_moving("pairs", size, like) or count > most
+    return worth_moving("pairs", size, prototype) or count > most
 
 
-def leading_values(matrix: np.ndarray, count: int, like: Array | None = None) -> np.ndarray:
+def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = None) -> np.ndarray:
     """The `count` largest eigenvalues, falling."""
     size = matrix.shape[0]
-    if worth_moving("values", size, like):
-        values = _there(matrix, like, None)[0]
+    if worth_moving("values", size, prototype):
+        values = _there(matrix, prototype, None)[0]
     else:
         found = _subset(matrix, count, vectors=False) if size >= _SUBSET["values"] and 2 * count < size else None
         values = found[0] if found is not None else _here(np.linalg.eigvalsh, matrix)
     return np.asarray(values[::-1][:count])
 
 
-def pairs(matrix: np.ndarray, like: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues, rising, and their vectors; `like` is an array on a device that may be asked."""
+def pairs(matrix: np.ndarray, prototype: Array | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """All eigenvalues, rising, and their vectors; `prototype` is an array on a device that may be asked."""
     whole = slice(0, matrix.shape[0])
-    return _there(matrix, like, whole) if worth_moving("pairs", matrix.shape[0], like) else _every(matrix, whole)
+    return (
+        _there(matrix, prototype, whole) if worth_moving("pairs", matrix.shape[0], prototype) else _every(matrix, whole)
+    )
 
 
 def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -63,15 +65,15 @@ def _every(matrix: np.ndarray, chosen: slice) -> tuple[np.ndarray, np.ndarray]:
     return values[chosen], vectors[:, chosen]
 
 
-def worth_moving(kind: str, size: int, like: Array | None) -> bool:
-    """Whether `like` is on a GPU that finds "pairs" or "values" of a matrix of this size sooner than the host."""
-    return like is not None and size >= _ON_DEVICE[kind] and not is_host(like)
+def worth_moving(kind: str, size: int, prototype: Array | None) -> bool:
+    """Whether `prototype` is on a GPU that finds "pairs" or "values" of a matrix of this size sooner than the host."""
+    return prototype is not None and size >= _ON_DEVICE[kind] and not is_host(prototype)
 
 
-def _there(matrix: Array, like: Array, chosen: slice | None) -> tuple[np.ndarray, np.ndarray]:
+def _there(matrix: Array, prototype: Array, chosen: slice | None) -> tuple[np.ndarray, np.ndarray]:
     """The chosen pairs, or all values and no vectors."""
-    solver = namespace(like).linalg
-    moved = from_numpy(matrix, like) if isinstance(matrix, np.ndarray) else matrix
+    solver = namespace(prototype).linalg
+    moved = from_numpy(matrix, prototype) if isinstance(matrix, np.ndarray) else matrix
     try:
         if chosen is None:
             return to_numpy(solver.eigvalsh(moved)), np.empty((0, 0))

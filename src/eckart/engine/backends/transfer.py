@@ -12,7 +12,7 @@ from eckart.arrays import Array
 class Transfer(Protocol):
     """Takes blocks to another place while those before are worked on."""
 
-    like: Array
+    prototype: Array
     """An empty array in that place."""
     depth: int
     """Blocks that are under way at a time."""
@@ -31,7 +31,7 @@ class Transfer(Protocol):
 class Stay:
     """Blocks are worked on where they were read."""
 
-    like: Array = np.empty((0, 0))
+    prototype: Array = np.empty((0, 0))
     depth, threads = 2, 1
 
     def load(self, block: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.csr_check import check_sparse
-from eckart.engine.blocks.source import About, Block
+from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
 
 _ALIGNMENT = 64
@@ -27,7 +27,7 @@ class DaskRows:
 
     array: Any
     edges: tuple[int, ...]
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
     density: float = 1.0
 
@@ -68,14 +68,14 @@ class DaskRows:
 
 def dask_rows(data: Any) -> DaskRows:
     """A Dask array or frame of numbers as rows."""
-    about = About(name="dask")
+    metadata = Metadata(name="dask")
     if hasattr(data, "to_dask_array"):
         others = [str(name) for name, kind in data.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
         if others:
             raise InputError(
                 f"Columns that do not hold numbers: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
             )
-        about = About(name="dask", column_names=tuple(map(str, data.columns)))
+        metadata = Metadata(name="dask", column_names=tuple(map(str, data.columns)))
         data = data.to_dask_array(lengths=True)
     if data.ndim != 2:
         raise InputError(f"Expected 2D array, got {data.ndim}D Dask array of shape {data.shape} instead.")
@@ -87,7 +87,7 @@ def dask_rows(data: Any) -> DaskRows:
     edges = tuple(edge for edge, later in zip(edges, (*edges[1:], None), strict=True) if edge != later)
     sparse = not isinstance(data._meta, np.ndarray)
     density = _density(data) if sparse else 1.0
-    return DaskRows(data, edges, about, sparse, density)
+    return DaskRows(data, edges, metadata, sparse, density)
 
 
 def as_block(chunk: Any, dtype: np.dtype[Any]) -> Block:

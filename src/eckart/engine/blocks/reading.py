@@ -21,11 +21,11 @@ Loaded = TypeVar("Loaded")
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a long computation stands; `watch=` is called with one after every block."""
+    """Where a long computation stands; `callback=` is called with one after every block."""
 
-    read: int
+    current_pass: int
     """The read of the data that is under way, counted from 1."""
-    reads: int
+    passes: int
     """Reads expected in all."""
     block: int
     blocks: int
@@ -36,7 +36,7 @@ class Progress:
     """Certified share so far, once there is one."""
 
 
-Watch = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Reading:
     """Where blocks are worked on (`cluster.Cluster`); None means here."""
     counter: Counter = field(default_factory=Counter)
     """Of the blocks that are worked on."""
-    watch: Watch | None = None
+    callback: ProgressCallback | None = None
     expected: int = 1
-    reads: int = 0
+    passes: int = 0
     explained: tuple[float, float] | None = None
     digest: tuple[int, int] | None = None
     """Digest sums of all numbers (`eckart.engine.digest`), once the first pass is complete."""
@@ -66,15 +66,15 @@ class Reading:
     def tell(self, block: int, blocks: int, rows: int) -> None:
         """After block `block` of `blocks` of the present read; the matrix has `rows` rows."""
         self._blocks_done += 1
-        if self.watch is None:
+        if self.callback is None:
             return
         seconds = max(time.monotonic() - self._began, 1e-9)
         rate = self._blocks_done / seconds
-        left = (blocks - block) + max(self.expected - self.reads, 0) * blocks
-        self.watch(
+        left = (blocks - block) + max(self.expected - self.passes, 0) * blocks
+        self.callback(
             Progress(
-                read=self.reads,
-                reads=max(self.expected, self.reads),
+                current_pass=self.passes,
+                passes=max(self.expected, self.passes),
                 block=block,
                 blocks=blocks,
                 seconds=seconds,

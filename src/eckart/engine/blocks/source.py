@@ -26,7 +26,7 @@ class Source(Protocol):
     def sparse(self) -> bool: ...
 
     @property
-    def about(self) -> About: ...
+    def metadata(self) -> Metadata: ...
 
     def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
         """All rows in order, once; may be called again for another read."""
@@ -52,7 +52,7 @@ class RowSource(Protocol):
     def sparse(self) -> bool: ...
 
     @property
-    def about(self) -> About: ...
+    def metadata(self) -> Metadata: ...
 
     @property
     def entries(self) -> int:
@@ -73,7 +73,7 @@ class RowSource(Protocol):
 
 
 @dataclass(frozen=True)
-class About:
+class Metadata:
     """What is known of the data beside the numbers."""
 
     name: str = "data"
@@ -85,7 +85,7 @@ class About:
     """What was decided while reading, in sentences for the user."""
     decided: tuple[str, ...] = ()
     """What was found out about the layout and the roles of columns: part of `notes` as far as it matters, and plain."""
-    fates: dict[str, str] = field(default_factory=dict)
+    column_roles: dict[str, str] = field(default_factory=dict)
     """What was done with each column of the file, in its order; empty where the file has no columns by name."""
 
 
@@ -94,7 +94,7 @@ class MemorySource:
     """A matrix that is already in memory, seen as a source."""
 
     matrix: Block
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def shape(self) -> tuple[int, int]:

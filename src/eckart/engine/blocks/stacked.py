@@ -25,7 +25,7 @@ from eckart.engine.blocks.source import RowSource
 from eckart.engine.blocks.task import BlockTask, Task, View, add_parts, counted_only
 from eckart.engine.digest import from_limbs, limbs
 from eckart.engine.exponent import Exponent
-from eckart.engine.operator import Survey, of_powers
+from eckart.engine.operator import MomentsAndProduct, of_powers
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.transformed import Transposed
@@ -64,7 +64,7 @@ class StackedBlocks:
         return self.source.entries
 
     @property
-    def like(self) -> Array:
+    def prototype(self) -> Array:
         return np.empty((0, 0))
 
     @property
@@ -72,8 +72,8 @@ class StackedBlocks:
         return self.source.dtype
 
     @property
-    def reads(self) -> int:
-        return self.reading.reads
+    def passes(self) -> int:
+        return self.reading.passes
 
     @property
     def counter(self) -> Counter:
@@ -142,7 +142,7 @@ class StackedBlocks:
 
     def columns(self, index: Any) -> Any:
         """Some columns, as they are stored, in one read."""
-        self.reading.reads += 1
+        self.reading.passes += 1
         return _stack([block[:, index] for _, block in self.read_all()])
 
     def sample(self, count: int = 64) -> np.ndarray:
@@ -163,7 +163,7 @@ class StackedBlocks:
 
     def pieces(self) -> Iterator[tuple[int, RowBlocks]]:
         """(first row, block as it is seen), one after the other: one read."""
-        self.reading.reads += 1
+        self.reading.passes += 1
         for (start, stop), block in self.read_all():
             yield start, self._block(block, start, stop)
 
@@ -209,9 +209,9 @@ class StackedBlocks:
     def gram(self, right: Array | None = None) -> Array:
         return self._sum(Task("gram", None if right is None else np.ascontiguousarray(right)))[0]
 
-    def survey(self, right: Array | None = None, *, gram: bool = False) -> Survey:
+    def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
         factor = None if right is None else np.ascontiguousarray(right)
-        task = Task("survey", factor, gram=gram, reference=self._first_row())
+        task = Task("moments_and_product", factor, gram=gram, reference=self._first_row())
         sums, squares, weight, longest, *rest = self._sum(task, stay=gram)
         self.reading.digest = from_limbs(to_numpy(rest.pop()))
         self.reading.varying = to_numpy(rest.pop()) > 0.0
@@ -219,7 +219,9 @@ class StackedBlocks:
             self.reading.stored = to_numpy(rest.pop())
         sums, squares, weight, longest = (to_numpy(array) for array in (sums, squares, weight, longest))
         product = rest.pop(0) if gram or right is not None else None
-        return Survey(sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest))
+        return MomentsAndProduct(
+            sums, squares, float(weight[0]), product, to_numpy(rest[0]) if rest else None, of_powers(longest)
+        )
 
     # Reading
 
@@ -298,7 +300,7 @@ class StackedBlocks:
             counted = self._counted(matrix, start, stop)
             return [np.zeros(self.shape[1]) if counted is None else RowBlocks(counted).largest_of_columns()]
         parts = task(self._block(matrix, start, stop), start, stop)
-        if not isinstance(task, Task) or task.kind != "survey":
+        if not isinstance(task, Task) or task.kind != "moments_and_product":
             return parts
         # The first pass over the data is a survey: it digests and compares the numbers as they are stored.
         if self._counts_stored:
@@ -339,25 +341,25 @@ class StackedBlocks:
         assert self.reading.varying is not None
         return np.asarray(candidates[~self.reading.varying[candidates]])
 
-    def additions(self, *, gram: bool, turned: bool = False) -> int:
+    def additions(self, *, gram: bool, transposed: bool = False) -> int:
         """Roundings that a term of a product passes through, at most: those in a block, and one for each block."""
         rows = int(np.diff(self.edges).max())
         count, columns = len(self.edges) - 1, self.shape[1]
         if self.sparse:
             return rows + columns + MOST_SEGMENTS + count
         block = RowBlocks(np.broadcast_to(np.empty(1, self.dtype), (rows, columns)), precision=self.precision)
-        return block.additions(gram=gram and not turned) + count
+        return block.additions(gram=gram and not transposed) + count
 
     def raw_digest(self) -> tuple[int, int]:
         """The digest sums of the rows as they are stored: from the first pass, or from one of its own."""
         if self.reading.digest is None:
-            self.survey()
+            self.moments_and_product()
         assert self.reading.digest is not None
         return self.reading.digest
 
     def _begin(self) -> int:
-        self.reading.reads += 1
-        return self.reading.reads
+        self.reading.passes += 1
+        return self.reading.passes
 
     def _known(self, number: int, task: BlockTask) -> list[np.ndarray] | None:
         journal = self.reading.journal

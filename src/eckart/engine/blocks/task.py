@@ -31,7 +31,7 @@ class View:
             return seen
         argument = self.argument[start:stop] if self.by_row else self.argument
         if self.method == "shifted":
-            argument = from_numpy(argument, block.like)
+            argument = from_numpy(argument, block.prototype)
         return view(argument)  # type: ignore[no-any-return]
 
 
@@ -60,9 +60,9 @@ class Task:
     def __call__(self, block: RowBlocks, start: int, stop: int) -> list[np.ndarray]:
         factor = self.factor[start:stop] if self.by_row and self.factor is not None else self.factor
         if factor is not None:
-            factor = from_numpy(factor, block.like)
-        if self.kind == "survey":
-            found = block.survey(factor, gram=self.gram)
+            factor = from_numpy(factor, block.prototype)
+        if self.kind == "moments_and_product":
+            found = block.moments_and_product(factor, gram=self.gram)
             longest = np.full(1, np.inf) if found.longest is None else to_power(found.longest)
             parts = [found.sums, found.squares, np.array([found.weight]), longest]
             return [*parts, *(part for part in (found.product, found.stored) if part is not None)]

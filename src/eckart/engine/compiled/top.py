@@ -1,6 +1,6 @@
 """The best n of each row of a tile of scores, kept in a heap beside it, compiled on first use.
 
-A row of `scores` and `places` is a heap with its worst at 0: the smallest score, and of equal ones the last place.
+A row of `scores` and `indices` is a heap with its worst at 0: the smallest score, and of equal ones the last place.
 Tiles come in the order of their columns, so an equal score that comes later is the worse one.
 """
 
@@ -26,7 +26,7 @@ def hide(tile, first, starts, hidden, cursors):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def scan(tile, first, scores, places):  # type: ignore[no-untyped-def]
+def scan(tile, first, scores, indices):  # type: ignore[no-untyped-def]
     """Let the columns first, first + 1, ... of the tile into the heaps; most strides hold none that is good enough."""
     width = tile.shape[1]
     for i in range(tile.shape[0]):
@@ -40,11 +40,11 @@ def scan(tile, first, scores, places):  # type: ignore[no-untyped-def]
             if better:
                 for j in range(start, stop):
                     if row[j] > scores[i, 0]:
-                        _replace(scores[i], places[i], row[j], first + j)
+                        _replace(scores[i], indices[i], row[j], first + j)
 
 
 @njit(nogil=True, cache=True)
-def _replace(scores, places, score, place):  # type: ignore[no-untyped-def]
+def _replace(scores, indices, score, place):  # type: ignore[no-untyped-def]
     """Take the worst out of the heap and this one in. It is the latest, so among equals it goes to the top."""
     n = scores.shape[0]
     hole = 0
@@ -52,11 +52,11 @@ def _replace(scores, places, score, place):  # type: ignore[no-untyped-def]
         child = 2 * hole + 1
         other = child + 1
         if other < n and (
-            scores[other] < scores[child] or (scores[other] == scores[child] and places[other] > places[child])
+            scores[other] < scores[child] or (scores[other] == scores[child] and indices[other] > indices[child])
         ):
             child = other
         if scores[child] >= score:
             break
-        scores[hole], places[hole] = scores[child], places[child]
+        scores[hole], indices[hole] = scores[child], indices[child]
         hole = child
-    scores[hole], places[hole] = score, place
+    scores[hole], indices[hole] = score, place

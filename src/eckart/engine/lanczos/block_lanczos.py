@@ -27,10 +27,10 @@ from eckart.engine.lanczos.outcome import Outcome, conclude
 from eckart.engine.lanczos.probe_bound import ProbeRun, RideAlong, best_probe_bound, length_quantile
 from eckart.engine.lanczos.proof_phase import PROBES
 from eckart.engine.lanczos.proofs import Proofs
-from eckart.engine.lanczos.restart import carried_bound, kept_vectors, room_left
+from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
 from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
-from eckart.engine.solution import SHARE_SLACK, smallest_count
+from eckart.engine.solution import RATIO_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -50,13 +50,13 @@ def block_lanczos(
     with one_blas_thread():
         run = _Run(matrix, target, block, rng, start.capacity)
         outcome = run.iterate(start)
-        if outcome.proved or matrix.exact is None or outcome.passes >= target.max_reads:
+        if outcome.proved or matrix.exact is None or outcome.passes >= target.max_passes:
             return outcome.pairs
         # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors)
         further = Start(vectors, double.apply(vectors), max(start.capacity, min(matrix.size, 4 * vectors.shape[1])))
-        remaining = replace(target, max_reads=max(1, target.max_reads - outcome.passes))
+        remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
         run = _Run(double, remaining, vectors.shape[1], rng, further.capacity)
         return outcome.followed_by(run.iterate(further)).pairs
 
@@ -142,7 +142,7 @@ class _Run:
 
     @property
     def may_continue(self) -> bool:
-        return self.passes < self.target.max_reads
+        return self.passes < self.target.max_passes
 
     @property
     def exhausted(self) -> bool:
@@ -151,7 +151,7 @@ class _Run:
     @property
     def allowed(self) -> int:
         """Passes before the last one, which verifies products in float32."""
-        return self.target.max_reads if self.exact else max(1, self.target.max_reads - 1)
+        return self.target.max_passes if self.exact else max(1, self.target.max_passes - 1)
 
     def _check_due(self) -> bool:
         full = self.basis.count + 2 * self.block > self.capacity
@@ -163,7 +163,9 @@ class _Run:
         k, size = self._wanted(), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
-        values, coefficients = leading_pairs(self.basis.projected, min(k + _BEYOND, size), like=self.matrix.like)
+        values, coefficients = leading_pairs(
+            self.basis.projected, min(k + _BEYOND, size), prototype=self.matrix.prototype
+        )
         residuals = self._residuals(coefficients)
         goal = self._goal(float(values[k - 1]), float(values[0]))
         beyond = float(values[k]) if size > k else 0.0
@@ -190,13 +192,13 @@ class _Run:
         if self.target.k is not None:
             return self.target.k
         values = np.linalg.eigvalsh(self.basis.projected)[::-1]
-        found = smallest_count(values, self.matrix.trace, self.target.share or 0.0)
+        found = smallest_count(values, self.matrix.trace, self.target.target_ratio or 0.0)
         return self.basis.count if found is None and self.basis.complete else found
 
     @property
     def _needed(self) -> float:
         """Part of the trace that k components must reach, less what rounding may hide."""
-        return ((self.target.share or 0.0) - SHARE_SLACK) * self.matrix.trace
+        return ((self.target.target_ratio or 0.0) - RATIO_SLACK) * self.matrix.trace
 
     def _decided(self, state: Assessment) -> bool:
         """Whether no smaller k can reach the share, up to rounding."""
@@ -209,7 +211,7 @@ class _Run:
         if state.upper is None:
             return False
         attainable = float(np.sum(state.upper[: state.k - 1]))
-        resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= SHARE_SLACK * self.matrix.trace
+        resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= RATIO_SLACK * self.matrix.trace
         return attainable < self._needed or resolved
 
     def _ambiguous(self, state: Assessment) -> bool:
@@ -217,8 +219,8 @@ class _Run:
         if self.exact or self.target.k is not None:
             return False
         sums = np.cumsum(state.values[: state.k])[-2:]
-        doubt = 4.0 * state.k * self.expected_error(self.basis) + _SINGLE * self.matrix.trace
-        return bool(np.any(np.abs(sums - self._needed) <= doubt))
+        uncertain = 4.0 * state.k * self.expected_error(self.basis) + _SINGLE * self.matrix.trace
+        return bool(np.any(np.abs(sums - self._needed) <= uncertain))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""
@@ -284,17 +286,17 @@ class _Run:
         probes = self._ride_along_bound(needed)
         complement = min(self._trace_left, probes, self.proofs.bound)
         if complement <= needed or (self.exhausted and complement < np.inf):
-            found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.like))
-        frozen, carried = self.proofs.frozen_at(self.steps), self.proofs.carried
+            found.append(upper_bounds(self.basis.projected, coupling, complement, count, self.matrix.prototype))
+        frozen, retained = self.proofs.frozen_at(self.steps), self.proofs.retained
         if frozen is not None and frozen < self.basis.count:
-            values, coefficients = leading_pairs(self.basis.projected, frozen, like=self.matrix.like)
+            values, coefficients = leading_pairs(self.basis.projected, frozen, prototype=self.matrix.prototype)
             coupled = coupling @ coefficients[self.basis.count - coupling.shape[1] :]
             found.append(upper_bounds(values, coupled, self.proofs.bound, count))
-        if carried is not None and carried.index <= count:
-            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : carried.index]
-            bound = carried_bound(carried, state.values, coupled, self.expected_error(self.basis))
+        if retained is not None and retained.index <= count:
+            coupled = coupling @ state.coefficients[len(state.coefficients) - coupling.shape[1] :, : retained.index]
+            bound = retained_bound(retained, state.values, coupled, self.expected_error(self.basis))
             if np.isfinite(bound):
-                found.append(upper_bounds(state.values[: carried.index], coupled, bound, count))
+                found.append(upper_bounds(state.values[: retained.index], coupled, bound, count))
         return None if not found else np.asarray(np.min(found, axis=0))
 
     def _needed_complement(self, state: Assessment, coupling: np.ndarray) -> float:
@@ -325,7 +327,7 @@ class _Run:
         ride_along = None if run is None or probe is None else (run, probe.probability)
         proofs = self.proofs
         return Evidence(
-            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.carried, self._trace_left
+            self.basis, ride_along, proofs.phase, proofs.frozen_at(self.steps), proofs.retained, self._trace_left
         )
 
     # The next block
@@ -345,7 +347,7 @@ class _Run:
         width = min(room, max(lacking, PROBES if due else 0))
         if width <= 0:
             return following
-        probes = ahead.probes_beside(following) if ahead is not None and due and width == PROBES else None
+        probes = ahead.probes_for(following) if ahead is not None and due and width == PROBES else None
         if ahead is not None and probes is not None:
             block, coordinates = ahead.block, probes
         else:
@@ -381,7 +383,9 @@ class _Run:
         if state is not None:
             self.proofs.carry(self, state)
         keep = kept_vectors(size, k, self.block, self.capacity, width)
-        values, coefficients = leading_pairs(self.basis.projected, max(keep, min(k + 1, size)), like=self.matrix.like)
+        values, coefficients = leading_pairs(
+            self.basis.projected, max(keep, min(k + 1, size)), prototype=self.matrix.prototype
+        )
         self.basis.compress(values, coefficients)
         self.restarts += 1
         self.ride_along, self.proofs.phase = None, None

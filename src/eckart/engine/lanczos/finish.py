@@ -21,7 +21,7 @@ from eckart.engine.certificate import coupling_factor, upper_bounds
 from eckart.engine.lanczos.basis import Basis
 from eckart.engine.lanczos.probe_bound import ProbeRun, monotone_bound, smallest_probe_bound
 from eckart.engine.lanczos.proof_phase import Phase
-from eckart.engine.lanczos.restart import Separation, carried_bound
+from eckart.engine.lanczos.restart import Separation, retained_bound
 from eckart.engine.lanczos.rounding import WIDTH, measured_error
 from eckart.engine.lanczos.terms import FailureBudget, Matrix
 
@@ -37,7 +37,7 @@ class Evidence:
     phase: Phase | None
     frozen: int | None
     """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
-    carried: Separation | None
+    retained: Separation | None
     trace_left: float
 
 
@@ -105,9 +105,9 @@ def measure(
     main = measured_error(backend, basis, factor, product[:, :WIDTH], product_error, budget.spend("rounding"))
     probe = 0.0
     if phase is not None and second is not None:
-        image = product[:, WIDTH : 2 * WIDTH]
-        image = backend.subtract(image + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, image))
-        probe = measured_error(backend, phase.basis, second, image, product_error, budget.spend("rounding"))
+        projected = product[:, WIDTH : 2 * WIDTH]
+        projected = backend.subtract(projected + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, projected))
+        probe = measured_error(backend, phase.basis, second, projected, product_error, budget.spend("rounding"))
     first = WIDTH if phase is None else 2 * WIDTH
     refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:])
     return Errors(main, main_loss, probe, probe_loss), refined
@@ -192,15 +192,15 @@ class Known:
 def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sharp: bool = True) -> Known:
     """The statements of this cycle, and the one that a restart has carried."""
     basis = evidence.basis
-    values, coefficients = leading_pairs(basis.projected, basis.count, like=prototype)
+    values, coefficients = leading_pairs(basis.projected, basis.count, prototype=prototype)
     coupling = coupling_factor(basis.residual_gram)
     coupled = coupling @ coefficients[basis.count - coupling.shape[1] :]
     largest = max(float(values[0]), 0.0)
     found = statements(evidence, errors, largest, sharp=sharp)
-    if evidence.carried is not None and evidence.carried.index <= basis.count:
-        bound = carried_bound(evidence.carried, values, coupled, errors.allowance(largest))
+    if evidence.retained is not None and evidence.retained.index <= basis.count:
+        bound = retained_bound(evidence.retained, values, coupled, errors.allowance(largest))
         if np.isfinite(bound):
-            found.append(Statement(evidence.carried.index, bound))
+            found.append(Statement(evidence.retained.index, bound))
     return Known(values, coupled, found)
 
 

@@ -35,7 +35,7 @@ class Ahead:
     coordinates: Callable[[], np.ndarray] | None = None
     """Q^T Omega for the probes Omega and the orthonormal Q formed of them."""
 
-    def probes_beside(self, following: Array) -> Callable[[], np.ndarray] | None:
+    def probes_for(self, following: Array) -> Callable[[], np.ndarray] | None:
         """Coordinates of the probes in `block`, if that begins with `following` and they turn out orthonormal."""
         if self.probes is None or following is not self.following:
             return None

@@ -66,13 +66,13 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         run.passes += 1
     values, coefficients = state.values[:k], state.coefficients[:, :k]
     count = min(k + 1, run.basis.count)
-    upper = bounds_from_basis(evidence, errors, count, run.matrix.like, sharp=False)
+    upper = bounds_from_basis(evidence, errors, count, run.matrix.prototype, sharp=False)
     lower, error = values - errors.below(largest), errors.allowance(largest)
     if not _proved(run, state, lower, upper):
-        upper = bounds_from_basis(evidence, errors, count, run.matrix.like)
+        upper = bounds_from_basis(evidence, errors, count, run.matrix.prototype)
     residuals = _residuals(run, coefficients) + error
     if refined is not None and wanted is not None:
-        lower_refined, upper_refined = bounds_from_refined(evidence, errors, refined, run.matrix.like, k + 1)
+        lower_refined, upper_refined = bounds_from_refined(evidence, errors, refined, run.matrix.prototype, k + 1)
         values, coefficients = refined.values[:k], wanted @ refined.rotation[:, :k]
         lower = lower_refined[:k]  # what the returned vectors capture, where other bounds may be larger
         error = refined.error
@@ -81,7 +81,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
         residuals = refined.residuals[:k] + refined.error
     upper[:k] = np.maximum(upper[:k], values)
     undecided = is_undecided(
-        run.target.share, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
+        run.target.target_ratio, values[:k], upper[:k], run.matrix.trace, run.matrix.trace_error(), run.matrix.size
     )
     pairs = Pairs(
         values=values,
@@ -132,5 +132,5 @@ def _leading(state: Assessment, k: int) -> np.ndarray:
 
 def _start_again(run: _Run, k: int) -> Array:
     count = min(run.basis.count, k + _NEXT_START)
-    _, coefficients = leading_pairs(run.basis.projected, count, like=run.matrix.like)
+    _, coefficients = leading_pairs(run.basis.projected, count, prototype=run.matrix.prototype)
     return run.backend.times(run.basis.vectors, coefficients)

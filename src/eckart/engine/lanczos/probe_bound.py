@@ -127,19 +127,19 @@ def _global_lanczos(run: ProbeRun) -> tuple[list[float], list[float], float]:
     block[: run.coordinates.shape[0]] = run.coordinates / start
     blocks, diagonal, off_diagonal = [block], [], []
     while True:
-        image = run.projected @ blocks[-1]
-        diagonal.append(float(np.vdot(blocks[-1], image)))
+        product = run.projected @ blocks[-1]
+        diagonal.append(float(np.vdot(blocks[-1], product)))
         for _ in range(2):
             for other in blocks:
-                image = image - np.vdot(other, image) * other
-        tail = blocks[-1][len(image) - newest :]
+                product = product - np.vdot(other, product) * other
+        tail = blocks[-1][len(product) - newest :]
         outside = float(np.vdot(tail, run.residual_gram @ tail)) if newest else 0.0
-        length = float(np.sqrt(np.vdot(image, image) + max(outside, 0.0)))
+        length = float(np.sqrt(np.vdot(product, product) + max(outside, 0.0)))
         off_diagonal.append(length)
         # An invariant subspace: the next polynomial is unbounded, so no eigenvalue lies above t.
-        if length <= 64 * _UNIT * max(map(abs, diagonal)) or np.any(tail) or len(blocks) > len(image):
+        if length <= 64 * _UNIT * max(map(abs, diagonal)) or np.any(tail) or len(blocks) > len(product):
             return diagonal, off_diagonal, 1.0 / start
-        blocks.append(image / length)
+        blocks.append(product / length)
 
 
 def _sum_of_squares(value: float, diagonal: list[float], off_diagonal: list[float], start: float) -> float:

@@ -32,7 +32,7 @@ class Proofs:
 
     phase: Phase | None = None
     """The last proof phase of this cycle that bounded something."""
-    carried: Separation | None = None
+    retained: Separation | None = None
     missed: Array | None = None
     """Directions that a proof phase found and the main run had missed."""
     _step: int = 0
@@ -64,7 +64,7 @@ class Proofs:
     def prove(self, run: _Run, state: Assessment) -> None:
         """A proof phase against the Ritz vectors that make it shortest."""
         basis, size = run.basis, run.basis.count
-        values, coefficients = leading_pairs(basis.projected, size, like=run.matrix.like)
+        values, coefficients = leading_pairs(basis.projected, size, prototype=run.matrix.prototype)
         coupling = coupling_factor(basis.residual_gram)
         coupled = coupling @ coefficients[size - coupling.shape[1] :]
         whole = min(self._seen, _SEPARATION_AIM * float(values[state.k - 1]))
@@ -111,18 +111,18 @@ class Proofs:
         """Prove lambda_j+1 <= rho < theta_j for some j in k, ..., k + 10, by a proof phase if need be."""
         last, k = float(state.values[state.k - 1]), state.k
         coupling = coupling_factor(run.basis.residual_gram)
-        if self.carried is None and self.phase is None and run.passes < run.allowed:
+        if self.retained is None and self.phase is None and run.passes < run.allowed:
             needed = separating_complement(state.values, run.basis.projected, coupling, k)
             if float(state.residuals[:k].max()) > _SMALL_RESIDUAL * last or needed < _SEPARATION_AIM * last:
                 return
             self._run_phase(run, state, run.basis.vectors, lambda bound: bound <= needed)
-        if self.phase is None or (self.phase.bound >= last and self.carried is not None):
+        if self.phase is None or (self.phase.bound >= last and self.retained is not None):
             return
         evidence, largest = run.evidence(), float(state.values[0])
         errors, _ = measure(evidence, run.matrix, run.rng, run.budget)
         run.passes += 0 if run.exact else 1
         allowance = errors.allowance(largest)
-        upper = bounds_from_basis(evidence, errors, len(state.values), run.matrix.like)
+        upper = bounds_from_basis(evidence, errors, len(state.values), run.matrix.prototype)
         found = separation(state.values - allowance, upper, k)
-        if found is not None and (self.carried is None or found.rho < self.carried.rho):
-            self.carried = found
+        if found is not None and (self.retained is None or found.rho < self.retained.rho):
+            self.retained = found

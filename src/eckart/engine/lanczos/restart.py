@@ -48,7 +48,7 @@ def separation(values: np.ndarray, upper: np.ndarray, k: int) -> Separation | No
     return Separation(best, float(upper[best]))
 
 
-def carried_bound(found: Separation, values: np.ndarray, coupling: np.ndarray, error: float) -> float:
+def retained_bound(found: Separation, values: np.ndarray, coupling: np.ndarray, error: float) -> float:
     """Bound of the complement of the first j Ritz vectors, given the coupling R_c X_j and a bound of its error."""
     gaps = values[: found.index] - error - found.rho
     if gaps.min(initial=np.inf) <= 0.0:

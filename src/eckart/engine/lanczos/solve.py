@@ -35,14 +35,14 @@ def solve_lanczos(
     `rng` draws the start block. Probes come from a generator that every number of the data has a part in, because they
     must not be known to whoever made the data. `worth` may end the run with a NotWorthError (`terms.Target`).
     """
-    size, backend = problem.shape[1], backend_of(problem.like)
+    size, backend = problem.shape[1], backend_of(problem.prototype)
     start, product = _first_product(problem, backend, backend.signs(rng, size, block))
     begin_digest(problem.data)
     # c - G has the same Krylov spaces as G. Its largest values are the smallest of G, and c >= lambda_1(G).
     shift = _finite(problem.total) if request.smallest else 0.0
 
-    def shifted(vectors: Array, image: Array) -> Array:
-        return shift * vectors - image if request.smallest else image
+    def shifted(vectors: Array, applied: Array) -> Array:
+        return shift * vectors - applied if request.smallest else applied
 
     def measure() -> tuple[float, float]:
         total = _finite(problem.total)
@@ -62,7 +62,7 @@ def solve_lanczos(
     matrix = Matrix(
         size,
         lambda vectors: shifted(vectors, problem.operator.normal(vectors)),
-        problem.like,
+        problem.prototype,
         measure,
         cache(problem.total_error),
         exact if single else None,
@@ -71,7 +71,7 @@ def solve_lanczos(
     # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.
     tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
     target = Target(
-        request.k, request.share, tolerance, request.failure_probability, request.max_reads, problem.note, worth
+        request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note, worth
     )
     first = Start(start, shifted(start, product), capacity)
     try:
@@ -94,7 +94,7 @@ def _finite(total: float) -> float:
 
 def _first_product(problem: Problem, backend: Backend, random: Array) -> tuple[Array, Array]:
     """(an orthonormal block, G times it): the random block, or G times it to low precision where that is cheap."""
-    ahead = problem.rough(random)
+    ahead = problem.approximate(random)
     if ahead is not None:
         draft = backend.draft_orthonormal(ahead)
         block = backend.orthonormalize(ahead) if draft is None else draft.block
@@ -124,7 +124,7 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
         upper=np.maximum(upper, 0.0),
         residuals=pairs.residuals,
         proved=proved,
-        settled=pairs.converged or pairs.undecided,
+        converged=pairs.converged or pairs.undecided,
         undecided=pairs.undecided,
         failure_probability=pairs.failure_probability,
         rounding=pairs.error,

@@ -15,13 +15,13 @@ from eckart.engine.backends.select import backend_of
 
 @dataclass(frozen=True)
 class Target:
-    """k pairs, or as many as explain `share` of the trace, each squared value within 2 tolerance x the last of them."""
+    """k pairs, or as many as explain `target_ratio` of the trace, each within 2 tolerance x the last."""
 
     k: int | None
-    share: float | None = None
+    target_ratio: float | None = None
     tolerance: float = 1e-9
     failure_probability: float = 1e-9
-    max_reads: int = 200
+    max_passes: int = 200
     note: Callable[[int, float, float], None] | None = None
     """Called with (step, lower bound, upper bound of the explained share) whenever they are known."""
     worth: Callable[[int, float], bool] | None = None
@@ -38,7 +38,7 @@ class Matrix:
 
     size: int
     apply: Callable[[Array], Array]
-    like: Array
+    prototype: Array
     measure: Callable[[], tuple[float, float]]
     """(trace, bound of ||fl(G q) - G q|| for a unit vector q in float64), known after the first pass."""
     trace_error: Callable[[], float] = lambda: 0.0
@@ -50,7 +50,7 @@ class Matrix:
 
     @cached_property
     def backend(self) -> Backend:
-        return backend_of(self.like)
+        return backend_of(self.prototype)
 
     @cached_property
     def _measured(self) -> tuple[float, float]:
@@ -79,13 +79,13 @@ class FailureBudget:
     """Splits the probability of a false bound among the random statements of a run: each kind gets half, then half."""
 
     total: float
-    shares: dict[str, float] = field(default_factory=lambda: {"proof": 0.25, "ride-along": 0.125, "rounding": 0.25})
+    portions: dict[str, float] = field(default_factory=lambda: {"proof": 0.25, "ride-along": 0.125, "rounding": 0.25})
     spent: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
 
     def spend(self, kind: str) -> float:
         count = self.counts[kind] = self.counts.get(kind, 0) + 1
-        probability = self.total * self.shares[kind] / 2.0**count
+        probability = self.total * self.portions[kind] / 2.0**count
         self.spent += probability
         return probability
 

@@ -12,8 +12,8 @@ from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
 from eckart.engine.backends.select import backend_of
 from eckart.engine.blocks.stacked import StackedBlocks
 from eckart.engine.exponent import safe_exponent, safe_exponents
-from eckart.engine.measured import image_and_squares, pack
-from eckart.engine.operator import Operator, Survey
+from eckart.engine.measured import pack, product_and_squares
+from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.engine.prepare import TOGETHER
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.moments import Moments, Units, describe
@@ -33,7 +33,7 @@ AMPLIFIED = 4e4
 class Case:
     """A problem; a subclass says how the first pass goes."""
 
-    turned = False
+    transposed = False
 
     def __init__(
         self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
@@ -42,7 +42,7 @@ class Case:
         self._units = Units(exponent, 0 if scale else exponent)
         self._given = given
         # Every precision that meets c must subtract the same number.
-        self._shift = None if shift is None else astype(shift, getattr(namespace(given.like), given.precision))
+        self._shift = None if shift is None else astype(shift, getattr(namespace(given.prototype), given.precision))
         self._operator: Operator | None = None
         self._moments: Moments | None = None
         self._arriving: Callable[[], Moments] | None = None
@@ -60,15 +60,15 @@ class Case:
     @property
     def shape(self) -> tuple[int, int]:
         rows, columns = self._given.shape
-        return (columns, rows) if self.turned else (rows, columns)
+        return (columns, rows) if self.transposed else (rows, columns)
 
     @property
-    def reads(self) -> int:
-        return self._given.reads
+    def passes(self) -> int:
+        return self._given.passes
 
     @property
-    def like(self) -> Array:
-        return self._given.like
+    def prototype(self) -> Array:
+        return self._given.prototype
 
     @property
     def sparse(self) -> bool:
@@ -89,7 +89,7 @@ class Case:
 
     @property
     def workbench(self) -> Array:
-        return self.like if isinstance(self._given, RowBlocks) else self._given.reading.transfer.like
+        return self.prototype if isinstance(self._given, RowBlocks) else self._given.reading.transfer.prototype
 
     @property
     def tile(self) -> int:
@@ -175,15 +175,15 @@ class Case:
         worst = float(moments.amplification.max(initial=1.0))
         if not worst > AMPLIFIED or moments.mean is None or not np.isfinite(moments.mean).all():
             return None
-        dtype = getattr(namespace(self.like), self.precision)
-        better = astype(from_numpy(moments.mean, self.like), dtype)
+        dtype = getattr(namespace(self.prototype), self.precision)
+        better = astype(from_numpy(moments.mean, self.prototype), dtype)
         unchanged = self._shift is not None and np.array_equal(to_numpy(better), to_numpy(self._shift))
         return None if unchanged else better
 
     def sharpen(self) -> None:
         self._given = self._given.precise()
         if self._shift is not None:
-            self._shift = astype(self._shift, namespace(self.like).float64)
+            self._shift = astype(self._shift, namespace(self.prototype).float64)
         self._operator = self._moments = self._arriving = None
 
     @property
@@ -207,28 +207,31 @@ class Case:
     def _host_shift(self) -> np.ndarray | None:
         return None if self._shift is None else to_numpy(self._shift).astype(np.float64)
 
-    def _surveyed(self, survey: Survey) -> Moments:
+    def _after_first_pass(self, moments_and_product: MomentsAndProduct) -> Moments:
         """Moments from the sums of the first pass about c."""
-        sums, raw = to_numpy(survey.sums), to_numpy(survey.squares)
-        rest = sums / survey.weight
-        squares = self._centred_squares(survey, sums, raw) if self.center else raw.copy()
+        sums, raw = to_numpy(moments_and_product.sums), to_numpy(moments_and_product.squares)
+        rest = sums / moments_and_product.weight
+        squares = self._centred_squares(moments_and_product, sums, raw) if self.center else raw.copy()
         additions = self._given.additions(gram=False)
         # A constant column has squares of nothing but rounding; one that may be constant is compared entry by entry.
         near = np.flatnonzero(squares <= 8.0 * gamma(additions + ENTRY) * raw) if self.center else np.zeros(0, int)
         # Once found it stays: weighted entries of a constant column are rounded, and differ after another shift.
-        empty = near[:0] if survey.stored is None else near[to_numpy(survey.stored)[near] == 0.0]
+        empty = (
+            near[:0] if moments_and_product.stored is None else near[to_numpy(moments_and_product.stored)[near] == 0.0]
+        )
         found = self._given.constant_columns(np.setdiff1d(near, empty))
         self._constant = constant = np.unique(np.concatenate([self._constant, empty, found]))
-        if survey.longest is not None and not self.scale:
+        if moments_and_product.longest is not None and not self.scale:
             mean = euclidean(rest) if self.center else 0.0
-            self._longest = (float(to_numpy(survey.longest)[0]) ** 0.5 + mean) ** 2
+            self._longest = (float(to_numpy(moments_and_product.longest)[0]) ** 0.5 + mean) ** 2
         return describe(
-            center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares, weight=survey.weight,
-            constant=constant, shift=self._host_shift, additions=additions, units=self._units,
+            center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares,
+            weight=moments_and_product.weight, constant=constant, shift=self._host_shift, additions=additions,
+            units=self._units,
         )  # fmt: skip
 
-    def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        return np.asarray(raw - sums**2 / survey.weight)
+    def _centred_squares(self, moments_and_product: MomentsAndProduct, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        return np.asarray(raw - sums**2 / moments_and_product.weight)
 
     # Bounds
 
@@ -238,7 +241,7 @@ class Case:
 
     @property
     def longest_row(self) -> float:
-        if self.turned:
+        if self.transposed:
             return float(self.moments.in_units(self.moments.squares).max(initial=0.0))
         return self._longest
 
@@ -251,10 +254,10 @@ class Case:
 
         Each factor of the correction is at most ||D||_F, since W ||r||^2 <= ||D||_F^2.
         """
-        return self._error(self._given.additions(gram=False, turned=self.turned))
+        return self._error(self._given.additions(gram=False, transposed=self.transposed))
 
     def gram_error(self) -> float:
-        return self._error(self._given.additions(gram=True, turned=self.turned))
+        return self._error(self._given.additions(gram=True, transposed=self.transposed))
 
     def _error(self, additions: int) -> float:
         moments = self.moments
@@ -263,13 +266,13 @@ class Case:
         return factor * gamma(additions + ENTRY) * raw + 2.0 * moments.scale_error * moments.total
 
     def sum_error(self, total: float) -> float:
-        return gamma(self._given.additions(gram=False, turned=self.turned) + ENTRY) * total
+        return gamma(self._given.additions(gram=False, transposed=self.transposed) + ENTRY) * total
 
     def total_error(self) -> float:
         moments = self.moments
         error = gamma(moments.additions + ENTRY) * max(moments.varying_total, moments.total) * 2.0
         error += 2.0 * moments.scale_error * moments.total
-        if self.precision == "float64" or self.sparse or not backend_of(self.like).float32_squares:
+        if self.precision == "float64" or self.sparse or not backend_of(self.prototype).float32_squares:
             return error
         # Sums of squares are taken in float32 over 64 rows at a time.
         amplification = max(moments.raw_total, moments.total) / max(moments.total, 1e-300)
@@ -282,7 +285,7 @@ class Case:
         operator: Any = self.operator
         if isinstance(operator, Scaled):
             operator, vectors = operator.base, vectors / operator.scale[:, None]
-        plain = self.precision == "float64" or self.sparse or self.turned
+        plain = self.precision == "float64" or self.sparse or self.transposed
         if plain or not isinstance(operator, Centered):
             return np.zeros(vectors.shape[1])
         mean = operator.right
@@ -299,25 +302,25 @@ class Case:
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         return self.exact().gram(right), self.gram_error()
 
-    def rough(self, right: Array) -> Array | None:
+    def approximate(self, right: Array) -> Array | None:
         """About B^T B Q, up to the means: which way to begin, where that is cheaper than a pass; else None."""
         if not isinstance(self._given, RowBlocks) or self.scale:
             return None
         base = self._given if self._shift is None else self._given.shifted(self._shift)
-        found: Array | None = (base.transposed() if self.turned and not base.sparse else base).rough(right)
+        found: Array | None = (base.transposed() if self.transposed and not base.sparse else base).approximate(right)
         return found
 
-    def image(self, right: Array, *, measure: bool) -> Array:
+    def product(self, right: Array, *, measure: bool) -> Array:
         # Long vectors of wide data are what users see, so they are formed in float64.
-        operator = self.exact() if self.turned else self.operator
-        if not measure or (self.turned and not self._given.resident):
+        operator = self.exact() if self.transposed else self.operator
+        if not measure or (self.transposed and not self._given.resident):
             return operator.matmat(right)
         if not self._given.resident:
             blocks, packed = pack(operator, right)
             product = blocks.measured(packed)
             self.row_squares = product[:, -1].astype(np.float64)
             return product[:, :-1]
-        product, self.row_squares = image_and_squares(operator, right, across=self.turned)
+        product, self.row_squares = product_and_squares(operator, right, across=self.transposed)
         return product
 
     def materialize(self) -> Materialized:
@@ -328,7 +331,7 @@ class Case:
             if not self._change_units():
                 break
         self.row_squares = np.einsum("ij,ij->i", found.matrix, found.matrix)
-        return replace(found, matrix=np.ascontiguousarray(found.matrix.T)) if self.turned else found
+        return replace(found, matrix=np.ascontiguousarray(found.matrix.T)) if self.transposed else found
 
 
 def precisely(operator: Any) -> Any:
@@ -338,22 +341,24 @@ def precisely(operator: Any) -> Any:
     return operator.precise()
 
 
-def later(survey: Survey) -> Callable[[], Survey]:
+def later(moments_and_product: MomentsAndProduct) -> Callable[[], MomentsAndProduct]:
     """The survey with its sums on the host, once it is asked for."""
-    backend = backend_of(survey.sums)
-    both = backend.fetch_async(namespace(survey.sums).stack([survey.sums, survey.squares]))
-    longest = None if survey.longest is None else backend.fetch_async(survey.longest)
+    backend = backend_of(moments_and_product.sums)
+    both = backend.fetch_async(
+        namespace(moments_and_product.sums).stack([moments_and_product.sums, moments_and_product.squares])
+    )
+    longest = None if moments_and_product.longest is None else backend.fetch_async(moments_and_product.longest)
 
-    def arrived() -> Survey:
+    def arrived() -> MomentsAndProduct:
         sums, squares = both()
-        return replace(survey, sums=sums, squares=squares, longest=None if longest is None else longest())
+        return replace(moments_and_product, sums=sums, squares=squares, longest=None if longest is None else longest())
 
     return arrived
 
 
-def ones(count: int, like: Array, *, whole: bool = True) -> Array:
+def ones(count: int, prototype: Array, *, whole: bool = True) -> Array:
     """A vector of ones; not `whole`: one number, seen `count` times."""
-    xp = namespace(like)
+    xp = namespace(prototype)
     if not whole:
         return np.broadcast_to(np.ones(1), (count,))
-    return np.ones(count) if xp is np else xp.ones(count, dtype=xp.float64, device=like.device)
+    return np.ones(count) if xp is np else xp.ones(count, dtype=xp.float64, device=prototype.device)

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 class Problem(Protocol):
     """What solvers may ask."""
 
-    turned: bool
+    transposed: bool
     """Whether B holds A^T."""
     row_squares: np.ndarray | None
-    """Sum of squares of each row of A, as in B; known after `materialize`, or `image` with `measure`."""
+    """Sum of squares of each row of A, as in B; known after `materialize`, or `product` with `measure`."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -44,7 +44,7 @@ class Problem(Protocol):
         ...
 
     @property
-    def like(self) -> Array: ...
+    def prototype(self) -> Array: ...
 
     @property
     def workbench(self) -> Array:
@@ -58,7 +58,7 @@ class Problem(Protocol):
     def sparse(self) -> bool: ...
 
     @property
-    def reads(self) -> int: ...
+    def passes(self) -> int: ...
 
     @property
     def tile(self) -> int:
@@ -130,9 +130,9 @@ class Problem(Protocol):
         """(B Q)^T (B Q) with the mean subtracted from B Q itself, and what centring still adds to the bound."""
         ...
 
-    def rough(self, right: Array) -> Array | None: ...
+    def approximate(self, right: Array) -> Array | None: ...
 
-    def image(self, right: Array, *, measure: bool) -> Array:
+    def product(self, right: Array, *, measure: bool) -> Array:
         """B Q; with `measure` the same pass gives `row_squares` too."""
         ...
 

@@ -59,7 +59,7 @@ class ResidentTall(Tall):
             return super()._first(right, gram=gram)
         data = self._data
         count = len(data)
-        self._given.counter.reads += 1
+        self._given.counter.passes += 1
         if self.center and not self._ready:
             self._shift = first_means(data)
         sums, products = shifted_sums(data, self._shift, center=self.center)

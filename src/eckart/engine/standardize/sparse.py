@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, to_numpy
-from eckart.engine.operator import Survey
+from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import Case
 from eckart.engine.standardize.moments import Moments
@@ -31,7 +31,7 @@ class Stored(Case):
     _offset: np.ndarray | None = None
     _unshifted: Any = None
     """The rows as they were given, where full columns have been shifted (and rounded to float32)."""
-    _survey: Survey | None = None
+    _first_pass: MomentsAndProduct | None = None
 
     def first(self, right: Array | None = None, *, gram: bool = False) -> Array | None:
         product = self._first(right, gram=gram)
@@ -49,49 +49,49 @@ class Stored(Case):
         self._offset = None
         super().sharpen()
 
-    def _surveyed(self, survey: Survey) -> Any:
-        self._survey = survey
-        return super()._surveyed(survey)
+    def _after_first_pass(self, moments_and_product: MomentsAndProduct) -> Any:
+        self._first_pass = moments_and_product
+        return super()._after_first_pass(moments_and_product)
 
     @property
     def _host_shift(self) -> np.ndarray | None:
         return self._offset
 
     def _shift_full_columns(self) -> bool:
-        moments, survey = self.moments, self._survey
-        assert survey is not None
+        moments, moments_and_product = self.moments, self._first_pass
+        assert moments_and_product is not None
         self._offset = np.zeros(self._given.shape[1])
         hidden = np.flatnonzero(moments.raw > _HIDDEN * moments.squares)
-        full = np.intersect1d(hidden, self._full_columns(survey)) if hidden.size else hidden
+        full = np.intersect1d(hidden, self._full_columns(moments_and_product)) if hidden.size else hidden
         if not full.size:
             return False
-        self._offset[full] = to_numpy(survey.sums / survey.weight)[full]
+        self._offset[full] = to_numpy(moments_and_product.sums / moments_and_product.weight)[full]
         self._unshifted = self._given
         self._given = self._given.full_columns_shifted(self._offset)
         return True
 
-    def _full_columns(self, survey: Survey) -> np.ndarray:
+    def _full_columns(self, moments_and_product: MomentsAndProduct) -> np.ndarray:
         """Columns of which every entry is stored."""
         given = self._given
         if isinstance(given, RowBlocks):
             return np.flatnonzero(given.backend.csr.stored_counts(given.matrix) == given.shape[0])
         if given.weights is None:
-            return np.flatnonzero(survey.stored == survey.weight)
+            return np.flatnonzero(moments_and_product.stored == moments_and_product.weight)
         # Sums of weights are rounded; rows of weight 0 do not count.
         return np.flatnonzero(given.reading.stored == np.count_nonzero(given.weights))
 
-    def _centred_squares(self, survey: Survey, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
+    def _centred_squares(self, moments_and_product: MomentsAndProduct, sums: np.ndarray, raw: np.ndarray) -> np.ndarray:
         """In memory by a second sweep, without a difference of large numbers."""
-        if survey.stored is None or not isinstance(self._given, RowBlocks):
-            return super()._centred_squares(survey, sums, raw)
-        about: np.ndarray = self._given.backend.csr.squares_about_mean(self._given, survey)
-        return about
+        if moments_and_product.stored is None or not isinstance(self._given, RowBlocks):
+            return super()._centred_squares(moments_and_product, sums, raw)
+        metadata: np.ndarray = self._given.backend.csr.squares_about_mean(self._given, moments_and_product)
+        return metadata
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         if not isinstance(self._given, RowBlocks):
             return Case.recentred_gram(self, right)
-        image = self.exact().matmat(right)
-        return image.T @ image, 0.0
+        product = self.exact().matmat(right)
+        return product.T @ product, 0.0
 
 
 def _refuse_unknown(moments: Moments) -> None:
@@ -108,8 +108,8 @@ def _refuse_unknown(moments: Moments) -> None:
 class SparseTall(Stored, Tall):
     """At least as many rows as columns."""
 
-    def _later(self, survey: Survey) -> Any:
-        return lambda: self._surveyed(survey)
+    def _later(self, moments_and_product: MomentsAndProduct) -> Any:
+        return lambda: self._after_first_pass(moments_and_product)
 
 
 class SparseWide(Stored, StreamedWide):

@@ -22,13 +22,13 @@ class StreamedWide(Case):
     roles of r and u exchanged: s = D r, and r^T r in place of W.
     """
 
-    turned = True
+    transposed = True
 
     def _first(self, right: Array | None, *, gram: bool) -> Array | None:
         given: Any = self._given if self._shift is None else self._given.shifted(self._shift)
-        survey = given.survey()
-        self._arriving, self._moments = None, self._surveyed(survey)
-        mean, scale = survey.sums / survey.weight, self._moments.scale
+        moments_and_product = given.moments_and_product()
+        self._arriving, self._moments = None, self._after_first_pass(moments_and_product)
+        mean, scale = moments_and_product.sums / moments_and_product.weight, self._moments.scale
         if scale is not None:
             given = given.scaled_columns(1.0 / scale)
             mean = mean / from_numpy(scale, mean)
@@ -36,8 +36,8 @@ class StreamedWide(Case):
         operator: Operator = base
         if self.center:
             roots = given.weight_roots
-            one = ones(base.shape[1], base.like) if roots is None else roots
-            sums = astype(given.matmat(mean[:, None])[:, 0], namespace(base.like).float64)
+            one = ones(base.shape[1], base.prototype) if roots is None else roots
+            sums = astype(given.matmat(mean[:, None])[:, 0], namespace(base.prototype).float64)
             operator = Centered(base, mean, one, sums, float(mean @ mean))
         self._operator = operator
         if gram:

@@ -15,7 +15,7 @@ import numpy as np
 
 from eckart.arrays import Array, from_numpy
 from eckart.engine.backends.select import backend_of
-from eckart.engine.operator import Operator, Survey
+from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.engine.standardize.case import Case, later, ones
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.transformed import Centered, Scaled
@@ -30,18 +30,26 @@ class Tall(Case):
     def _first(self, right: Array | None, *, gram: bool) -> Array | None:
         base = self._base()
         # With scaling, the first product has to wait until the scales are known.
-        survey: Survey = base.survey(None if self.scale else right, gram=gram)
-        self._moments, self._arriving = None, self._later(survey)
-        if self.scale or backend_of(self.like).synchronous:
+        moments_and_product: MomentsAndProduct = base.moments_and_product(None if self.scale else right, gram=gram)
+        self._moments, self._arriving = None, self._later(moments_and_product)
+        if self.scale or backend_of(self.prototype).synchronous:
             _ = self.moments
-        self._operator = operator = self._wrapped(survey.sums, survey.weight)
+        self._operator = operator = self._wrapped(moments_and_product.sums, moments_and_product.weight)
         if gram:
-            return self._correct_gram(survey.product, survey.sums / survey.weight, survey.weight)
+            return self._correct_gram(
+                moments_and_product.product,
+                moments_and_product.sums / moments_and_product.weight,
+                moments_and_product.weight,
+            )
         if right is None:
             return None
         if isinstance(operator, Scaled):
             return operator.normal(right)
-        return operator.correct(right, survey.product) if isinstance(operator, Centered) else survey.product
+        return (
+            operator.correct(right, moments_and_product.product)
+            if isinstance(operator, Centered)
+            else moments_and_product.product
+        )
 
     def _wrapped(self, sums: Array, weight: float) -> Operator:
         """B as an operator, once the sums D^T u are known."""
@@ -49,15 +57,15 @@ class Tall(Case):
         operator: Operator = base
         if self.center:
             roots = base.weight_roots
-            left = ones(base.shape[0], base.like, whole=base.resident) if roots is None else roots
+            left = ones(base.shape[0], base.prototype, whole=base.resident) if roots is None else roots
             operator = Centered(operator, left, sums / weight, sums, weight)
-        return Scaled(operator, from_numpy(self._scales, base.like)) if self.scale else operator
+        return Scaled(operator, from_numpy(self._scales, base.prototype)) if self.scale else operator
 
-    def _later(self, survey: Survey) -> Any:
-        arriving = later(survey)
+    def _later(self, moments_and_product: MomentsAndProduct) -> Any:
+        arriving = later(moments_and_product)
 
         def moments() -> Moments:
-            return self._surveyed(arriving())
+            return self._after_first_pass(arriving())
 
         return moments
 
@@ -82,8 +90,8 @@ class Tall(Case):
         moments = self.moments
         base: Any = self._given.precise()
         if moments.rest is not None:
-            base = base.shifted(from_numpy(moments.rest, self.like))
+            base = base.shifted(from_numpy(moments.rest, self.prototype))
         if moments.shift is not None:
-            base = base.shifted(from_numpy(moments.shift, self.like))
-        operator: Operator = base if moments.scale is None else Scaled(base, from_numpy(moments.scale, self.like))
+            base = base.shifted(from_numpy(moments.shift, self.prototype))
+        operator: Operator = base if moments.scale is None else Scaled(base, from_numpy(moments.scale, self.prototype))
         return operator.gram(right), 0.0

@@ -22,7 +22,7 @@ _GRAM_AMPLIFIED = 100.0
 class Wide(Case):
     """B with the columns of A as its rows."""
 
-    turned = True
+    transposed = True
 
     def __init__(
         self, given: Given, *, center: bool, scale: bool, shift: Array | None = None, exponent: int = 0
@@ -48,7 +48,7 @@ class Wide(Case):
             self._gram_after = False
         count = self._given.shape[1]
         shift, rest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
-        weights = None if self.weights is None else from_numpy(self.weights, self.like)
+        weights = None if self.weights is None else from_numpy(self.weights, self.prototype)
         step = StandardizeRows(
             weights, self._weight, self.center, self._scales if self.scale else None, shift, rest, squares
         )
@@ -56,7 +56,7 @@ class Wide(Case):
         if gram:
             product = standardized.gram()
         else:
-            product = standardized.normal(ones(self.shape[1], self.like)[:, None] if right is None else right)
+            product = standardized.normal(ones(self.shape[1], self.prototype)[:, None] if right is None else right)
         self._moments = self._describe(shift, rest, squares, squares + self._weight * rest**2)
         self._operator = self._with_known_means()
         return product if gram or right is not None else None
@@ -70,9 +70,9 @@ class Wide(Case):
         rows, count = base.shape
         means, raw = np.zeros(rows), np.zeros(rows)
         gram = base.prepared(RecordRows(means, raw)).gram()
-        one = ones(count, base.like)
+        one = ones(count, base.prototype)
         sums = gram @ one / count
-        left = from_numpy(means, base.like)
+        left = from_numpy(means, base.prototype)
         self._operator = Centered(base, left, one, sums, float(one @ sums) / count)
         self._moments = self._describe(None, means, raw - count * means**2, raw)
         return self._operator.correct_gram(gram)
@@ -92,16 +92,16 @@ class Wide(Case):
 
     def _with_known_means(self) -> RowBlocks:
         """A^T with its rows centred and scaled by means and scales that are known: cheaper than finding them again."""
-        moments, dtype = self.moments, getattr(namespace(self.like), self.precision)
+        moments, dtype = self.moments, getattr(namespace(self.prototype), self.precision)
         steps: list[Step] = []
         if moments.mean is not None:
             assert moments.shift is not None
             assert moments.rest is not None
-            steps.append(ShiftRows(astype(from_numpy(moments.shift, self.like), dtype)))
+            steps.append(ShiftRows(astype(from_numpy(moments.shift, self.prototype), dtype)))
             if np.any(moments.rest):
-                steps.append(ShiftRows(astype(from_numpy(moments.rest, self.like), dtype)))
+                steps.append(ShiftRows(astype(from_numpy(moments.rest, self.prototype), dtype)))
         if moments.scale is not None:
-            steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.like)))
+            steps.append(ScaleRows(from_numpy(1.0 / moments.scale, self.prototype)))
         return self._in_memory.transposed().prepared(*steps)
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:

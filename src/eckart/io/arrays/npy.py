@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from eckart.engine.blocks.source import About, Block, MemorySource
+from eckart.engine.blocks.source import Block, MemorySource, Metadata
 from eckart.environment import check_fits, free_memory, say_bytes
 from eckart.errors import FileError
-from eckart.io.bytes import Opened
+from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reason
 from eckart.io.roles import EXACT
 
@@ -65,7 +65,7 @@ class ConvertingSource:
     """A mapped matrix of other numbers, turned into doubles one block at a time."""
 
     matrix: NDArray[Any]
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
     @property
@@ -116,7 +116,7 @@ def check_size(header: Header, size: int, name: str) -> None:
         )
 
 
-def read_npy(opened: Opened) -> MemorySource | ConvertingSource:
+def read_npy(opened: OpenedFile) -> MemorySource | ConvertingSource:
     """A two-dimensional .npy file as a source."""
     with opened.stream() as stream:
         header = read_header(stream, opened.name)
@@ -129,10 +129,10 @@ def read_npy(opened: Opened) -> MemorySource | ConvertingSource:
         values = flat.reshape(header.shape, order=order)
     else:
         values = _stored(opened, header)
-    return numeric_source(values, About(opened.name))
+    return numeric_source(values, Metadata(opened.name))
 
 
-def _stored(opened: Opened, header: Header) -> NDArray[Any]:
+def _stored(opened: OpenedFile, header: Header) -> NDArray[Any]:
     """The numbers, read and not mapped: a file that is cut off while it is mapped would end the process."""
     check_fits(header.bytes, opened.name, "reading it whole")
     flat = np.empty(math.prod(header.shape), header.dtype)
@@ -148,19 +148,19 @@ def _stored(opened: Opened, header: Header) -> NDArray[Any]:
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
 
 
-def numeric_source(values: NDArray[Any], about: About) -> MemorySource | ConvertingSource:
+def numeric_source(values: NDArray[Any], metadata: Metadata) -> MemorySource | ConvertingSource:
     """Floats and doubles as they are, other numbers as doubles."""
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
-        return MemorySource(values, about)
+        return MemorySource(values, metadata)
     if values.size * 8 > free_memory() // 4:
-        return ConvertingSource(values, about)
+        return ConvertingSource(values, metadata)
     converted = values.astype(np.float64 if values.dtype.newbyteorder("=") != np.float32 else np.float32, order="C")
-    notes = list(about.notes)
+    notes = list(metadata.notes)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and (np.abs(converted) >= EXACT).any():
         notes.append("Whole numbers beyond 2**53 were rounded to the nearest double.")
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
         notes.append("Numbers of more than double precision were rounded to doubles.")
-    return MemorySource(converted, About(about.name, notes=tuple(notes)))
+    return MemorySource(converted, Metadata(metadata.name, notes=tuple(notes)))
 
 
 def refuse_shape(shape: tuple[int, ...], name: str) -> None:

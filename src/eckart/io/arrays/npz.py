@@ -9,16 +9,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from eckart.engine.blocks.source import About, MemorySource
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_expansion
 from eckart.errors import FileError, ParameterError
 from eckart.io.arrays.npy import ConvertingSource, Header, check_size, numeric_source, read_header, refuse_shape
-from eckart.io.bytes import Opened
+from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading
 from eckart.io.roles import listed
 
 
-def read_npz(opened: Opened, key: str | None = None) -> MemorySource | ConvertingSource:
+def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | ConvertingSource:
     """The one matrix of the archive, the one named by `key`, or the sparse matrix it spells out."""
     with (
         reading(opened.name, kind=".npz archive"),
@@ -31,7 +31,7 @@ def read_npz(opened: Opened, key: str | None = None) -> MemorySource | Convertin
         return _dense(archive, members, opened, key)
 
 
-def members_of(archive: zipfile.ZipFile, opened: Opened, *, whole: bool = True) -> dict[str, zipfile.ZipInfo]:
+def members_of(archive: zipfile.ZipFile, opened: OpenedFile, *, whole: bool = True) -> dict[str, zipfile.ZipInfo]:
     """Members by key, after the checks that need no unpacking."""
     entries = archive.infolist()
     names = [entry.filename for entry in entries]
@@ -63,7 +63,7 @@ def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> ND
 
 
 def _dense(
-    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: Opened, key: str | None
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile, key: str | None
 ) -> MemorySource | ConvertingSource:
     notes: tuple[str, ...] = ()
     if key is None:
@@ -76,10 +76,10 @@ def _dense(
     title = f"{opened.name}, array {key!r}"
     values = array_of(archive, members[key], title)
     refuse_shape(values.shape, title)
-    return numeric_source(values, About(opened.name, notes=notes))
+    return numeric_source(values, Metadata(opened.name, notes=notes))
 
 
-def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: Opened) -> str:
+def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile) -> str:
     if len(members) == 1:
         return next(iter(members))
     shapes: dict[str, tuple[int, ...]] = {}
@@ -100,7 +100,7 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
 
 
 def _sparse(
-    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: Opened
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile
 ) -> MemorySource | ConvertingSource:
     from eckart.io.arrays.sparse import sparse_matrix
 
@@ -109,7 +109,7 @@ def _sparse(
         key for key in ("shape", "data", "indices", "indptr", "row", "col", "offsets") if key in members
     ]
     arrays = {key: array_of(archive, members[key], f"{opened.name}, array {key!r}") for key in wanted}
-    return MemorySource(sparse_matrix(kind, arrays, opened.name), About(opened.name))
+    return MemorySource(sparse_matrix(kind, arrays, opened.name), Metadata(opened.name))
 
 
 def format_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> str:

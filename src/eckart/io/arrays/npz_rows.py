@@ -14,12 +14,12 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from eckart.engine.blocks.csr_check import csr_block
-from eckart.engine.blocks.source import About, Block
+from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece
 from eckart.fingerprint import fingerprint
 from eckart.io.arrays.npz import array_of, format_of, header_of, members_of
 from eckart.io.arrays.sparse import broken, shape_of, whole_numbers
-from eckart.io.bytes import Opened
+from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState
 
@@ -89,7 +89,7 @@ class NpzRows:
     indices: np.dtype[Any]
     starts: tuple[int, int]
     """Bytes of the headers of the members `data` and `indices`."""
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = True
     _readers: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -110,7 +110,7 @@ class NpzRows:
 
     @reads_rows
     def read(self, start: int, stop: int) -> Block:
-        self.state.check(self.about.name, start, stop)
+        self.state.check(self.metadata.name, start, stop)
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         with self._readers.setdefault("lock", Lock()):
             data = self._reader("data.npy", self.stored, self.starts[0]).read(first, last)
@@ -132,7 +132,7 @@ class NpzRows:
         return fingerprint([self.state], shape=list(self.shape))
 
 
-def npz_rows(opened: Opened, path: str, memory: int | None = None) -> NpzRows | None:
+def npz_rows(opened: OpenedFile, path: str, memory: int | None = None) -> NpzRows | None:
     """A CSR matrix in an .npz file; None for every other content, which is read whole."""
     name = Path(path).name
     state = FileState.of(path)
@@ -157,4 +157,4 @@ def npz_rows(opened: Opened, path: str, memory: int | None = None) -> NpzRows | 
         broken(name, f"'indptr' has {len(indptr)} entries and should have {shape[0] + 1}")
     if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or int(indptr[-1]) != data.shape[0]:
         broken(name, f"'indptr' should rise from 0 to {data.shape[0]}, the number of values")
-    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), About(name))
+    return NpzRows(state, shape, indptr, data.dtype, indices.dtype, (data.start, indices.start), Metadata(name))

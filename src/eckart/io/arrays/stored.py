@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.csr_check import csr_block
-from eckart.engine.blocks.source import About, Block
+from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import check_piece
 from eckart.errors import FileError, ParameterError
 from eckart.fingerprint import fingerprint
@@ -43,7 +43,7 @@ class StoredRows:
     sparse: bool
     count: int
     chunk: int
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -58,7 +58,7 @@ class StoredRows:
 
     def pointers(self) -> Iterator[np.ndarray]:
         """Row pointers of a CSR matrix, piece by piece."""
-        with reading(self.about.name, "the list of row pointers"):
+        with reading(self.metadata.name, "the list of row pointers"):
             container = open_container(self.state, self.kind)
             indptr = container.get(container.get(container.root, self.place), "indptr")
             for start in range(0, self.shape[0] + 1, _PIECE):
@@ -67,7 +67,7 @@ class StoredRows:
     @reads_rows
     def read(self, start: int, stop: int) -> Block:
         if self.kind == "hdf5":
-            self.state.check(self.about.name, start, stop)
+            self.state.check(self.metadata.name, start, stop)
         container = open_container(self.state, self.kind)
         found = container.get(container.root, self.place)
         if self.sparse:
@@ -111,7 +111,7 @@ def stored_rows(path: str, kind: str, key: str | None = None, memory: int | None
 
 
 def _with_names(rows: StoredRows, row_names: Any, column_names: Any) -> StoredRows:
-    return replace(rows, about=replace(rows.about, row_names=row_names, column_names=column_names))
+    return replace(rows, metadata=replace(rows.metadata, row_names=row_names, column_names=column_names))
 
 
 def _is_group(found: Any) -> bool:
@@ -129,8 +129,8 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     shape = (int(array.shape[0]), int(array.shape[1]))
     _check_chunk(array, name, memory)
     chunk = int(array.chunks[0]) if array.chunks else 0
-    about = About(name)
-    return StoredRows(state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, about)
+    metadata = Metadata(name)
+    return StoredRows(state, kind, place, shape, np.dtype(array.dtype), False, shape[0] * shape[1], chunk, metadata)
 
 
 def _check_chunk(array: Any, name: str, memory: int | None) -> None:
@@ -168,7 +168,7 @@ def _sparse(
     count = int(data.shape[0])
     if count != int(indices.shape[0]):
         raise FileError(f"{name}, {place!r}: it has {indices.shape[0]:,} indices for {count:,} values.")
-    return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, About(name))
+    return StoredRows(state, kind, place, shape, np.dtype(data.dtype), True, count, 0, Metadata(name))
 
 
 def _shape(sizes: Any) -> tuple[int, int] | None:

@@ -46,8 +46,8 @@ def text_of(name: str, column: Any, kind: str = "text") -> Text:
     for chunk in column.chunks:  # each with its own dictionary: one for all would cost the square of the chunks
         coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
         words = [known.setdefault(word, word) for word in map(_word, coded.dictionary.to_pylist())] + [""]
-        places = coded.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
-        values.extend(map(words.__getitem__, places.tolist()))
+        indices = coded.indices.cast(pa.int64()).fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+        values.extend(map(words.__getitem__, indices.tolist()))
     unique = len(set(values)) == len(values) and "" not in values
     return Text(name, tuple(values), unique, kind == "text", kind)
 
@@ -123,7 +123,7 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[A
     return notes
 
 
-def truth_fates(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
+def truth_roles(names: Sequence[str], columns: Sequence[Any]) -> dict[str, str]:
     """What was done with columns of true and false."""
     import pyarrow as pa
 

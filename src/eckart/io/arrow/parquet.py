@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eckart.engine.blocks.source import About, MemorySource
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits
 from eckart.errors import FileError
 from eckart.io.arrow.columns import kind_of, matrix_of
 from eckart.io.arrow.roles import Roles, roles_of, source_of
-from eckart.io.bytes import Opened
+from eckart.io.bytes import OpenedFile
 from eckart.io.entries.triplets import read_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.roles import refuse_empty
@@ -21,12 +21,12 @@ ENTRIES_NOTE = (
 )
 
 
-def read_parquet(opened: Opened, row_names: str | None = "auto", *, entries: bool = True) -> MemorySource:
+def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries: bool = True) -> MemorySource:
     """A Parquet file as a source; with `entries`, one of (row, column, value) as a sparse matrix."""
     found = table_entries(opened.path) if entries and opened.path is not None else None
     if found is not None:
         matrix = read_entries(*found, opened.name)
-        return MemorySource(matrix, About(opened.name, notes=(ENTRIES_NOTE,)))
+        return MemorySource(matrix, Metadata(opened.name, notes=(ENTRIES_NOTE,)))
     from pyarrow import parquet
 
     with reading(opened.name, kind="Parquet file"), _input(opened) as stream:
@@ -59,7 +59,7 @@ def check_types(file: Any) -> None:
                 raise ValueError(f"column {j + 1} of row group {number + 1} is not of the type that the schema gives")
 
 
-def read_arrow(opened: Opened, row_names: str | None = "auto") -> MemorySource:
+def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySource:
     """A Feather or Arrow IPC file, or an Arrow stream, as a source."""
     from pyarrow import feather, ipc
 
@@ -83,7 +83,7 @@ def read_arrow(opened: Opened, row_names: str | None = "auto") -> MemorySource:
     return _source(columns, table.num_rows, roles, opened.name)
 
 
-def _input(opened: Opened) -> Any:
+def _input(opened: OpenedFile) -> Any:
     """Read, not mapped: a file that is cut off while it is mapped would end the process."""
     import pyarrow as pa
 

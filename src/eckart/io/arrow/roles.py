@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource
-from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_fates
+from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
 from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
 
 
@@ -75,10 +75,10 @@ def source_of(
     notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
     if roles.left_out:
         notes.append(f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
-    fates = truth_fates(labels, [Typed(kind) for kind in roles.types])
-    fates |= dict.fromkeys(roles.left_out, "not numbers: left out")
+    column_roles = truth_roles(labels, [Typed(kind) for kind in roles.types])
+    column_roles |= dict.fromkeys(roles.left_out, "not numbers: left out")
     order = [*roles.names, *roles.left_out]
-    return assemble(Parts(matrix, labels, found, notes, order=order, fates=fates), name, roles.row_names)
+    return assemble(Parts(matrix, labels, found, notes, order=order, column_roles=column_roles), name, roles.row_names)
 
 
 def empty_matrix(roles: Roles) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import About
+from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION, check_piece
 from eckart.errors import FileError
 from eckart.fingerprint import fingerprint
@@ -38,7 +38,7 @@ class ArrowRows:
     """Positions of the columns that hold numbers."""
     single: bool
     parquet: bool
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     memory: int | None = None
     """Bytes allowed, of which decoding takes a share; None is what is free."""
     sparse: bool = False
@@ -73,17 +73,17 @@ class ArrowRows:
     def _fill(self, out: np.ndarray, piece: int, first: int) -> None:
         number, group = self.pieces[piece]
         state = self.files[number]
-        state.check(self.about.name, self.edges[piece], self.edges[piece + 1])
+        state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])
         done = 0
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
             reader = self._reader(number)
-            kept = reader.whole(group, self.dtype, self.about.name) if self.parquet else None
+            kept = reader.whole(group, self.dtype, self.metadata.name) if self.parquet else None
             if kept is not None:
                 out[:] = kept[first : first + len(out)]
                 return
             for columns in reader.read(group, first, len(out)):
                 numbers = [columns[j] for j in self.columns]
-                block = matrix_of(numbers, len(numbers[0]), self.about.name)
+                block = matrix_of(numbers, len(numbers[0]), self.metadata.name)
                 out[done : done + len(block)] = block
                 done += len(block)
 
@@ -101,7 +101,7 @@ class ArrowRows:
         return {**self.__dict__, "_readers": {}}
 
     def fingerprint(self) -> dict[str, Any]:
-        names = [self.about.column_names[j] for j in range(len(self.columns))] if self.about.column_names else []
+        names = [self.metadata.column_names[j] for j in range(len(self.columns))] if self.metadata.column_names else []
         return fingerprint(self.files, shape=list(self.shape), columns=[list(self.columns), names])
 
 
@@ -156,12 +156,12 @@ def _assembled(
     refuse_empty(edges[-1], len(roles.numbers), name)
     few = edges[-1] <= MOST_NAMES
     texts = _texts(states, [piece for piece, _ in kept], [count for _, count in kept], roles, parquet) if few else {}
-    about = source_of(roles, (), texts, empty_matrix(roles), name).about
+    metadata = source_of(roles, (), texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
         dropped = listed([roles.names[j] for j in roles.texts])
         note = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
-        about = replace(about, notes=(*about.notes, note))
-    return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, about)
+        metadata = replace(metadata, notes=(*metadata.notes, note))
+    return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata)
 
 
 def _texts(

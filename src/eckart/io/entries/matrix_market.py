@@ -11,12 +11,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from eckart.engine.blocks.source import About, MemorySource
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrays.npy import refuse_shape
 from eckart.io.arrow.columns import stored_numbers
-from eckart.io.bytes import Opened
+from eckart.io.bytes import OpenedFile
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
 
@@ -47,7 +47,7 @@ class Sizes:
         return 1 if not self.coordinate else 2 if self.pattern else 3
 
 
-def read_matrix_market(opened: Opened) -> MemorySource:
+def read_matrix_market(opened: OpenedFile) -> MemorySource:
     """A sparse or dense Matrix Market file as a source."""
     data = opened.read().replace(b"\r\n", b"\n")
     sizes = _sizes(data, opened.name)
@@ -57,10 +57,10 @@ def read_matrix_market(opened: Opened) -> MemorySource:
     values = parse_entries(data[sizes.start :], sizes, opened.name, data.count(b"\n", 0, sizes.start) + 1)
     refuse_count(sizes, len(values[-1]), opened.name)
     matrix = _sparse(values, sizes, opened.name) if sizes.coordinate else _dense(values[0], sizes)
-    return MemorySource(matrix, About(opened.name))
+    return MemorySource(matrix, Metadata(opened.name))
 
 
-def read_sizes(opened: Opened) -> Sizes:
+def read_sizes(opened: OpenedFile) -> Sizes:
     """What the header says, without reading the rest."""
     with opened.stream() as stream:
         head = stream.read(1 << 24)

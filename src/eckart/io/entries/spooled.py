@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import About, Block
+from eckart.engine.blocks.source import Block, Metadata
 from eckart.environment import MAX_EXPANSION
 from eckart.errors import ClusterError, FileError
 from eckart.fingerprint import FileState, fingerprint
@@ -30,7 +30,7 @@ class SpooledRows:
     original: FileState
     rows: NpzRows
     spool: Spool | None
-    about: About
+    metadata: Metadata
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,9 +75,9 @@ class SpooledRows:
                 shutil.copyfile(copy, target)
         except (FileError, OSError) as error:
             raise ClusterError(
-                f"{self.about.name} has to be sorted by rows for the workers, and no copy can be made beside it, in "
+                f"{self.metadata.name} has to be sorted by rows for the workers, and no copy can be made beside it, in "
                 f"{folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or convert "
-                f"the file once: eckart convert {self.about.name} {Path(self.about.name).stem}.npz"
+                f"the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
             ) from error
         rows = replace(self.rows, state=FileState.of(str(target)), _readers={})
         return rows, spool
@@ -101,5 +101,5 @@ def spooled_rows(
         raise
     assert rows is not None
     original.check(name, 0, shape[0])  # it was read twice, and both had to be the same
-    about = About(name, notes=notes, decided=(*notes, _NOTE))
-    return SpooledRows(original, replace(rows, about=about), spool, about)
+    metadata = Metadata(name, notes=notes, decided=(*notes, _NOTE))
+    return SpooledRows(original, replace(rows, metadata=metadata), spool, metadata)

@@ -19,7 +19,7 @@ from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.files import new_file
 from eckart.io.arrow.columns import kind_of, matrix_of, stored_numbers
-from eckart.io.bytes import Opened, open_path, shown
+from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.matrix_market import (
     Sizes,
     check_promise,
@@ -61,8 +61,8 @@ def write_csr(
             sorted_rows = rows[order]
             starts = np.flatnonzero(np.r_[True, sorted_rows[1:] != sorted_rows[:-1]])
             within = np.arange(len(order)) - np.repeat(starts, np.diff(np.r_[starts, len(order)]))
-            places = free[sorted_rows] + within
-            data[places], indices[places] = values[order], columns[order]
+            positions = free[sorted_rows] + within
+            data[positions], indices[positions] = values[order], columns[order]
             np.add.at(free, rows, 1)
         with new_file(path, overwrite=overwrite) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             members: dict[str, np.ndarray] = {
@@ -115,7 +115,7 @@ def market_entries(path: str) -> tuple[tuple[int, int], Callable[[], Iterator[En
     return (sizes.rows, sizes.columns), lambda: _market_blocks(opened, sizes)
 
 
-def _market_blocks(opened: Opened, sizes: Sizes) -> Iterator[Entries]:
+def _market_blocks(opened: OpenedFile, sizes: Sizes) -> Iterator[Entries]:
     seen, below, above = 0, False, False
     for body, line in _lines(opened, sizes.start):
         row, column, value = parse_entries(body, sizes, opened.name, line)
@@ -130,7 +130,7 @@ def _market_blocks(opened: Opened, sizes: Sizes) -> Iterator[Entries]:
     refuse_count(sizes, seen, opened.name)
 
 
-def _lines(opened: Opened, start: int) -> Iterator[tuple[bytes, int]]:
+def _lines(opened: OpenedFile, start: int) -> Iterator[tuple[bytes, int]]:
     """The text from byte `start` on in pieces of whole lines, each with the number of its first line."""
     with opened.stream() as stream:
         line = stream.read(start).count(b"\n") + 1

@@ -152,12 +152,12 @@ def _assembled(
     import pyarrow as pa
 
     whole = {j: pa.chunked_array(chunks, roles.schema.field(j).type) for j, chunks in texts.items()}
-    about = source_of(roles, (), whole, empty_matrix(roles), name).about
+    metadata = source_of(roles, (), whole, empty_matrix(roles), name).metadata
     if len(texts) < len(roles.texts):
         dropped = listed([roles.names[j] for j in roles.texts])
         note = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
-        about = replace(about, notes=(*about.notes, note))
-    found = collector.finish(about)
+        metadata = replace(metadata, notes=(*metadata.notes, note))
+    found = collector.finish(metadata)
     if isinstance(found, CollectedRows) or not isinstance(found.matrix, np.ndarray):
         return found
     return source_of(roles, [Typed(kind) for kind in roles.types], whole, found.matrix, name)

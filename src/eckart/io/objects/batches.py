@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import is_array, is_sparse, to_numpy
-from eckart.engine.blocks.source import About, Block, MemorySource, Source
+from eckart.engine.blocks.source import Block, MemorySource, Metadata, Source
 from eckart.errors import EckartError, InputError
 from eckart.io.frames import frame_source
 from eckart.io.guard import reason
@@ -74,14 +74,14 @@ def batch_source(batches: Iterable[Any], name: str, memory: int | None) -> Memor
     """Batches (or single rows) as one source; of a tuple such as (X, y) the first entry is taken."""
     items = iter(batches)
     collector = Collector(name, memory)
-    about = About(name)
+    metadata = Metadata(name)
     try:
         first = next(items, None)
         items = itertools.chain([first], items) if first is not None else items
         for block, known in _grouped(items) if _is_row(first) else map(_block, items):
-            about = about if collector.rows else known
+            metadata = metadata if collector.rows else known
             collector.add(block)
-        return collector.finish(About(name, None, about.column_names))
+        return collector.finish(Metadata(name, None, metadata.column_names))
     except EckartError:
         collector.close()
         raise
@@ -99,7 +99,7 @@ def _is_row(item: Any) -> bool:
     return isinstance(item, Sequence) and bool(item) and all(isinstance(v, str) or np.ndim(v) == 0 for v in item)
 
 
-def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, About]]:
+def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, Metadata]]:
     """Single rows, some thousand at a time."""
     while chunk := list(itertools.islice(rows, _ROWS)):
         if isinstance(chunk[0], Mapping):
@@ -110,14 +110,14 @@ def _grouped(rows: Iterator[Any]) -> Iterator[tuple[Block, About]]:
             yield _block(np.stack([np.asarray(row) for row in chunk]))
 
 
-def _block(item: Any) -> tuple[Block, About]:
+def _block(item: Any) -> tuple[Block, Metadata]:
     """One batch as rows of float32 or float64."""
     if isinstance(item, list | tuple) and item and (is_array(item[0]) or is_sparse(item[0])):
         item = item[0]
     if isinstance(item, Source):
-        return item.matrix, item.about  # type: ignore[attr-defined]
+        return item.matrix, item.metadata  # type: ignore[attr-defined]
     if not is_sparse(item) and not is_array(item) and (frame := frame_source(item)) is not None:
-        return frame.matrix, frame.about
+        return frame.matrix, frame.metadata
     item = plain_array(item)
     item = item.tocsr() if is_sparse(item) else to_numpy(item) if is_array(item) else np.asarray(item)
     if item.ndim != 2 or item.dtype.kind not in "fiub":
@@ -125,4 +125,4 @@ def _block(item: Any) -> tuple[Block, About]:
             f"A batch is an array of shape {tuple(item.shape)} and dtype {item.dtype}. Batches are tables of numbers, "
             "rows x columns."
         )
-    return item.astype(np.float32 if item.dtype in (np.float16, np.float32) else np.float64), About()
+    return item.astype(np.float32 if item.dtype in (np.float16, np.float32) else np.float64), Metadata()

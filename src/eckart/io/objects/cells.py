@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
-from eckart.engine.blocks.source import About, MemorySource
+from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import InputError
 from eckart.io.objects.sliced import SlicedRows
 from eckart.io.roles import MOST_NAMES, listed, quoted
@@ -22,11 +22,11 @@ def cell_source(data: Any, layer: str | None = None, key: str | None = None) -> 
     matrix, columns = _matrix(data, layer, key)
     if matrix is None:
         raise InputError("The AnnData object has no matrix X. Name a layer with layer=...")
-    about = About(_name(data, layer, key), _names(data.obs_names), columns, _labels(data))
+    metadata = Metadata(_name(data, layer, key), _names(data.obs_names), columns, _labels(data))
     if is_dask(matrix):
-        return replace(dask_rows(matrix), about=about)
-    backed = _backed(matrix, about)
-    return MemorySource(matrix, about) if backed is None else backed
+        return replace(dask_rows(matrix), metadata=metadata)
+    backed = _backed(matrix, metadata)
+    return MemorySource(matrix, metadata) if backed is None else backed
 
 
 def _name(data: Any, layer: str | None, key: str | None) -> str:
@@ -70,21 +70,21 @@ def _labels(data: Any) -> dict[str, tuple[str, ...]]:
     return {str(name): tuple(map(str, data.obs[name])) for name, kind in kinds.items() if kind == "category"}
 
 
-def _backed(matrix: Any, about: About) -> SlicedRows | None:
+def _backed(matrix: Any, metadata: Metadata) -> SlicedRows | None:
     """Rows of a matrix that is still in its file; None for one in memory."""
     if type(matrix).__module__.partition(".")[0] in ("h5py", "zarr"):
-        return SlicedRows(matrix, about)
+        return SlicedRows(matrix, metadata)
     if not hasattr(matrix, "group"):
         return None
     if getattr(matrix, "format", "csr") != "csr":
         raise InputError(
-            f"{about.name} is stored by columns (CSC), and rows cannot be read from it in blocks. Read it into memory "
-            "with to_memory(), or write it as CSR."
+            f"{metadata.name} is stored by columns (CSC), and rows cannot be read from it in blocks. Read it into "
+            "memory with to_memory(), or write it as CSR."
         )
-    return SlicedRows(matrix, about, True, int(matrix.group["data"].shape[0]))
+    return SlicedRows(matrix, metadata, True, int(matrix.group["data"].shape[0]))
 
 
-def mask_places(data: Any, mask: Any) -> list[int]:
+def mask_indices(data: Any, mask: Any) -> list[int]:
     """Columns where a mask is true: a boolean column of `var`, such as "highly_variable", or an array."""
     import numpy as np
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from eckart.engine.blocks.source import About, Block, MemorySource
+from eckart.engine.blocks.source import Block, MemorySource, Metadata
 from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
 from eckart.fingerprint import FileState
@@ -30,7 +30,7 @@ class CollectedRows:
 
     rows: NpyRows
     spool: Spool | None
-    about: About
+    metadata: Metadata
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -102,19 +102,19 @@ class Collector:
         if self._size > self._limit:
             self._to_disk()
 
-    def finish(self, about: About) -> MemorySource | CollectedRows:
+    def finish(self, metadata: Metadata) -> MemorySource | CollectedRows:
         """All rows, with what is known of them besides."""
         if not self.rows:
             raise InputError(f"{self.name} gave no rows. An iterator that was used before is empty: make a new one.")
         if self._file is not None:
-            return self._stored(about)
+            return self._stored(metadata)
         if len(self._blocks) == 1:
-            return MemorySource(self._blocks[0], about)
+            return MemorySource(self._blocks[0], metadata)
         if isinstance(self._blocks[0], np.ndarray):
-            return MemorySource(np.concatenate(self._blocks), about)
+            return MemorySource(np.concatenate(self._blocks), metadata)
         from scipy import sparse
 
-        return MemorySource(sparse.vstack(self._blocks, format="csr"), about)
+        return MemorySource(sparse.vstack(self._blocks, format="csr"), metadata)
 
     def _to_disk(self) -> None:
         if not isinstance(self._blocks[0], np.ndarray):
@@ -147,7 +147,7 @@ class Collector:
                 "to a folder with more room."
             ) from error
 
-    def _stored(self, about: About) -> CollectedRows:
+    def _stored(self, metadata: Metadata) -> CollectedRows:
         assert self._file is not None
         assert self._spool is not None
         start = self._start()
@@ -156,10 +156,10 @@ class Collector:
         assert self._file.tell() == start
         path = self._file.name
         self._file.close()
-        about = replace(about, decided=(*about.decided, _NOTE))
+        metadata = replace(metadata, decided=(*metadata.decided, _NOTE))
         shape = (self.rows, int(self._columns or 0))
-        rows = NpyRows(FileState.of(path), shape, np.dtype(self._dtype), start, False, about)
-        return CollectedRows(rows, self._spool, about)
+        rows = NpyRows(FileState.of(path), shape, np.dtype(self._dtype), start, False, metadata)
+        return CollectedRows(rows, self._spool, metadata)
 
     def _start(self) -> int:
         assert self._file is not None

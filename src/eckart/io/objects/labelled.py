@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.dask_rows import dask_rows, is_dask
-from eckart.engine.blocks.source import About, MemorySource, RowSource
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource
 from eckart.errors import InputError
 from eckart.io.objects.arrow_stream import reader_source
 from eckart.io.objects.records import record_table
@@ -30,11 +30,11 @@ def labelled_source(data: Any, key: str | None = None, row_names: str | None = "
             "for example data.stack(row=('lat', 'lon')), or select with .sel."
         )
     rows, columns = (_names(data, dimension) for dimension in data.dims)
-    about = About(str(data.name or "data"), rows, columns)
+    metadata = Metadata(str(data.name or "data"), rows, columns)
     if is_dask(data.data):
-        found: RowSource = replace(dask_rows(data.data), about=about)
+        found: RowSource = replace(dask_rows(data.data), metadata=metadata)
         return found
-    return MemorySource(_numbers(data), about)
+    return MemorySource(_numbers(data), metadata)
 
 
 def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
@@ -72,4 +72,4 @@ def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     table = record_table(names, [data[name].values for name in names])
     source = reader_source(table.to_reader(), "data", row_names)
     rows = _names(data, next(iter(dimensions))[0])
-    return source if rows is None else replace(source, about=replace(source.about, row_names=rows))
+    return source if rows is None else replace(source, metadata=replace(source.metadata, row_names=rows))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from eckart.engine.blocks.dask_rows import as_block
-from eckart.engine.blocks.source import About, Block
+from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
 from eckart.io.guard import reads_rows
 
@@ -20,7 +20,7 @@ class SlicedRows:
     """The rows of `array`, read with array[start:stop] when they are asked for."""
 
     array: Any
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
     stored: int | None = None
     """Stored entries of a sparse array."""
@@ -60,4 +60,4 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
         raise InputError(
             f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Name another with key=..."
         )
-    return SlicedRows(array, About(name))
+    return SlicedRows(array, Metadata(name))

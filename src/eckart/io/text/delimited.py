@@ -12,7 +12,7 @@ import numpy as np
 
 from eckart.engine.blocks.source import MemorySource
 from eckart.errors import FileError
-from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_fates
+from eckart.io.arrow.columns import kind_of, matrix_of, number_notes, refuse_infinite, text_of, truth_roles
 from eckart.io.guard import reason
 from eckart.io.roles import Parts, assemble, check_row_names, listed, quoted, refuse_empty, unique_names
 from eckart.io.text.cells import (
@@ -167,11 +167,11 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     refuse_empty(table.num_rows, len(numbers), page.name)
     matrix = matrix_of(numbers, table.num_rows, page.name)
     notes = number_notes(names, numbers, matrix)
-    fates = truth_fates(names, numbers) | dict.fromkeys(empty, EMPTY)
+    column_roles = truth_roles(names, numbers) | dict.fromkeys(empty, EMPTY)
     if empty:
         notes.append(f"Without any value, and so left out: the column {listed(empty)}.")
     texts.sort(key=lambda text: text.name not in naming)
-    return Parts(matrix, names, texts, notes, order=list(page.columns), fates=fates)
+    return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 
 
 def _parse(page: Page, naming: list[str]) -> Any:

@@ -39,8 +39,8 @@ class Records:
         return np.flatnonzero(self._bytes == QUOTE) if b'"' in self.data else np.empty(0, np.intp)
 
     def _outside(self, byte: int) -> NDArray[np.intp]:
-        places = np.flatnonzero(self._bytes == byte)
-        return places[np.searchsorted(self._quotes, places) % 2 == 0] if self._quotes.size else places
+        indices = np.flatnonzero(self._bytes == byte)
+        return indices[np.searchsorted(self._quotes, indices) % 2 == 0] if self._quotes.size else indices
 
     @cached_property
     def ends_outside_quotes(self) -> NDArray[np.intp]:

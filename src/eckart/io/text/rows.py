@@ -15,11 +15,11 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from eckart.engine.blocks.source import About
+from eckart.engine.blocks.source import Metadata
 from eckart.errors import FileError, NotFiniteError
 from eckart.fingerprint import fingerprint
 from eckart.io.arrow.columns import TRUTHS, matrix_of
-from eckart.io.bytes import Opened
+from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reads_rows, reason
 from eckart.io.roles import refuse_empty
 from eckart.io.rows import FileState, HeldRows
@@ -36,12 +36,12 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class DelimitedRows:
-    """Pieces of a text, each of whole records: rows `edges`, bytes `places`, first lines `lines`."""
+    """Pieces of a text, each of whole records: rows `edges`, bytes `indices`, first lines `lines`."""
 
     state: FileState
     packed: bool
     edges: tuple[int, ...]
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     lines: tuple[int, ...]
     columns: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -49,7 +49,7 @@ class DelimitedRows:
     decimal: str
     truths: frozenset[str] = frozenset()
     """Columns of true and false."""
-    about: About = field(default_factory=About)
+    metadata: Metadata = field(default_factory=Metadata)
     sparse: bool = False
 
     @property
@@ -69,14 +69,14 @@ class DelimitedRows:
 
     @reads_rows
     def read(self, start: int, stop: int) -> np.ndarray:
-        self.state.check(self.about.name, start, stop)
+        self.state.check(self.metadata.name, start, stop)
         first = bisect.bisect_right(self.edges, start) - 1
         last = bisect.bisect_left(self.edges, stop)
         out = np.empty((stop - start, len(self.numbers)))
         with _opened(self.state.path, packed=self.packed) as stream:
-            stream.seek(self.places[first])
+            stream.seek(self.indices[first])
             for piece in range(first, last):
-                block = self._piece(stream.read(self.places[piece + 1] - self.places[piece]), piece)
+                block = self._piece(stream.read(self.indices[piece + 1] - self.indices[piece]), piece)
                 begin, end = max(start, self.edges[piece]), min(stop, self.edges[piece + 1])
                 out[begin - start : end - start] = block[begin - self.edges[piece] : end - self.edges[piece]]
         return out
@@ -97,20 +97,20 @@ class DelimitedRows:
             table = csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
             raise FileError(
-                f"{self.about.name}: the text from line {self.lines[piece]:,} on does not fit what its beginning looks "
-                f"like ({reason(error)}). Correct it, or keep only columns of numbers."
+                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not fit what its beginning "
+                f"looks like ({reason(error)}). Correct it, or keep only columns of numbers."
             ) from error
         expected = self.edges[piece + 1] - self.edges[piece]
         if table.num_rows != expected:
             raise FileError(
-                f"{self.about.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, and "
+                f"{self.metadata.name}: {expected:,} rows were counted from line {self.lines[piece]:,} on, and "
                 f"{table.num_rows:,} were read. Check its quotes and its line ends."
             )
-        block = matrix_of(table.columns, table.num_rows, self.about.name)
+        block = matrix_of(table.columns, table.num_rows, self.metadata.name)
         if np.isinf(block).any():
             row, column = np.argwhere(np.isinf(block))[0]
             raise NotFiniteError(
-                f"{self.about.name}, row {self.edges[piece] + int(row)}, column {self.numbers[int(column)]!r}: the "
+                f"{self.metadata.name}, row {self.edges[piece] + int(row)}, column {self.numbers[int(column)]!r}: the "
                 "value is infinite, or too large for a double. Correct it."
             )
         return np.asarray(block, dtype=np.float64)
@@ -122,7 +122,7 @@ class DelimitedRows:
 
 
 def text_rows(
-    opened: Opened, path: str, options: TextOptions, *, tab: bool = False, limit: int | None = None
+    opened: OpenedFile, path: str, options: TextOptions, *, tab: bool = False, limit: int | None = None
 ) -> HeldRows | DelimitedRows:
     """Rows of a text: one of at most `limit` bytes is read whole, with all its names, any other is indexed."""
     state = FileState.of(path)
@@ -131,7 +131,7 @@ def text_rows(
         return delimited_rows(opened, state, options, tab=tab)
     options = with_tabs(options, content) if tab else options
     found = read_delimited(content, opened.name, options)
-    return HeldRows(found.matrix, replace(found.about, name=Path(path).name), state)
+    return HeldRows(found.matrix, replace(found.metadata, name=Path(path).name), state)
 
 
 def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
@@ -139,7 +139,7 @@ def with_tabs(options: TextOptions, head: bytes) -> TextOptions:
     return replace(options, delimiter="tab") if options.delimiter is None and b"\t" in head[:65536] else options
 
 
-def delimited_rows(opened: Opened, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
+def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *, tab: bool = False) -> DelimitedRows:
     """Index a text in one pass over its bytes; its layout and the kinds of its columns are found in its beginning.
 
     Whatever further down does not fit the beginning is refused, so the numbers are those of reading it whole.
@@ -159,25 +159,25 @@ def delimited_rows(opened: Opened, state: FileState, options: TextOptions, *, ta
         raise FileError(f"{name} is separated by blanks, which is read whole only. Write it with tabs or commas.")
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
-    numbers = tuple(begun.about.column_names or ())
-    empty = [column for column, fate in begun.about.fates.items() if fate == EMPTY]
-    truths = frozenset(column for column, fate in begun.about.fates.items() if fate == TRUTHS)
+    numbers = tuple(begun.metadata.column_names or ())
+    empty = [column for column, fate in begun.metadata.column_roles.items() if fate == EMPTY]
+    truths = frozenset(column for column, fate in begun.metadata.column_roles.items() if fate == TRUTHS)
     index = _Index(name, layout, tuple(page.columns), empty)
     line = head[: layout.body].count(b"\n") + 1
-    edges, places, lines = index.pieces(opened, len(mark) + layout.body, line)
+    edges, indices, lines = index.pieces(opened, len(mark) + layout.body, line)
     refuse_empty(edges[-1], len(numbers), name)
     others = [column for column in page.columns if column not in numbers]
-    notes = [note for note in begun.about.notes if "row" not in note]
+    notes = [note for note in begun.metadata.notes if "row" not in note]
     if others:
         notes.append(f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
-    about = About(name, column_names=numbers, notes=tuple(notes))
+    metadata = Metadata(name, column_names=numbers, notes=tuple(notes))
     columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(
-        state, opened.packed, edges, places, lines, columns, numbers, delimiter, layout.decimal, truths, about
+        state, opened.packed, edges, indices, lines, columns, numbers, delimiter, layout.decimal, truths, metadata
     )
 
 
-def _head(opened: Opened, name: str) -> bytes:
+def _head(opened: OpenedFile, name: str) -> bytes:
     """The beginning of a text, as far as it consists of whole records."""
     head, wanted = bytearray(), _HEAD
     for piece in opened.unpacked(whole=False):
@@ -213,22 +213,22 @@ class _Index:
     empty: list[str]
     """Columns without a value in the beginning; they must have none further down."""
 
-    def pieces(self, opened: Opened, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
+    def pieces(self, opened: OpenedFile, offset: int, line: int) -> tuple[tuple[int, ...], ...]:
         """(rows, bytes, lines) of the pieces."""
-        rows, places, lines = [0], [offset], [line]
+        rows, indices, lines = [0], [offset], [line]
         for piece in self._whole_records(opened, offset, line):
             self._check(piece, lines[-1])
             count = len(Records(piece, 0, self.layout.delimiter))
             if count:
                 rows.append(rows[-1] + count)
-                places.append(places[-1] + len(piece))
+                indices.append(indices[-1] + len(piece))
                 lines.append(lines[-1] + piece.count(b"\n"))
             else:
-                places[-1] += len(piece)  # nothing but blank lines
+                indices[-1] += len(piece)  # nothing but blank lines
                 lines[-1] += piece.count(b"\n")
-        return tuple(rows), tuple(places), tuple(lines)
+        return tuple(rows), tuple(indices), tuple(lines)
 
-    def _whole_records(self, opened: Opened, offset: int, line: int) -> Iterator[bytes]:
+    def _whole_records(self, opened: OpenedFile, offset: int, line: int) -> Iterator[bytes]:
         """The text from `offset` on in pieces that end where a record ends."""
         rest, skip, wanted = bytearray(), offset, _CHUNK
         for chunk in opened.unpacked(whole=False):

@@ -20,7 +20,7 @@ TABLE = "1 3; 0 2; 0 0; 3 3"
 
 def features() -> list[Evidence]:
     found = pca(TABLE)
-    u, x = found["axes"][:, :1], found["centred"][3, :].T
+    u, x = found["components"][:, :1], found["centred"][3, :].T
     return [
         Evidence(
             tr("U_k^T x and the score"), ((u.T * x)[0], found["scores"][3, 0]), (u.T * x)[0] == found["scores"][3, 0]
@@ -30,7 +30,7 @@ def features() -> list[Evidence]:
 
 
 def projection() -> list[Evidence]:
-    u = pca(TABLE)["axes"][:, :1].T
+    u = pca(TABLE)["components"][:, :1].T
     return [
         Evidence(
             tr("U with components as rows: U U^T, U^T U"),
@@ -42,7 +42,7 @@ def projection() -> list[Evidence]:
 
 def scores() -> list[Evidence]:
     found = pca(TABLE)
-    x, v, t = found["centred"], found["axes"], found["scores"]
+    x, v, t = found["centred"], found["components"], found["scores"]
     plain = sum(x[3, j] * v[j, 0] for j in range(2))
     return [Evidence(tr("sum, its square, score of row 4"), (plain, plain**2, t[3, 0]), plain == t[3, 0] != plain**2)]
 

@@ -42,11 +42,11 @@ def chio() -> list[Evidence]:
 
 def stopping() -> list[Evidence]:
     run = iterate(np.array([[-3.0, 1.0], [1.0, -2.0]]), np.ones(2), 1e-6, 100)
-    swings = power_iteration("0 1; 1 0", "1 0")["settled"]
+    swings = power_iteration("0 1; 1 0", "1 0")["converged"]
     blind = round(float(power_iteration("2 0; 0 1", "0 1")["eigenvalue"]), 6)
     return [
         Evidence(tr("dominant eigenvalue -3.618: last distance ‖x - x'‖ and Rayleigh quotient"),
-                 (round(run.plain[-1], 3), round(run.quotients[-1], 5)), run.settled and run.plain[-1] > 1.9),
+                 (round(run.plain[-1], 3), round(run.quotients[-1], 5)), run.converged and run.plain[-1] > 1.9),
         Evidence(tr("[[0, 1], [1, 0]] from (1, 0) converges"), swings, not swings),
         Evidence(tr("diag(2, 1) from (0, 1) finds the eigenvalue"), blind, blind == 1.0),
     ]  # fmt: skip

@@ -116,7 +116,7 @@ def _is_good_basis(problem: Problem) -> bool:
 
 def _spectral_targets(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     found = spectrum(problem.matrix)
-    vectors = sp.Matrix.hstack(*[axis.unit for axis in found.axes])
+    vectors = sp.Matrix.hstack(*[axis.unit for axis in found.eigenpairs])
     return (
         Target(("lambda", "eigenvalues", "l"), "numbers", list(found.values), "eigenpairs"),
         Target(("e", "v", "x", "eigenvectors"), "directions", vectors, "eigenpairs"),
@@ -127,7 +127,7 @@ def _dominant(problem: Problem, solution: Solution) -> tuple[Target, ...]:
     root = spectrum(problem.matrix, symmetric=False).roots[0]
     return (
         Target(("lambda", "l"), "number", root.value, label="λ"),
-        Target(("x", "v", "e"), "directions", root.axes[0].unit, label="x"),
+        Target(("x", "v", "e"), "directions", root.eigenpairs[0].unit, label="x"),
     )
 
 
@@ -202,7 +202,7 @@ KINDS = {
         (
             (
                 mark("one dominant eigenvalue, at least 1.4 times the next; the start has a part along its vector"),
-                lambda p, s: bool(s["settled"]) and abs(s["eigenvalue"] - sp.N(s["dominant"])) < 1e-4,
+                lambda p, s: bool(s["converged"]) and abs(s["eigenvalue"] - sp.N(s["dominant"])) < 1e-4,
             ),
             _REAL,
         ),

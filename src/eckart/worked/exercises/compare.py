@@ -242,8 +242,8 @@ def _matrix_slip(given: Grid, true: Any) -> str:
         return tr("The columns are right up to their signs, but here the signs are given.")
     wrong = [(i, j) for i in range(true.rows) for j in range(true.cols) if not close(given.rows[i][j], true[i, j])]
     if len(wrong) <= max(1, len(true) // 3):
-        places = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
-        return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=places)
+        indices = ", ".join(f"({i + 1},{j + 1})" for i, j in wrong)
+        return trn("One entry is wrong: {places}.", "Some entries are wrong: {places}.", len(wrong), places=indices)
     return tr("This is not the right matrix.")
 
 

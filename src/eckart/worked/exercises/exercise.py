@@ -24,7 +24,7 @@ from eckart.worked.exercises.problem import Kind, Problem
 from eckart.worked.exercises.verdict import Verdict, judge
 from eckart.worked.messages import language, tr
 from eckart.worked.solution import Equation, Solution, Step
-from eckart.worked.solution import Table as Shown
+from eckart.worked.solution import SolutionTable as Shown
 
 _ORDER = ("rank", "determinant", "gram_schmidt", "eigen", "power_iteration", "deflation", "diagonalize", "svd",
           "pseudo_inverse", "bounds", "energy", "query", "pca", "minor_components", "project", "correlation", "missing",

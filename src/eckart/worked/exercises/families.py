@@ -108,8 +108,8 @@ def symmetric(rng: Random, side: int) -> Any:
 
 def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None = None) -> Any:
     """∑ m_j t_j v_j^T over orthogonal t and v, rows shuffled, plus whole means if centred."""
-    axes = frame(rng, cols, 3 if centred else 5)
-    rng.shuffle(axes)
+    eigenpairs = frame(rng, cols, 3 if centred else 5)
+    rng.shuffle(eigenpairs)
     # Polynomials are orthogonal to the constant, which centring needs; otherwise any orthogonal vectors serve.
     patterns = frame(rng, rows) if rows in FRAMES and not centred else contrasts(rows, constant=not centred)
     order = rng.permutation(len(patterns))
@@ -117,7 +117,7 @@ def table(rng: Random, rows: int, cols: int, *, centred: bool, rank: int | None 
     for j in range(min(rank or cols, cols, len(patterns))):
         sign = 1 if rng.random() < 0.5 else -1
         size = sign * int(rng.integers(1, 4 if centred else 5))
-        matrix += size * sp.Matrix(patterns[order[j]]) * sp.Matrix([list(axes[j])])
+        matrix += size * sp.Matrix(patterns[order[j]]) * sp.Matrix([list(eigenpairs[j])])
     matrix = matrix.extract([int(i) for i in rng.permutation(rows)], list(range(cols)))
     if centred:
         matrix += sp.ones(rows, 1) * sp.Matrix([rng.integers(0, 10, cols).tolist()])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eckart.worked.exercises.answers import Target
-from eckart.worked.solution import Equation, Solution, Table
+from eckart.worked.solution import Equation, Solution, SolutionTable
 
 Random = np.random.Generator
 
@@ -20,7 +20,7 @@ class Problem:
 
     matrix: Any
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    shown: tuple[Equation | Table, ...] = ()
+    shown: tuple[Equation | SolutionTable, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
 
 

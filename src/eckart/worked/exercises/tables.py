@@ -14,7 +14,7 @@ from eckart.worked.exercises.problem import Kind, Problem, Random
 from eckart.worked.messages import mark
 from eckart.worked.numerals import figure
 from eckart.worked.solution import Equation, Solution
-from eckart.worked.solution import Table as Shown
+from eckart.worked.solution import SolutionTable as Shown
 
 
 def _pca(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
@@ -214,7 +214,7 @@ KINDS = {
         _pca,
         lambda p, s: (
             Target(("lambda", "l"), "numbers", list(s["eigenvalues"]), "components"),
-            Target(("v", "V", "w"), "directions", s["axes"], "components", signed=True),
+            Target(("v", "V", "w"), "directions", s["components"], "components", signed=True),
             Target(("t", "T", "z"), "scores", s["scores"], "components", signed=True),
             Target(("k",), "number", s["k"]),
         ),
@@ -228,7 +228,7 @@ KINDS = {
         _plain,
         lambda p, s: (
             Target(("lambda", "l"), "numbers", list(s["eigenvalues"])),
-            Target(("w", "W", "v"), "directions", s["axes"]),
+            Target(("w", "W", "v"), "directions", s["components"]),
         ),
         (_COVARIANCE,),
         _is_good_table,

@@ -68,8 +68,8 @@ def _judge_rows(rows: list[Row], targets: Sequence[Target]) -> Verdict:
 
 def _cost(assigned: Assignment) -> tuple[int, int]:
     """The worst part first, then all of them."""
-    places = [ORDER.index(verdict.status) for _, verdict in assigned]
-    return max(places, default=0), sum(places)
+    indices = [ORDER.index(verdict.status) for _, verdict in assigned]
+    return max(indices, default=0), sum(indices)
 
 
 def _summary(assigned: Assignment, targets: Sequence[Target]) -> Verdict:

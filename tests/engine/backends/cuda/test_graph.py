@@ -16,14 +16,14 @@ def recordings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, ...]]:
     made: list[tuple[np.ndarray, ...]] = []
 
     def record(work: Callable[[], tuple[np.ndarray, ...]], _like: np.ndarray) -> tuple[Any, Any, None]:
-        places = work()
-        made.append(places)
+        indices = work()
+        made.append(indices)
 
         def launch() -> None:
-            for place, result in zip(places, work(), strict=True):
+            for place, result in zip(indices, work(), strict=True):
                 place[...] = result
 
-        return launch, places, None
+        return launch, indices, None
 
     monkeypatch.setattr(cuda_graph, "_record_cupy", record)
     return made

@@ -105,8 +105,8 @@ def test_a_whole_run_gives_a_basis_that_is_orthonormal(at_once: list[bool], monk
     seen: list[np.ndarray] = []
     add = basis.Basis.add
 
-    def watched(self: basis.Basis, block: np.ndarray, image: np.ndarray) -> np.ndarray:
-        rest: np.ndarray = add(self, block, image)
+    def watched(self: basis.Basis, block: np.ndarray, product: np.ndarray) -> np.ndarray:
+        rest: np.ndarray = add(self, block, product)
         seen.append(np.array(self.vectors))
         return rest
 

@@ -50,8 +50,8 @@ def test_every_byte_arrives_and_errors_come_back(tmp_path: Path) -> None:
     source.write_text(DRIVER)
     assert COMPILER is not None
     subprocess.run([COMPILER, "-shared", "-fPIC", "-o", tmp_path / "libcuda.so.1", source], check=True)
-    places = {"LD_LIBRARY_PATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    indices = {"LD_LIBRARY_PATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env={**os.environ, **places}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SCRIPT], env={**os.environ, **indices}, capture_output=True, text=True, check=False
     )
     assert done.stdout == "sent\n", done.stderr

@@ -52,11 +52,11 @@ def element_strides(array: Array) -> tuple[int, ...]:
     return tuple(step // array.itemsize for step in array.strides)
 
 
-def given_back(array: Any, like: Array) -> Array:
+def given_back(array: Any, prototype: Array) -> Array:
     """A CuPy array in the library of the user."""
-    if type(like).__module__.partition(".")[0] == "cupy":
+    if type(prototype).__module__.partition(".")[0] == "cupy":
         return array
-    return require("torch").as_tensor(array, device=like.device)
+    return require("torch").as_tensor(array, device=prototype.device)
 
 
 def device_number(array: Array) -> int:
@@ -68,24 +68,24 @@ def device_number(array: Array) -> int:
 
 
 @contextmanager
-def on_device_of(like: Array) -> Iterator[None]:
-    """CuPy on the device of `like` and, for PyTorch's arrays, on PyTorch's stream there."""
+def on_device_of(prototype: Array) -> Iterator[None]:
+    """CuPy on the device of `prototype` and, for PyTorch's arrays, on PyTorch's stream there."""
     torch: Any = sys.modules.get("torch")
-    with cupy().cuda.Device(device_number(like)):
-        theirs = torch is not None and isinstance(like, torch.Tensor)
-        if not theirs or not _raw_stream(torch, like):  # both libraries begin on the same stream
+    with cupy().cuda.Device(device_number(prototype)):
+        theirs = torch is not None and isinstance(prototype, torch.Tensor)
+        if not theirs or not _raw_stream(torch, prototype):  # both libraries begin on the same stream
             yield
         else:
-            with _external(torch.cuda.current_stream(like.device)):
+            with _external(torch.cuda.current_stream(prototype.device)):
                 yield
 
 
-def _raw_stream(torch: Any, like: Array) -> int:
+def _raw_stream(torch: Any, prototype: Array) -> int:
     """PyTorch's stream as a number: what its compilers ask for, at a tenth of the price of the object."""
     ask = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     if ask is None:
-        return int(torch.cuda.current_stream(like.device).cuda_stream)
-    return int(ask(device_number(like)))
+        return int(torch.cuda.current_stream(prototype.device).cuda_stream)
+    return int(ask(device_number(prototype)))
 
 
 def _external(stream: Any) -> Any:

@@ -14,7 +14,7 @@ from eckart.arrays import Array, astype, namespace
 from eckart.engine.backends.cuda import skinny as cuda_skinny
 from eckart.engine.backends.cuda.arrays import can_compile, cupy, device_number, given_back, on_device_of, seen_by_cupy
 from eckart.engine.backends.products import DenseProducts
-from eckart.engine.operator import Survey
+from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.prepare import Convert, ShiftColumns, ShiftRows
 
 if TYPE_CHECKING:
@@ -27,69 +27,69 @@ MOST_COLUMNS = 128
 
 @dataclass(frozen=True)
 class SkinnyProducts:
-    """A = S - 1 shift^T, or its transpose (`turned`), S stored by rows in CuPy's eyes."""
+    """A = S - 1 shift^T, or its transpose (`transposed`), S stored by rows in CuPy's eyes."""
 
     stored: Any
     shift: Any
-    turned: bool
-    like: Array
+    transposed: bool
+    prototype: Array
 
     def matmat(self, right: Array) -> Array:
         """A Q in float32."""
-        with on_device_of(self.like):
-            image = self._by_tiles(right, self._forth)
-        return astype(image, namespace(image).float32)
+        with on_device_of(self.prototype):
+            forward = self._by_tiles(right, self._forth)
+        return astype(forward, namespace(forward).float32)
 
     def rmatmat(self, left: Array) -> Array:
         """A^T Y in float64."""
-        with on_device_of(self.like):
+        with on_device_of(self.prototype):
             return self._by_tiles(left, self._back)
 
     def normal(self, right: Array) -> Array:
         """A^T (A Q) in float64."""
-        with on_device_of(self.like):
+        with on_device_of(self.prototype):
             return self._by_tiles(right, lambda tile: self._back(cuda_skinny.arrange_pieces(self._forth(tile))))
 
-    def rough(self, right: Array) -> Array:
+    def approximate(self, right: Array) -> Array:
         """About A^T (A Q), at a third of the work."""
 
         def product(tile: Any) -> Any:
-            return self._back(cuda_skinny.arrange_pieces(self._forth(tile, rough=True)), rough=True)
+            return self._back(cuda_skinny.arrange_pieces(self._forth(tile, approximate=True)), approximate=True)
 
-        with on_device_of(self.like):
+        with on_device_of(self.prototype):
             return self._by_tiles(right, product)
 
-    def survey(self, right: Array) -> Survey:
+    def moments_and_product(self, right: Array) -> MomentsAndProduct:
         """Column sums, sums of squares, the longest row and A^T (A Q); A is not turned."""
         most = cuda_skinny.WIDTHS[-1]
         first, rest = right[:, :most], right[:, most:]
-        with on_device_of(self.like):
-            image, squares = cuda_skinny.multiply(self.stored, self.shift, cuda_skinny.arrange(first), sums=True)
-            arranged = cuda_skinny.arrange_pieces(image)
+        with on_device_of(self.prototype):
+            forward, squares = cuda_skinny.multiply(self.stored, self.shift, cuda_skinny.arrange(first), sums=True)
+            arranged = cuda_skinny.arrange_pieces(forward)
             pieces, sums = cuda_skinny.multiply_transposed(self.stored, self.shift, arranged, sums=True)
-            product = cuda_skinny.added(pieces, first.shape[1], self.like)
-            sums, longest = (given_back(part, self.like) for part in (sums, cuda_skinny.longest_row(squares)))
+            product = cuda_skinny.added(pieces, first.shape[1], self.prototype)
+            sums, longest = (given_back(part, self.prototype) for part in (sums, cuda_skinny.longest_row(squares)))
         if rest.shape[1]:
             product = namespace(product).concat([product, self.normal(rest)], axis=1)
-        return Survey(sums[0, :], sums[1, :], float(self.stored.shape[0]), product, longest=longest)
+        return MomentsAndProduct(sums[0, :], sums[1, :], float(self.stored.shape[0]), product, longest=longest)
 
-    def _forth(self, arranged: Any, *, rough: bool = False) -> Any:
+    def _forth(self, arranged: Any, *, approximate: bool = False) -> Any:
         """A Q in pieces."""
-        return self._product(arranged, transposed=self.turned, rough=rough)
+        return self._product(arranged, transposed=self.transposed, approximate=approximate)
 
-    def _back(self, arranged: Any, *, rough: bool = False) -> Any:
+    def _back(self, arranged: Any, *, approximate: bool = False) -> Any:
         """A^T Y in pieces."""
-        return self._product(arranged, transposed=not self.turned, rough=rough)
+        return self._product(arranged, transposed=not self.transposed, approximate=approximate)
 
-    def _product(self, arranged: Any, *, transposed: bool, rough: bool) -> Any:
+    def _product(self, arranged: Any, *, transposed: bool, approximate: bool) -> Any:
         product = cuda_skinny.multiply_transposed if transposed else cuda_skinny.multiply
-        return product(self.stored, self.shift, arranged, rough=rough)[0]
+        return product(self.stored, self.shift, arranged, approximate=approximate)[0]
 
     def _by_tiles(self, factor: Array, product: Callable[[Any], Any]) -> Array:
         """product(arranged tile) for as many columns as a launch takes, side by side."""
         most = cuda_skinny.WIDTHS[-1]
         tiles = [factor[:, start : start + most] for start in range(0, factor.shape[1], most)]
-        parts = [cuda_skinny.added(product(cuda_skinny.arrange(tile)), tile.shape[1], self.like) for tile in tiles]
+        parts = [cuda_skinny.added(product(cuda_skinny.arrange(tile)), tile.shape[1], self.prototype) for tile in tiles]
         return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=1)
 
 
@@ -132,13 +132,13 @@ class DeviceDenseProducts(DenseProducts):
 
     def approximate_normal(self, right: Array) -> Array | None:
         skinny = self.skinny(right.shape[1])
-        return None if skinny is None else skinny.rough(right)
+        return None if skinny is None else skinny.approximate(right)
 
-    def survey(self, right: Array | None, *, gram: bool) -> Survey:
+    def moments_and_product(self, right: Array | None, *, gram: bool) -> MomentsAndProduct:
         skinny = None if gram or right is None else self.skinny(right.shape[1])
-        if skinny is None or skinny.turned:
-            return super().survey(right, gram=gram)
-        return skinny.survey(right)
+        if skinny is None or skinny.transposed:
+            return super().moments_and_product(right, gram=gram)
+        return skinny.moments_and_product(right)
 
 
 def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
@@ -146,17 +146,17 @@ def skinny_products(op: RowBlocks) -> SkinnyProducts | None:
     matrix = op.matrix
     if op.precision != "float32" or op.weight_roots is not None or op.sparse:
         return None
-    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.like):
+    if op.shape[0] * op.shape[1] < _LEAST_ENTRIES or not _suits(op.prototype):
         return None
     shift, suits = _shift_of(op)
     if not suits:
         return None
     stored = seen_by_cupy(matrix)
-    turned = stored.strides[1] != 4 or isinstance(shift, ShiftRows)
-    stored = stored.T if turned else stored
-    if not _aligned(stored) or (shift is not None and isinstance(shift, ShiftRows) != turned):
+    transposed = stored.strides[1] != 4 or isinstance(shift, ShiftRows)
+    stored = stored.T if transposed else stored
+    if not _aligned(stored) or (shift is not None and isinstance(shift, ShiftRows) != transposed):
         return None
-    return SkinnyProducts(stored, None if shift is None else seen_by_cupy(shift.shift), turned, op.like)
+    return SkinnyProducts(stored, None if shift is None else seen_by_cupy(shift.shift), transposed, op.prototype)
 
 
 def _shift_of(op: RowBlocks) -> tuple[ShiftColumns | ShiftRows | None, bool]:
@@ -180,8 +180,8 @@ def _aligned(stored: Any) -> bool:
     )
 
 
-def _suits(like: Array) -> bool:
-    return can_compile(like) and _has_instructions(device_number(like))
+def _suits(prototype: Array) -> bool:
+    return can_compile(prototype) and _has_instructions(device_number(prototype))
 
 
 @lru_cache(maxsize=8)

@@ -19,7 +19,7 @@ from eckart.engine.backends.cuda.arrays import given_back as _given_back
 from eckart.engine.backends.cuda.arrays import on_device_of
 from eckart.engine.backends.cuda.arrays import seen_by_cupy as _seen
 from eckart.engine.exponent import Exponent, steps_of
-from eckart.engine.operator import Survey
+from eckart.engine.operator import MomentsAndProduct
 from eckart.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ _DENSE_BYTES = 2**28
 
 @dataclass(frozen=True)
 class DeviceCsr:
-    """data, indices (int32) and indptr of a CSR matrix, as CuPy arrays; `like` shows the library of the user."""
+    """data, indices (int32) and indptr of a CSR matrix, as CuPy arrays; `prototype` shows the library of the user."""
 
     data: Any
     indices: Any
     indptr: Any
     shape: tuple[int, int]
-    like: Array
+    prototype: Array
 
     def __post_init__(self) -> None:
         # CuPy and PyTorch may store eight bytes for each; the kernels read four.
@@ -109,7 +109,7 @@ def _there(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def run(op: RowBlocks, *arguments: Any, **options: Any) -> Any:
-        with on_device_of(op.matrix.like):
+        with on_device_of(op.matrix.prototype):
             return function(op, *arguments, **options)
 
     return run
@@ -139,7 +139,7 @@ def matmat(op: RowBlocks, right: Array) -> Array:
         result = cupy.empty((matrix.shape[0], factor.shape[1]), matrix.dtype)
         cuda.run("multiply", matrix, factor, result, 0, matrix.shape[0])
         pieces.append(result[:, :width])
-    return _given_back(pieces[0] if len(pieces) == 1 else cupy.concatenate(pieces, axis=1), matrix.like)
+    return _given_back(pieces[0] if len(pieces) == 1 else cupy.concatenate(pieces, axis=1), matrix.prototype)
 
 
 @_there
@@ -147,22 +147,22 @@ def gram(op: RowBlocks, right: Array | None = None) -> Array:
     """A^T A (dense), or (A Q)^T (A Q)."""
     matrix, cupy = op.matrix, _cupy()
     if right is not None:
-        image = _seen(matmat(op.precise(), right))
-        return _given_back(image.T @ image, matrix.like)
+        product = _seen(matmat(op.precise(), right))
+        return _given_back(product.T @ product, matrix.prototype)
     rows, columns = matrix.shape
     size = max(1, _DENSE_BYTES // (8 * columns))
     total = cupy.zeros((columns, columns))
     for start in range(0, rows, size):
         block = matrix.dense(start, min(start + size, rows))
         total += block.T @ block
-    return _given_back(total, matrix.like)
+    return _given_back(total, matrix.prototype)
 
 
 _gram_of = gram
 
 
 @_there
-def survey(op: RowBlocks, right: Array | None, *, gram: bool) -> Survey:
+def moments_and_product(op: RowBlocks, right: Array | None, *, gram: bool) -> MomentsAndProduct:
     """u^T A, sums of squares and a product."""
     from eckart.engine.backends.cuda import csr as cuda
 
@@ -173,22 +173,22 @@ def survey(op: RowBlocks, right: Array | None, *, gram: bool) -> Survey:
     cuda.column_sums(matrix, roots, sums, longest)
     weight = float(matrix.shape[0]) if roots is None else float((roots * roots).sum())
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
-    parts = [_given_back(sums[:, i].copy(), matrix.like) for i in range(3)]
-    return Survey(parts[0], parts[1], weight, product, parts[2], _given_back(longest, matrix.like))
+    parts = [_given_back(sums[:, i].copy(), matrix.prototype) for i in range(3)]
+    return MomentsAndProduct(parts[0], parts[1], weight, product, parts[2], _given_back(longest, matrix.prototype))
 
 
 @_there
-def squares_about_mean(op: RowBlocks, survey: Survey) -> np.ndarray:
+def squares_about_mean(op: RowBlocks, moments_and_product: MomentsAndProduct) -> np.ndarray:
     """Sum of (a - u mean)^2 by column, without a difference of large numbers."""
     matrix, cupy = op.matrix, _cupy()
-    mean = _seen(survey.sums) / survey.weight
+    mean = _seen(moments_and_product.sums) / moments_and_product.weight
     shift = mean[matrix.indices]
     if op.weight_roots is not None:
         shift = shift * _seen(op.weight_roots)[matrix.row_of_entry()]
     rest = matrix.data.astype(np.float64) - shift
-    about = cupy.bincount(matrix.indices, weights=rest * rest, minlength=matrix.shape[1])
-    absent = cupy.maximum(survey.weight - _seen(survey.stored), 0.0)
-    return np.asarray(cupy.asnumpy(about + absent * mean**2))
+    metadata = cupy.bincount(matrix.indices, weights=rest * rest, minlength=matrix.shape[1])
+    absent = cupy.maximum(moments_and_product.weight - _seen(moments_and_product.stored), 0.0)
+    return np.asarray(cupy.asnumpy(metadata + absent * mean**2))
 
 
 def squares_about(
@@ -196,7 +196,7 @@ def squares_about(
 ) -> np.ndarray:
     """sum a (a - 2 l r) f over the stored entries of each row, or with `across` of each column; on the host."""
     cupy = _cupy()
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         row, data = matrix.row_of_entry(), matrix.data.astype(np.float64)
         offset = cupy.asarray(left)[row] * cupy.asarray(right)[matrix.indices]
         terms = data * (data - 2.0 * offset) * cupy.asarray(factor)[matrix.indices]
@@ -206,13 +206,13 @@ def squares_about(
 
 def largest(matrix: DeviceCsr) -> float:
     """The largest modulus."""
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         return float(abs(matrix.data).max()) if matrix.nnz else 0.0
 
 
 def times_power_of_two(matrix: DeviceCsr, exponent: Exponent) -> DeviceCsr:
     """2^e A, with one e or one for each column."""
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         for factors in steps_of(np.broadcast_to(exponent, matrix.shape[1])):
             matrix = scale_columns(matrix, factors)
         return matrix
@@ -236,7 +236,7 @@ def scale_columns(matrix: DeviceCsr, factors: np.ndarray) -> DeviceCsr:
 def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
     """(most stored entries in a row, most in a column)."""
     cupy = _cupy()
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         rows, counts = cupy.diff(matrix.indptr), cupy.bincount(matrix.indices, minlength=1)
         return int(rows.max()), int(counts.max())
 
@@ -244,7 +244,7 @@ def longest_sums(matrix: DeviceCsr) -> tuple[int, int]:
 def stored_counts(matrix: DeviceCsr, counted: np.ndarray | None = None) -> np.ndarray:
     """Stored entries of each column, in all rows or in those `counted`."""
     cupy = _cupy()
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         weights = None if counted is None else cupy.asarray(counted, np.float64)[matrix.row_of_entry()]
         return np.asarray(cupy.asnumpy(cupy.bincount(matrix.indices, weights=weights, minlength=matrix.shape[1])))
 
@@ -262,9 +262,9 @@ def shift_full_columns(op: RowBlocks, shift: np.ndarray) -> DeviceCsr:
 def transposed(matrix: DeviceCsr) -> DeviceCsr:
     from cupyx.scipy import sparse
 
-    turned = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
+    transposed = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
     shape = (matrix.shape[1], matrix.shape[0])
-    return DeviceCsr(turned.data, turned.indices, turned.indptr, shape, matrix.like)
+    return DeviceCsr(transposed.data, transposed.indices, transposed.indptr, shape, matrix.prototype)
 
 
 def dense_rows(matrix: DeviceCsr, index: slice) -> np.ndarray:
@@ -282,7 +282,7 @@ def whole(matrix: DeviceCsr) -> np.ndarray:
 def _summed(op: RowBlocks, kernel: str, factor: Array) -> Array:
     matrix = op.matrix
     pieces = [_summed_tile(matrix, kernel, tile) for tile in _tiles(_seen(factor))]
-    return _given_back(pieces[0] if len(pieces) == 1 else _cupy().concatenate(pieces, axis=1), matrix.like)
+    return _given_back(pieces[0] if len(pieces) == 1 else _cupy().concatenate(pieces, axis=1), matrix.prototype)
 
 
 def _tiles(factor: Any) -> list[Any]:

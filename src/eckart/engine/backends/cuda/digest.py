@@ -27,20 +27,20 @@ _THREADS, _BLOCKS = 256, 2112
 """Blocks that fill the largest cards; each goes on with further words until none is left."""
 
 
-def usable(like: Array) -> bool:
-    return can_compile(like)
+def usable(prototype: Array) -> bool:
+    return can_compile(prototype)
 
 
 def sums(data: Any, first: int, fetch: Fetch) -> Callable[[], tuple[int, int]]:
     """Both sums over dense rows in float32 or float64, or over CSR rows; queued now, read when they are asked for."""
-    like = data.like if isinstance(data, DeviceCsr) else data
-    with on_device_of(like):
+    prototype = data.prototype if isinstance(data, DeviceCsr) else data
+    with on_device_of(prototype):
         result = cupy().zeros(2, np.uint64)
         if isinstance(data, DeviceCsr):
             _stored(data, first, result)
         else:
             _dense(data, first, result)
-        arriving = fetch(given_back(result.view(np.int64), like))
+        arriving = fetch(given_back(result.view(np.int64), prototype))
 
     def arrived() -> tuple[int, int]:
         one, two = arriving()
@@ -63,7 +63,7 @@ def _dense(data: Array, first: int, result: Any) -> None:
 
 def _stored(data: DeviceCsr, first: int, result: Any) -> None:
     name = f"stored_{data.dtype.itemsize}_{data.indptr.dtype.itemsize}"
-    keys = _keys(data.shape[1], device_number(data.like))
+    keys = _keys(data.shape[1], device_number(data.prototype))
     _launch(
         name, 32 * data.shape[0], data.data, data.indices, data.indptr, keys, result, np.int64(data.shape[0]),
         np.int64(first),

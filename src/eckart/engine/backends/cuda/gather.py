@@ -15,21 +15,21 @@ from eckart.engine.exponent import times_power_of_two
 from eckart.errors import require
 
 
-def take_rows(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
+def take_rows(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
     """A[places, :]."""
-    with on_device_of(matrix.like):
-        return _stored_rows(matrix, places)
+    with on_device_of(matrix.prototype):
+        return _stored_rows(matrix, indices)
 
 
-def take_columns(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
+def take_columns(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
     """A[:, places]; no place comes twice."""
-    with on_device_of(matrix.like):
-        return _stored_columns(matrix, places)
+    with on_device_of(matrix.prototype):
+        return _stored_columns(matrix, indices)
 
 
 def rows_between(matrix: DeviceCsr, start: int, stop: int) -> DeviceCsr:
     """Rows start..stop, entries shared."""
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
         return replace(
             matrix,
@@ -40,25 +40,25 @@ def rows_between(matrix: DeviceCsr, start: int, stop: int) -> DeviceCsr:
         )
 
 
-def dense_columns(matrix: DeviceCsr, places: np.ndarray) -> Array:
+def dense_columns(matrix: DeviceCsr, indices: np.ndarray) -> Array:
     """A[:, places], dense, in the dtype and the library of the data."""
-    with on_device_of(matrix.like):
-        row, place, data = _entries_in(matrix, places)
-        result = _cupy().zeros((matrix.shape[0], len(places)), matrix.dtype)
+    with on_device_of(matrix.prototype):
+        row, place, data = _entries_in(matrix, indices)
+        result = _cupy().zeros((matrix.shape[0], len(indices)), matrix.dtype)
         result[row, place] = data
-        return given_back(result, matrix.like)
+        return given_back(result, matrix.prototype)
 
 
 def dense(matrix: DeviceCsr) -> Array:
     """All of it, dense, in float64, in the library of the data."""
-    with on_device_of(matrix.like):
-        return given_back(matrix.dense(0, matrix.shape[0]), matrix.like)
+    with on_device_of(matrix.prototype):
+        return given_back(matrix.dense(0, matrix.shape[0]), matrix.prototype)
 
 
 def squares_both_ways(matrix: DeviceCsr) -> tuple[np.ndarray, np.ndarray]:
     """Sums of squares of the rows and of the columns, on the host."""
     cupy = _cupy()
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         squares = matrix.data.astype(np.float64) ** 2
         rows = cupy.bincount(matrix.row_of_entry(), weights=squares, minlength=matrix.shape[0])
         columns = cupy.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1])
@@ -68,7 +68,7 @@ def squares_both_ways(matrix: DeviceCsr) -> tuple[np.ndarray, np.ndarray]:
 def entries_per_row(matrix: DeviceCsr) -> np.ndarray:
     """How many stored entries of each row are not 0, on the host."""
     cupy = _cupy()
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         there = (matrix.data != 0).astype(np.float64)
         counts = cupy.bincount(matrix.row_of_entry(), weights=there, minlength=matrix.shape[0])
         return np.asarray(cupy.asnumpy(counts)).astype(np.int64)
@@ -80,7 +80,7 @@ def squares_about(matrix: DeviceCsr, exponent: int, factor: np.ndarray, shift: n
     The entries a are 2^-exponent times what is stored.
     """
     cupy = _cupy()
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         entries = times_power_of_two(matrix.data.astype(np.float64), -exponent)
         scaled = entries * cupy.asarray(factor)[matrix.indices]
         terms = scaled * (scaled - 2.0 * cupy.asarray(shift)[matrix.indices])
@@ -89,31 +89,33 @@ def squares_about(matrix: DeviceCsr, exponent: int, factor: np.ndarray, shift: n
 
 
 def sum_of_squares(matrix: DeviceCsr) -> float:
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         return float((matrix.data.astype(np.float64) ** 2).sum())
 
 
 def all_finite(matrix: DeviceCsr) -> bool:
-    with on_device_of(matrix.like):
+    with on_device_of(matrix.prototype):
         return bool(_cupy().isfinite(matrix.data).all())
 
 
 def as_sparse(matrix: DeviceCsr) -> Any:
     """A sparse matrix of the library of the user: CuPy's csr_matrix, PyTorch's sparse CSR tensor."""
-    with on_device_of(matrix.like):
-        if type(matrix.like).__module__.partition(".")[0] == "cupy":
+    with on_device_of(matrix.prototype):
+        if type(matrix.prototype).__module__.partition(".")[0] == "cupy":
             from cupyx.scipy import sparse
 
             parts = (matrix.data, matrix.indices, matrix.indptr.astype(np.int32, copy=False))
             return sparse.csr_matrix(parts, shape=matrix.shape)
-        pointers, indices = (given_back(part.astype(np.int64), matrix.like) for part in (matrix.indptr, matrix.indices))
-        values = given_back(matrix.data, matrix.like)
+        pointers, indices = (
+            given_back(part.astype(np.int64), matrix.prototype) for part in (matrix.indptr, matrix.indices)
+        )
+        values = given_back(matrix.data, matrix.prototype)
         return require("torch").sparse_csr_tensor(pointers, indices, values, size=matrix.shape)
 
 
-def _stored_rows(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
+def _stored_rows(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
     cupy = _cupy()
-    index = cupy.asarray(np.asarray(places, np.int64))
+    index = cupy.asarray(np.asarray(indices, np.int64))
     starts = matrix.indptr[index].astype(np.int64)
     pointers = cupy.zeros(len(index) + 1, np.int64)
     pointers[1:] = cupy.cumsum(matrix.indptr[index + 1].astype(np.int64) - starts)
@@ -125,29 +127,29 @@ def _stored_rows(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
         data=matrix.data[source],
         indices=matrix.indices[source],
         indptr=pointers.astype(matrix.indptr.dtype),
-        shape=(len(places), matrix.shape[1]),
+        shape=(len(indices), matrix.shape[1]),
     )
 
 
-def _stored_columns(matrix: DeviceCsr, places: np.ndarray) -> DeviceCsr:
+def _stored_columns(matrix: DeviceCsr, indices: np.ndarray) -> DeviceCsr:
     cupy = _cupy()
-    row, place, data = _entries_in(matrix, places)
-    order = cupy.argsort(row * len(places) + place)  # in each row by rising place
+    row, place, data = _entries_in(matrix, indices)
+    order = cupy.argsort(row * len(indices) + place)  # in each row by rising place
     pointers = cupy.searchsorted(row, cupy.arange(matrix.shape[0] + 1, dtype=row.dtype))
     return replace(
         matrix,
         data=data[order],
         indices=place[order].astype(np.int32),
         indptr=pointers.astype(matrix.indptr.dtype),
-        shape=(matrix.shape[0], len(places)),
+        shape=(matrix.shape[0], len(indices)),
     )
 
 
-def _entries_in(matrix: DeviceCsr, places: np.ndarray) -> tuple[Any, Any, Any]:
-    """(row, number of the place, entry) of what is stored in the columns `places`, by rising row."""
+def _entries_in(matrix: DeviceCsr, indices: np.ndarray) -> tuple[Any, Any, Any]:
+    """(row, number of the place, entry) of what is stored in the columns `indices`, by rising row."""
     cupy = _cupy()
     number = cupy.full(matrix.shape[1], -1, np.int64)
-    number[cupy.asarray(np.asarray(places, np.int64))] = cupy.arange(len(places), dtype=np.int64)
+    number[cupy.asarray(np.asarray(indices, np.int64))] = cupy.arange(len(indices), dtype=np.int64)
     place = number[matrix.indices]
     kept = place >= 0
     return matrix.row_of_entry()[kept].astype(np.int64), place[kept], matrix.data[kept]

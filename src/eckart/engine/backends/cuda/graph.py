@@ -57,13 +57,13 @@ class Recorded:
             self._worth = False
 
 
-def _record_torch(work: Callable[[], tuple[Array, ...]], like: Array) -> tuple[Callable[[], None], Any, Any]:
+def _record_torch(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tuple[Callable[[], None], Any, Any]:
     """(launch, results, what has to live as long), by PyTorch, which keeps its own memory for recordings."""
     torch = require("torch")
-    side, current = torch.cuda.Stream(like.device), torch.cuda.current_stream(like.device)
+    side, current = torch.cuda.Stream(prototype.device), torch.cuda.current_stream(prototype.device)
     side.wait_stream(current)
     pool, graph = cupy().cuda.MemoryPool(), torch.cuda.CUDAGraph()
-    with torch.cuda.stream(side), on_device_of(like), cupy().cuda.using_allocator(pool.malloc):
+    with torch.cuda.stream(side), on_device_of(prototype), cupy().cuda.using_allocator(pool.malloc):
         work()  # CuPy's memory is found now: there is none to be asked for while it is recorded
         graph.capture_begin(capture_error_mode="relaxed")
         try:
@@ -74,12 +74,12 @@ def _record_torch(work: Callable[[], tuple[Array, ...]], like: Array) -> tuple[C
     return graph.replay, made, (pool, graph)
 
 
-def _record_cupy(work: Callable[[], tuple[Array, ...]], like: Array) -> tuple[Callable[[], None], Any, Any]:
+def _record_cupy(work: Callable[[], tuple[Array, ...]], prototype: Array) -> tuple[Callable[[], None], Any, Any]:
     """The same by CuPy."""
     side, current = cupy().cuda.Stream(non_blocking=True), cupy().cuda.get_current_stream()
     side.wait_event(current.record())
     pool = cupy().cuda.MemoryPool()
-    with like.device, side, cupy().cuda.using_allocator(pool.malloc):
+    with prototype.device, side, cupy().cuda.using_allocator(pool.malloc):
         work()
         side.begin_capture(_RELAXED)
         try:

@@ -16,24 +16,24 @@ from eckart.engine.backends.cuda.source import source
 from eckart.errors import require
 
 
-def usable(like: Array) -> bool:
-    return can_compile(like)
+def usable(prototype: Array) -> bool:
+    return can_compile(prototype)
 
 
-def signs(rows: int, columns: int, seed: int, like: Array) -> Array:
-    """Random signs in float64 beside `like`."""
-    return _filled("signs", rows, columns, seed, like, rows * columns)
+def signs(rows: int, columns: int, seed: int, prototype: Array) -> Array:
+    """Random signs in float64 beside `prototype`."""
+    return _filled("signs", rows, columns, seed, prototype, rows * columns)
 
 
-def normals(rows: int, columns: int, seed: int, like: Array) -> Array:
-    """Standard normal numbers in float64 beside `like`."""
+def normals(rows: int, columns: int, seed: int, prototype: Array) -> Array:
+    """Standard normal numbers in float64 beside `prototype`."""
     half = -(-rows // 2) * columns
-    return _filled("normals", rows, columns, seed, like, half, np.int64(half))
+    return _filled("normals", rows, columns, seed, prototype, half, np.int64(half))
 
 
-def _filled(name: str, rows: int, columns: int, seed: int, like: Array, threads: int, *more: Any) -> Array:
-    result = empty_rows(rows, columns, like)
-    with on_device_of(like):
+def _filled(name: str, rows: int, columns: int, seed: int, prototype: Array, threads: int, *more: Any) -> Array:
+    result = empty_rows(rows, columns, prototype)
+    with on_device_of(prototype):
         arguments = (pointer(result), np.int64(rows * columns), np.uint64(seed), *more)
         _module().get_function(name)((-(-threads // 256),), (256,), arguments)
     return result

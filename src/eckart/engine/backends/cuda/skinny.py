@@ -35,13 +35,13 @@ _SHARED = {"multiply": 256 * 36, "multiply_transposed": 32 * 264}
 
 
 @lru_cache(maxsize=4)
-def _module(width: int, rough: bool = False) -> Any:
+def _module(width: int, approximate: bool = False) -> Any:
     """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy by itself leaves out."""
     cupy = require("cupy", purpose="products on a GPU")
     nvrtc = cupy.cuda.nvrtc
     program = nvrtc.createProgram(source("skinny"), "skinny.cu", (), ())
     try:
-        variant = ("-DROUGH",) if rough else ()
+        variant = ("-DROUGH",) if approximate else ()
         nvrtc.compileProgram(program, ("-std=c++17", "-arch=sm_90a", f"-DWIDTH={width}", *variant))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "skinny.cubin"
@@ -84,8 +84,10 @@ def _arranged(name: str, factor: Any, rows: int, width: int, sizes: tuple[Any, .
     return result
 
 
-def multiply(stored: Any, shift: Any, arranged: Any, *, sums: bool = False, rough: bool = False) -> tuple[Any, Any]:
-    """(S - 1 shift^T) Q in float32 (`rough`: to 11 bits), in pieces that are to be added up; all arrays are CuPy's.
+def multiply(
+    stored: Any, shift: Any, arranged: Any, *, sums: bool = False, approximate: bool = False
+) -> tuple[Any, Any]:
+    """(S - 1 shift^T) Q in float32 (`approximate`: to 11 bits), in pieces to be added up; all arrays are CuPy's.
 
     With `sums` also the squared lengths of the rows, in pieces.
     """
@@ -94,12 +96,12 @@ def multiply(stored: Any, shift: Any, arranged: Any, *, sums: bool = False, roug
     rows, columns = stored.shape
     pieces = _room(columns, rows, arranged)
     found = cupy.empty((len(pieces), rows), cupy.float32) if sums else None
-    _launch("multiply_sums" if sums else "multiply", stored, shift, arranged, (pieces, found), rough=rough)
+    _launch("multiply_sums" if sums else "multiply", stored, shift, arranged, (pieces, found), approximate=approximate)
     return pieces, found
 
 
 def multiply_transposed(
-    stored: Any, shift: Any, arranged: Any, *, sums: bool = False, rough: bool = False
+    stored: Any, shift: Any, arranged: Any, *, sums: bool = False, approximate: bool = False
 ) -> tuple[Any, Any]:
     """(S - 1 shift^T)^T Y in pieces, and with `sums` the sums and sums of squares of the columns (2 x columns)."""
     import cupy
@@ -108,7 +110,7 @@ def multiply_transposed(
     pieces = _room(rows, columns, arranged)
     found = cupy.empty((len(pieces), 2, columns)) if sums else None
     name = "multiply_transposed_sums" if sums else "multiply_transposed"
-    _launch(name, stored, shift, arranged, (pieces, found), rough=rough)
+    _launch(name, stored, shift, arranged, (pieces, found), approximate=approximate)
     return pieces, None if found is None else found.sum(axis=0)
 
 
@@ -123,10 +125,10 @@ def longest_row(squares: Any) -> Any:
     return result
 
 
-def added(pieces: Any, columns: int, like: Array) -> Array:
-    """The first columns of the pieces, added up in float64, in the library of `like`."""
+def added(pieces: Any, columns: int, prototype: Array) -> Array:
+    """The first columns of the pieces, added up in float64, in the library of `prototype`."""
     count, rows, width = pieces.shape
-    total = empty_rows(rows, columns, like)
+    total = empty_rows(rows, columns, prototype)
     arguments = (pieces, pointer(total), np.int64(rows), np.int32(columns), np.int32(count))
     _kernel("add_pieces", width)((-(-rows * columns // 256),), (256,), arguments)
     return total
@@ -139,20 +141,20 @@ def _room(length: int, rows: int, arranged: Any) -> Any:
     return cupy.empty((-(-length // PIECE), rows, arranged.shape[2]), cupy.float32)
 
 
-def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...], *, rough: bool) -> None:
+def _launch(name: str, stored: Any, shift: Any, arranged: Any, results: tuple[Any, ...], *, approximate: bool) -> None:
     width = arranged.shape[2]
     shared = 2 * 4 * (_SHARED[name.removesuffix("_sums")] + 32 * 2 * width)
-    kernel = _kernel(name, width, rough, shared)
+    kernel = _kernel(name, width, approximate, shared)
     rows, columns = stored.shape
     count, length = results[0].shape[:2]
-    places = [np.uint64(0) if array is None else array for array in (stored, shift, arranged, *results)]
+    indices = [np.uint64(0) if array is None else array for array in (stored, shift, arranged, *results)]
     sizes = (np.int64(rows), np.int64(columns), np.int64(stored.strides[0] // 4), np.int32(PIECE))
-    kernel((-(-length // _TILE), count), (_THREADS,), (*places, *sizes), shared_mem=shared)
+    kernel((-(-length // _TILE), count), (_THREADS,), (*indices, *sizes), shared_mem=shared)
 
 
 @lru_cache(maxsize=64)
-def _kernel(name: str, width: int, rough: bool = False, shared: int = 0) -> Any:
-    kernel = _module(width, rough).get_function(name)
+def _kernel(name: str, width: int, approximate: bool = False, shared: int = 0) -> Any:
+    kernel = _module(width, approximate).get_function(name)
     if shared:
         kernel.max_dynamic_shared_size_bytes = shared
     return kernel

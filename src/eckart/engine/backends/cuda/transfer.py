@@ -28,9 +28,9 @@ _BLOCKS = 16
 
 
 @lru_cache(maxsize=2)
-def mover_for(device: str) -> Mover:
-    """The Mover of a device: its buffers take longer to lock than a small table takes to send."""
-    return Mover(device)
+def transfer_for(device: str) -> DeviceTransfer:
+    """The DeviceTransfer of a device: its buffers take longer to lock than a small table takes to send."""
+    return DeviceTransfer(device)
 
 
 @dataclass
@@ -50,7 +50,7 @@ class _Lane:
         self.events = np.array([event.cuda_event for event in self.arrived])
 
 
-class Mover:
+class DeviceTransfer:
     """Sends blocks to `device`; what it gives may be used on the card's current stream."""
 
     depth, threads = 4, 2
@@ -60,7 +60,7 @@ class Mover:
         if not torch.cuda.is_available():
             raise InputError(f"device={device!r} is not there: PyTorch sees no GPU on this machine.")
         self.device, self._torch = device, torch
-        self.like = torch.empty((0, 0), dtype=torch.float64, device=device)
+        self.prototype = torch.empty((0, 0), dtype=torch.float64, device=device)
         self._stream = torch.cuda.Stream(device)
         self._workers = max(1, min(_WORKERS, threads()))
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eckart-send")
@@ -131,7 +131,7 @@ class Mover:
         from eckart.engine.backends.cuda.device_rows import DeviceCsr
 
         parts = (cupy.asarray(block.data), cupy.asarray(block.indices), cupy.asarray(block.indptr))
-        return DeviceCsr(*parts, shape=(int(block.shape[0]), int(block.shape[1])), like=self.like)
+        return DeviceCsr(*parts, shape=(int(block.shape[0]), int(block.shape[1])), prototype=self.prototype)
 
     @property
     def block_bytes(self) -> int:

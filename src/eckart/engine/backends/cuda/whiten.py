@@ -35,8 +35,8 @@ def whiten(gram: Array, facts: Array, row: int) -> Array:
     size = int(gram.shape[0])
     result = empty_rows(size, size, gram)
     with on_device_of(gram):
-        places = (pointer(gram), pointer(result), pointer(facts) + np.uint64(24 * row))
-        _kernel()((1,), (1024,), (*places, np.int32(size)))
+        indices = (pointer(gram), pointer(result), pointer(facts) + np.uint64(24 * row))
+        _kernel()((1,), (1024,), (*indices, np.int32(size)))
     return result
 
 

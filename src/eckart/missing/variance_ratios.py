@@ -17,7 +17,7 @@ from eckart.missing.em import GapModel
 from eckart.missing.factor_model import Gaps, score_inverses
 
 
-def expected_shares(
+def expected_variance_ratios(
     values: np.ndarray, right: np.ndarray, norm: float, unit: np.ndarray, model: GapModel, gone: np.ndarray,
     weights: np.ndarray,
 ) -> np.ndarray:  # fmt: skip

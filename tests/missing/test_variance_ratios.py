@@ -15,10 +15,10 @@ def test_expected_shares_are_nearer_to_those_of_the_whole_table(scale):
         rng = np.random.default_rng([5, seed])
         whole = rng.standard_normal((150, 2)) @ rng.standard_normal((2, 10)) + 0.3 * rng.standard_normal((150, 10))
         table = np.where(rng.random(whole.shape) < 0.3, np.nan, whole)
-        truth = ek.decompose(whole, k=2, scale=scale).shares.sum()
+        truth = ek.decompose(whole, k=2, scale=scale).explained_variance_ratio.sum()
         d = ek.decompose(table, k=2, scale=scale, missing="em")
-        off_filled.append(d.shares.sum() - truth)
-        off_expected.append(d.parts["missing"]["shares"].sum() - truth)
+        off_filled.append(d.explained_variance_ratio.sum() - truth)
+        off_expected.append(d.details.missing.explained_variance_ratio.sum() - truth)
         assert any("allowing for it" in note for note in d.notes)
     assert np.mean(off_filled) > 0.005
     assert abs(np.mean(off_expected)) < 0.5 * np.mean(off_filled)
@@ -29,4 +29,4 @@ def test_without_noise_both_shares_agree():
     table = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 8))
     table[rng.random(table.shape) < 0.1] = np.nan
     d = ek.decompose(table, k=2, missing="em")
-    assert np.allclose(d.parts["missing"]["shares"], d.shares, atol=1e-9)
+    assert np.allclose(d.details.missing.explained_variance_ratio, d.explained_variance_ratio, atol=1e-9)

@@ -18,7 +18,7 @@ from pyarrow import csv, parquet
 
 import eckart as ek
 from eckart.cli import main
-from eckart.cli.progress import Watcher, reads_text, rest_text
+from eckart.cli.progress import ProgressReporter, passes_text, rest_text
 from eckart.engine.blocks.reading import Progress
 
 SMALL = "200KB"
@@ -86,8 +86,8 @@ def stored(kind: str, table: np.ndarray) -> str:
 @pytest.mark.parametrize("memory", [SMALL, "1GB"])
 def test_fit_every_kind(kind: str, memory: str, numbers: np.ndarray) -> None:
     data = stored(kind, numbers)
-    told = json.loads(done("fit", data, "-k", "3", "--memory", memory, "-o", "m.eckart", "--json").stdout)
-    assert ("Read in blocks" in told["why"]) == (memory == SMALL)
+    context = json.loads(done("fit", data, "-k", "3", "--memory", memory, "-o", "m.eckart", "--json").stdout)
+    assert ("Read in blocks" in context["why"]) == (memory == SMALL)
     exact = np.linalg.svd(numbers - numbers.mean(axis=0), compute_uv=False)
     np.testing.assert_allclose(ek.load("m.eckart").values, exact[:3], rtol=1e-9)
 
@@ -108,11 +108,11 @@ def test_report_of_blocks(numbers: np.ndarray) -> None:
 @pytest.mark.parametrize("method", ["svd", "nmf", "cur", "kernel-pca"])
 def test_methods(method: str, numbers: np.ndarray) -> None:
     np.save("t.npy", np.abs(numbers))
-    told = json.loads(
+    context = json.loads(
         done("fit", "t.npy", "--method", method, "-k", "2", "--memory", SMALL, "-o", "m", "--json").stdout
     )
-    assert told["k"] == 2
-    assert told["rows"] == 2000
+    assert context["k"] == 2
+    assert context["rows"] == 2000
 
 
 def test_isomap_is_refused(numbers: np.ndarray) -> None:
@@ -225,18 +225,18 @@ class TestProgress:
     progress = Progress(2, 5, 3, 20, 12.0, 1_234_567.0, 75.0, (0.9312, 0.934))
 
     def test_words(self) -> None:
-        assert reads_text(self.progress) == "read 2 of about 5"
+        assert passes_text(self.progress) == "read 2 of about 5"
         expected = "block 3 of 20, 93.12 to 93.40% certified, 1,234,567 rows/s, 0:01:15 left"
         assert rest_text(self.progress) == expected
 
     def test_where_it_stands(self) -> None:
-        watcher = Watcher(checkpoint="run1")
-        assert "before the first block" in watcher.where()
-        watcher(self.progress)
-        assert watcher.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint is in run1")
-        watcher.stop = True
+        reporter = ProgressReporter(checkpoint="run1")
+        assert "before the first block" in reporter.where()
+        reporter(self.progress)
+        assert reporter.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint is in run1")
+        reporter.stop = True
         with pytest.raises(KeyboardInterrupt):
-            watcher(self.progress)
+            reporter(self.progress)
 
     def test_a_terminal_shows_it_and_a_pipe_does_not(self, numbers: np.ndarray) -> None:
         pty = pytest.importorskip("pty")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from eckart.cli.console import Console
 from eckart.cli.options import Command, Output, gathered
-from eckart.cli.talk import Talk
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _WRITTEN = (".npy", ".parquet", ".zarr")
 
 
 @dataclass(frozen=True)
-class Large:
+class ExecutionOptions:
     """What long work may be told."""
 
     checkpoint: str | None = None
@@ -38,11 +38,11 @@ class Large:
                 raise click.UsageError(f"{shown} has no meaning for --method {method}: leave it out.")
 
 
-def large(f: Command) -> Command:
+def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
     checkpoint = "Save the work here on the way; the same command resumes an interrupted run."
     scheduler = "A Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read and multiply the blocks."
-    return gathered("large", Large, [
+    return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
         click.option("--scheduler", metavar="ADDRESS", help=scheduler),
     ])(f)  # fmt: skip
@@ -60,7 +60,7 @@ def whole_if_small(source: Any, memory: int | None, stream: bool) -> Any:
 
     if stream or not in_blocks(source) or too_large(source, memory):
         return source
-    return MemorySource(source.read(0, source.shape[0]), source.about)
+    return MemorySource(source.read(0, source.shape[0]), source.metadata)
 
 
 def _limit(memory: int | None) -> int:
@@ -71,25 +71,27 @@ def _limit(memory: int | None) -> int:
 
 
 @contextlib.contextmanager
-def working(talk: Talk, source: Any, method: str, large: Large, what: str) -> Iterator[dict[str, Any]]:
+def working(
+    console: Console, source: Any, method: str, execution: ExecutionOptions, what: str
+) -> Iterator[dict[str, Any]]:
     """The arguments that long work has beside the others; none where the table is in memory."""
     from eckart.cli.app import Refused
-    from eckart.cli.progress import watching
+    from eckart.cli.progress import reporting_progress
 
-    large.check(method)
+    execution.check(method)
     if not in_blocks(source):
-        with talk.status(what):
+        with console.status(what):
             yield {}
         return
     takes = get_method(method).streams
     if not takes:
         rows, columns = source.shape
         raise Refused(
-            f"{source.about.name} has {rows:,} rows x {columns:,} columns, too many for memory, and {method} compares "
-            "all rows with each other. Give it fewer rows, or use another method."
+            f"{source.metadata.name} has {rows:,} rows x {columns:,} columns, too many for memory, and {method} "
+            "compares all rows with each other. Give it fewer rows, or use another method."
         )
-    with _client(large.scheduler) as client, watching(talk, what, large.checkpoint) as watcher:
-        given = {"stream": True, "watch": watcher, "checkpoint": large.checkpoint, "executor": client}
+    with _client(execution.scheduler) as client, reporting_progress(console, what, execution.checkpoint) as reporter:
+        given = {"stream": True, "callback": reporter, "checkpoint": execution.checkpoint, "executor": client}
         yield {name: value for name, value in given.items() if name in takes and value is not None}
 
 
@@ -119,23 +121,23 @@ def written_in_blocks(source: Any, output: Output, columns: int, memory: int | N
 
 
 def write_blocks(
-    talk: Talk, d: Decomposition, source: Any, output: Output, memory: int | None, what: str, **options: Any
+    console: Console, d: Decomposition, source: Any, output: Output, memory: int | None, what: str, **options: Any
 ) -> None:
     """Scores ("scores") or rows ("rows") of a table of any size, written as it is read."""
-    from eckart.analysis.labels import axis_labels
+    from eckart.analysis.labels import component_labels
     from eckart.cli import outputs
-    from eckart.cli.progress import watching
+    from eckart.cli.progress import reporting_progress
     from eckart.streaming import project_to, reconstruct_to
 
     write: Any = project_to
     if what == "scores":
-        options["names"] = axis_labels(d)
+        options["names"] = component_labels(d)
     else:
         write = reconstruct_to
-    with watching(talk, f"Writing {what}") as watcher, outputs.writing(), talk.warnings():
-        rows = write(d, source, output.path, memory=memory, overwrite=output.force, watch=watcher, **options)
+    with reporting_progress(console, f"Writing {what}") as reporter, outputs.writing(), console.warnings():
+        rows = write(d, source, output.path, memory=memory, overwrite=output.force, callback=reporter, **options)
     columns = d.k if what == "scores" else d.columns
-    if talk.json:
-        talk.document(shape=[rows, columns], output=output.path, notes=list(source.about.notes))
+    if console.json:
+        console.document(shape=[rows, columns], output=output.path, notes=list(source.metadata.notes))
         return
-    talk.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")
+    console.say(f"{rows:,} rows x {columns:,} columns are in {output.path}.")

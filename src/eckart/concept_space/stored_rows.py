@@ -16,12 +16,13 @@ from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.names import Names
 from eckart.concept_space.ranking import directions
 from eckart.concept_space.vectors import in_float64, joined, unit_of
+from eckart.devices import place_of, refuse_other_device
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
 from eckart.io.open_rows import open_table
-from eckart.places import place_of, refuse_other_place
+from eckart.result import SVDDetails
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ class Rows:
         matrix = self.opened.matrix
         if matrix.resident and isinstance(matrix.matrix, DeviceCsr):
             return entries_per_row(matrix.matrix)
-        if is_numpy(matrix.like) or not matrix.resident:
+        if is_numpy(matrix.prototype) or not matrix.resident:
             return np.diff(self.known(0, len(self.coordinates))[0])
-        xp = namespace(matrix.like)
+        xp = namespace(matrix.prototype)
         blocks = (block for _, block in matrix.blocks(0, matrix.shape[0]))
         return np.concatenate([to_numpy(xp.sum(astype(block != 0, xp.int64), axis=1)) for block in blocks])
 
@@ -70,8 +71,8 @@ class Rows:
         there = rows.data != 0
         if there.all():
             return rows.indptr.astype(np.int64), rows.indices
-        places = np.repeat(np.arange(stop - start), np.diff(rows.indptr))
-        return _starts(np.bincount(places[there], minlength=stop - start)), rows.indices[there]
+        indices = np.repeat(np.arange(stop - start), np.diff(rows.indptr))
+        return _starts(np.bincount(indices[there], minlength=stop - start)), rows.indices[there]
 
     def _stored(self, start: int, stop: int) -> Any:
         """Rows as they are stored, on the host."""
@@ -90,7 +91,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class AtHand:
+class StoredRowSet:
     """All rows at hand, in the order in which they came."""
 
     geometry: Geometry
@@ -139,14 +140,14 @@ class AtHand:
             place -= len(part.coordinates)
         raise IndexError(place)
 
-    def with_rows(self, rows: Rows, names: tuple[str, ...] | None) -> AtHand:
+    def with_rows(self, rows: Rows, names: tuple[str, ...] | None) -> StoredRowSet:
         """These rows too."""
         before, count = self.names, len(rows.coordinates)
         together = None
         if before.given is not None or names is not None:
             new = names or tuple(str(before.count + i + 1) for i in range(count))
             together = before.labels(range(before.count)) + new
-        return AtHand(self.geometry, (*self.parts, rows), Names("row", before.count + count, together))
+        return StoredRowSet(self.geometry, (*self.parts, rows), Names("row", before.count + count, together))
 
 
 def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None]:
@@ -154,12 +155,12 @@ def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None
     if isinstance(data, str | os.PathLike):
         data = open_table(data)
     opened = open_matrix(data)
-    _compare_names(opened.about.column_names, geometry.d.column_names)
+    _compare_names(opened.metadata.column_names, geometry.d.column_names)
     here = is_numpy(geometry.right)
     if not here:
-        refuse_other_place(place_of(geometry.right), place_of(opened.matrix.like), "The model")
+        refuse_other_device(place_of(geometry.right), place_of(opened.matrix.prototype), "The model")
     coordinates = project(geometry.d, data)
-    return Rows(to_numpy(coordinates) if here else coordinates, opened), opened.about.row_names
+    return Rows(to_numpy(coordinates) if here else coordinates, opened), opened.metadata.row_names
 
 
 def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None) -> None:
@@ -179,9 +180,10 @@ def rows_of_model(geometry: Geometry) -> Rows | None:
     if d.left is None:
         return None
     coordinates = d.left * d.values
-    norms = None if d.parts.get("row_norms") is None else to_numpy(d.parts["row_norms"]).astype(np.float64)
-    if d.parts.get("row_weights") is not None:
-        roots = np.sqrt(to_numpy(d.parts["row_weights"]))
+    details = d.details if isinstance(d.details, SVDDetails) else SVDDetails()
+    norms = None if details.row_norms is None else to_numpy(details.row_norms).astype(np.float64)
+    if details.row_weights is not None:
+        roots = np.sqrt(to_numpy(details.row_weights))
         coordinates = astype(in_float64(coordinates) / from_numpy(roots, coordinates)[:, None], coordinates.dtype)
         norms = None if norms is None else norms / roots
     return Rows(coordinates, norms=norms)

@@ -15,7 +15,7 @@ from eckart.errors import InputError
 
 
 @dataclass(frozen=True)
-class Place:
+class Device:
     """A library of arrays and a device; lists, frames, files and SciPy's matrices count as NumPy's."""
 
     library: str = "numpy"
@@ -36,36 +36,36 @@ class Place:
         return f"{self.library}.asarray(X)"
 
 
-HOST = Place()
+HOST = Device()
 
 
-def place_of(data: Any) -> Place:
+def place_of(data: Any) -> Device:
     """Where the numbers of an array, dense or sparse, live."""
     library = type(data).__module__.partition(".")[0]
     if library == "cupyx":
-        return Place("cupy", f"cuda:{data.data.device.id}")
+        return Device("cupy", f"cuda:{data.data.device.id}")
     if not is_array(data) or is_numpy(data):
         return HOST
     if library == "cupy":
-        return Place("cupy", f"cuda:{data.device.id}")
+        return Device("cupy", f"cuda:{data.device.id}")
     # A tensor may be of a subclass, such as torch.nn.Parameter.
-    return Place("torch" if hasattr(data, "detach") else library, str(data.device))
+    return Device("torch" if hasattr(data, "detach") else library, str(data.device))
 
 
-def is_elsewhere(data: Any) -> bool:
+def is_off_host(data: Any) -> bool:
     """Whether `data` are an array, dense or sparse, of another library than NumPy."""
     if isinstance(data, np.generic):
         return False
     return type(data).__module__.startswith("cupyx.") or (is_array(data) and not is_numpy(data))
 
 
-def refuse_other_place(seen: Place, now: Place, what: str) -> None:
+def refuse_other_device(seen: Device, now: Device, what: str) -> None:
     """`what` has met data of one place, and is now given those of another."""
     if seen != now:
         _refuse(seen, now, what)
 
 
-def _refuse(seen: Place, now: Place, what: str) -> NoReturn:
+def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
     raise InputError(
         f"{what} has seen data of {seen} before, and these are of {now}. Take them over first, {seen.way_there}, or "
         "fit again where they are: nothing is copied from one device to another in silence."

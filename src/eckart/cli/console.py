@@ -25,7 +25,7 @@ _WIDEST = 100
 
 
 @dataclass
-class Talk:
+class Console:
     """How much to say, and in which form."""
 
     quiet: bool = False
@@ -49,9 +49,9 @@ class Talk:
 
     def show(self, renderable: RenderableType, stream: IO[str]) -> None:
         """Rich text: colours only for a terminal that wants them, and no lines too long to read."""
-        from rich.console import Console
+        from rich.console import Console as RichConsole
 
-        Console(file=stream, highlight=False, width=self.width).print(renderable)
+        RichConsole(file=stream, highlight=False, width=self.width).print(renderable)
 
     @property
     def width(self) -> int:
@@ -64,10 +64,10 @@ class Talk:
         if self.quiet or self.json or not sys.stderr.isatty():
             yield
             return
-        from rich.console import Console
+        from rich.console import Console as RichConsole
         from rich.markup import escape
 
-        with Console(stderr=True).status(escape(one_line(text))):
+        with RichConsole(stderr=True).status(escape(one_line(text))):
             yield
 
     @contextlib.contextmanager
@@ -75,13 +75,13 @@ class Talk:
         """Collect what the library warns of; say it afterwards, and drop other libraries' warnings unless debugging."""
         from eckart.errors import EckartWarning
 
-        told: list[str] = []
+        heard: list[str] = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", EckartWarning)
-            yield told
+            yield heard
         for warning in caught:
             if issubclass(warning.category, EckartWarning):
-                told.append(str(warning.message))
+                heard.append(str(warning.message))
                 self.say(f"Warning: {warning.message}")
             elif self.debug:
                 self.say(f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})")

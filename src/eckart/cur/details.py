@@ -1,0 +1,66 @@
+"""What a CUR decomposition knows: chosen columns and rows, the core, the exact error, and what theory promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.arrays import Array, Matrix
+from eckart.cur.core import Core
+from eckart.result import Details
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound of ||A - C U R|| from the literature."""
+
+    bound: float
+    applies: bool
+    """Whether columns, rows and core were chosen in the way that the theorem asks for."""
+    proved: bool
+    statement: str
+    """The bound as a formula, with its numbers."""
+    factor: float | None = None
+    """Bound / ||A - A_k||, for bounds without an additive term."""
+    eps: float | None = None
+    delta: float | None = None
+    """Probability that the bound fails."""
+    expected_eps: float | None = None
+
+
+@dataclass(frozen=True)
+class CURDetails(Details):
+    """Chosen columns and rows, factors and errors of A ~ C U R."""
+
+    k: int
+    select: str
+    core_kind: str
+    columns: np.ndarray
+    column_scales: np.ndarray
+    column_times: np.ndarray
+    """How often each column was drawn."""
+    rows: np.ndarray
+    row_scales: np.ndarray
+    row_times: np.ndarray
+    C: Matrix
+    R: Matrix
+    core: Core
+    error: float
+    """||A - C U R||."""
+    error_rounding: float
+    relative_error: float
+    best_error: tuple[float, float]
+    """Bounds of ||A - A_k||, which no approximation of rank k can beat."""
+    ratio: tuple[float, float]
+    """Bounds of error / best error."""
+    bounds: dict[str, Bound]
+    chosen_column_names: tuple[str, ...] | None = None
+    chosen_row_names: tuple[str, ...] | None = None
+
+
+def factor_of(core: Core, prototype: Array) -> Core:
+    """The core with its factors in the library and on the device of `prototype`."""
+    from eckart.arrays import from_numpy
+
+    return Core(**{name: from_numpy(factor, prototype) for name, factor in core.parts().items()})

@@ -1,0 +1,58 @@
+"""What a factorisation knows in addition to its factors: losses, runs, and what coordinates of new rows need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.nmf.options import Settings
+from eckart.result import Details
+
+
+@dataclass(frozen=True)
+class CoordinateOptions:
+    """The options of the fit that coordinates of new rows depend on."""
+
+    beta_loss: float
+    solver: str
+    tol: float
+    max_iter: int
+    alpha_W: float
+    alpha_H: float
+    l1_ratio: float
+    missing: str
+
+
+@dataclass(frozen=True)
+class NMFDetails(Details):
+    """Losses and runs of A ~ W H."""
+
+    lengths: np.ndarray
+    """Of the rows of H; the rows of `right` have unit length."""
+    options: CoordinateOptions
+    history: np.ndarray
+    """Loss after each iteration of the best run."""
+    error: float
+    """sqrt(2 loss); for the squared error the Frobenius norm of A - W H."""
+    iterations: int
+    compressed_iterations: int
+    """Iterations on a compressed table, which came first."""
+    converged: bool
+    why: str
+    """Why the iteration stopped."""
+    runs: np.ndarray
+    """Loss of each run."""
+    agreement: np.ndarray
+    """Cosines between the parts of each run and those of the best."""
+    sums: np.ndarray
+    """Column sums of W."""
+    error_rounding: float | None = None
+
+
+def options_of(settings: Settings) -> CoordinateOptions:
+    """The part of the settings that a decomposition keeps."""
+    return CoordinateOptions(
+        beta_loss=settings.beta, solver=settings.solver, tol=settings.tol, max_iter=settings.max_iter,
+        alpha_W=settings.alpha_W, alpha_H=settings.alpha_H, l1_ratio=settings.l1_ratio, missing=settings.missing,
+    )  # fmt: skip

@@ -14,7 +14,7 @@ MAX_EXPANSION = 100.0
 """A compressed file may grow by this factor before it is taken for a bomb."""
 
 
-_PARTS = {2: "half", 3: "a third"}
+_PARTS = {1: "all", 2: "half"}
 
 
 def say_bytes(count: float) -> str:
@@ -66,7 +66,7 @@ def check_fits(needed: int, name: str, what: str) -> None:
 
 
 def check_piece(needed: int, name: str, what: str, memory: int | None, *, share: int = 2) -> None:
-    """Refuse a file whose smallest readable piece takes more than a half (or a third) of the memory allowed."""
+    """Refuse a file whose smallest readable piece takes more than half (or all) of the memory allowed."""
     allowed = free_memory() if memory is None else memory
     if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(

@@ -2,8 +2,8 @@
 
 A Parquet row group is decoded page by page from its beginning; going back means beginning anew. One page of every
 column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
-time and kept. An uncompressed Arrow batch lies in the file column by column, so any of its rows can be read directly. A
-compressed batch is decoded whole.
+time, from its beginning for every block. An uncompressed Arrow batch lies in the file column by column, so any of its
+rows can be read directly. A compressed batch is decoded whole.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ class ParquetPieces:
         self._batches: Iterator[Any] = iter(())
         self._group, self._place = -1, 0
         self._rest: Any = None
-        self._kept: tuple[int, np.ndarray] | None = None
 
     def check_sizes(self, name: str, memory: int | None) -> None:
-        """Refuse row groups that can neither be decoded page by page nor whole within the memory allowed."""
+        """Refuse row groups that cannot be decoded page by page, and whose blocks would be decoded too often."""
         meta = self.file.metadata
         sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
         if not sizes or not self.wanted:
@@ -57,7 +56,7 @@ class ParquetPieces:
         if not self._by_pages(group):
             rows = meta.row_group(group).num_rows
             what = f"row group {group + 1} of {rows:,} rows and {len(self.wanted):,} columns"
-            check_piece(self._decoded_bytes(group), name, what, memory, share=3)
+            check_piece(self._decoded_bytes(group), name, what, memory, share=1)
 
     def _chunks(self, group: int) -> list[Any]:
         """Metadata of the columns that are read."""
@@ -67,15 +66,12 @@ class ParquetPieces:
         return [chunk for chunk in chunks if names is None or chunk.path_in_schema.partition(".")[0] in names]
 
     def _by_pages(self, group: int) -> bool:
-        """Whether one page of every column, and what is read ahead of it, take a third of the memory at most.
-
-        They may also take more than the numbers of a small row group, which is then decoded whole.
-        """
-        chunks = self._chunks(group)
-        pages = sum(min(chunk.total_uncompressed_size, _PAGE_BYTES) + self._buffer for chunk in chunks)
-        allowed = max(self.memory // 3, SMALL)
-        small = self._decoded_bytes(group)
-        return bool(pages <= allowed and (pages <= 1.5 * small or small > allowed))
+        """Whether one page of every column, and what is read ahead of it, take a quarter of the memory at most."""
+        pages = sum(
+            min(chunk.total_uncompressed_size, _PAGE_BYTES) + min(chunk.total_compressed_size, self._buffer)
+            for chunk in self._chunks(group)
+        )
+        return bool(pages <= max(self.memory // 4, SMALL))
 
     def _decoded_bytes(self, group: int) -> int:
         """Of the row group in memory; a dictionary or a run may stand for many rows."""
@@ -87,7 +83,6 @@ class ParquetPieces:
 
     def read(self, group: int, first: int, count: int) -> Iterator[dict[int, Any]]:
         """Rows first..first+count of a row group, as batches of columns by position."""
-        self._kept = None
         if group != self._group or first < self._place:
             self._begin(group)
         while count:
@@ -101,24 +96,35 @@ class ParquetPieces:
                 yield taken(batch.slice(skipped, used), self.schema, self.wanted)
             first, count = first + used, count - used
 
-    def whole(self, group: int, dtype: Any, name: str) -> np.ndarray | None:
-        """All numbers of a row group that is decoded a few columns at a time; None where it is read page by page."""
+    def fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> bool:
+        """Rows first... of a row group into `out`, a few columns at a time; False where it is read page by page.
+
+        Every column is decoded from the beginning of the row group, so its first rows are decoded once for each block.
+        """
         names = selection(self.schema, self.wanted)
-        if self._kept is not None and self._kept[0] == group:
-            return self._kept[1]
         if names is None or self._by_pages(group):
-            return None
-        self._kept, self._batches, self._rest, self._group = None, iter(()), None, -1  # given back first
+            return False
+        self._batches, self._rest, self._group = iter(()), None, -1  # given back first
         count = int(self.file.metadata.row_group(group).num_rows)
-        numbers = np.empty((count, len(names)), dtype)
         step = max(1, _BATCH_BYTES // max(8 * count, 1))
-        for first in range(0, len(names), step):
-            some = self.wanted[first : first + step]
-            table = self.file.read_row_group(group, columns=names[first : first + step], use_threads=False)
-            columns = taken(table, self.schema, some)
-            numbers[:, first : first + step] = matrix_of([columns[j] for j in some], count, name)
-        self._kept = (group, numbers)
-        return numbers
+        for column in range(0, len(names), step):
+            some = slice(column, column + step)
+            batches = self.file.iter_batches(
+                _PAGE_BYTES // 8, row_groups=[group], columns=names[some], use_threads=False
+            )
+            place = done = 0
+            for batch in batches:
+                begin = max(first - place, 0)
+                place += len(batch)
+                if begin < len(batch) and done < len(out):
+                    rows = batch.slice(begin, len(out) - done)
+                    columns = taken(rows, self.schema, self.wanted[some])
+                    numbers = [columns[j] for j in self.wanted[some]]
+                    out[done : done + len(rows), some] = matrix_of(numbers, len(rows), name)
+                    done += len(rows)
+            if place != count or done != len(out):
+                raise ValueError(f"{count:,} rows are promised, and {place:,} are there")
+        return True
 
     def _begin(self, group: int) -> None:
         width = 8 * max(len(self.wanted), 1)

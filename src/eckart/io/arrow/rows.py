@@ -77,9 +77,7 @@ class ArrowRows:
         done = 0
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
             reader = self._reader(number)
-            kept = reader.whole(group, self.dtype, self.metadata.name) if self.parquet else None
-            if kept is not None:
-                out[:] = kept[first : first + len(out)]
+            if self.parquet and reader.fill_by_columns(out, group, first, self.metadata.name):
                 return
             for columns in reader.read(group, first, len(out)):
                 numbers = [columns[j] for j in self.columns]

@@ -25,6 +25,6 @@ def test_choice_is_revoked_on_flat_spectra(dtype):
 
 
 def test_worth():
-    trial = Trial(product=0.01, width=20, size=1000, alternative=0.1)
+    trial = Trial(product=0.01, width=20, size=1000, capacity=400, alternative=0.1)
     assert trial.worth(4, 2.0)
     assert not trial.worth(4, 40.0)

@@ -20,6 +20,7 @@ from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import threads
 from eckart.engine.vectors import both_sides
 from eckart.errors import NotFiniteError
+from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
 _UNIT = float(np.finfo(np.float64).eps)
@@ -262,26 +263,32 @@ def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | N
     return int(np.sum(values > values.max(initial=0.0) * sides * np.finfo(np.float64).eps))
 
 
-def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[str, ...]:
+def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note, ...]:
     """What a reader must know of the columns: those that do not vary, and units that differ."""
     notes = []
     moments = problem.moments
     constant = moments.unscaled if settings.scale else moments.constant
     if settings.center and len(constant) == opened.matrix.shape[1]:
-        notes.append("No column varies: there is no variance to explain.")
+        notes.append(Note("no_variance", "No column varies: there is no variance to explain."))
     elif settings.center and len(constant):
         names = opened.metadata.column_names
         listed = ", ".join(str(names[i]) if names else str(i) for i in constant[:5])
         treated = " Not scaled." if settings.scale else ""
         notes.append(
-            f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}"
+            Note(
+                "constant_columns",
+                f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}",
+            )
         )
     positive = moments.squares[moments.squares > 0]
     plain = settings.method == "pca" and settings.center and not settings.scale
     if plain and len(positive) > 1 and positive.max() > 100 * positive.min():
         notes.append(
-            f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
-            "columns with large numbers lead the axes. If the columns have different units, scale them."
+            Note(
+                "units_differ",
+                f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
+                "columns with large numbers lead the axes. If the columns have different units, scale them.",
+            )
         )
     return (*notes, *problem.notes)
 

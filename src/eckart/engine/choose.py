@@ -16,6 +16,8 @@ from eckart.errors import MemoryBudgetError, ParameterError
 
 _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
+_CACHE_SIZE, _BEYOND_CACHE = 2000, 1.6
+"""Above this size, a float64 matrix does not fit into cache, and its reduction takes longer by this factor."""
 _REFINE = 6.0e-10
 """The same for mending small singular values, where all are wanted."""
 _DIRECT_RATE = 2.5e10
@@ -25,8 +27,10 @@ _GRAM_SIZE = 20_000
 _NARROW = 12
 """Up to so many components the narrower blocks take the least time on sparse data in memory: time goes with the vectors
 that are multiplied, not with the passes."""
-_CHECK = 1.4e-9
-"""Seconds per size^3 for a convergence check: Ritz pairs, and the eigenproblems of the bounds."""
+_CHECK = 1e-10
+"""Seconds per size^3 and step for convergence checks, one every other step: Ritz pairs, eigenproblems of the bounds."""
+_DENSE_BASIS = 704
+"""Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
 _READ_RATE = 1.5e9
@@ -92,12 +96,17 @@ class Trial:
     """Seconds of a step's products."""
     width: int
     size: int
+    capacity: int
+    """Columns of the basis at most."""
     alternative: float
 
     def cost(self, steps: float) -> float:
         """Seconds of so many steps: products, orthogonalisation, and the eigenproblems of convergence checks."""
-        basis = 2.0 * self.size * (steps * self.width) ** 2 / HostBackend.costs.dense_rate["float64"]
-        checks = _CHECK * self.width**3 * steps**4 / 4.0
+        basis = checks = 0.0
+        for step in range(1, round(steps) + 1):
+            columns = min(step * self.width, self.capacity)
+            basis += 4.0 * self.size * columns * self.width / HostBackend.costs.dense_rate["float64"]
+            checks += _CHECK * columns**3
         return steps * (self.product + _STEP) + basis + checks
 
     def worth(self, done: int, remaining: float) -> bool:
@@ -118,7 +127,7 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
         return choice
     if _on_trial(shape, request):
         cost, choice = options["lanczos"]
-        trial = _trial(shape, choice.block, options["gram"][0])
+        trial = _trial(shape, choice, options["gram"][0])
         if trial.cost(_TRIAL_STEPS) > _TRIAL_SHARE * trial.alternative:
             options["lanczos"] = (max(cost, 1.01 * options["gram"][0]), choice)
         else:
@@ -181,10 +190,10 @@ def _on_trial(shape: Shape, request: Request) -> bool:
     return dense and shape.short <= _GRAM_SIZE and request.k is not None and not request.smallest
 
 
-def _trial(shape: Shape, block: int, alternative: float) -> Trial:
-    width = block + 5
+def _trial(shape: Shape, choice: Choice, alternative: float) -> Trial:
+    width = choice.block + 5
     product = 4.0 * shape.long * shape.short * width / shape.costs.dense_rate[shape.precision]
-    return Trial(product, width, shape.short, alternative)
+    return Trial(product, width, shape.short, choice.capacity, alternative)
 
 
 def _few(shape: Shape, request: Request) -> bool:
@@ -207,6 +216,7 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     else:
         product = shape.long * n * n / shape.costs.dense_rate[shape.precision]
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
+    eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
     passes = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one read'}."
@@ -223,7 +233,8 @@ def _lanczos(shape: Shape, request: Request) -> tuple[float, Choice]:
         block = block_width(k, n)
     else:
         block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
-    capacity = min(n, max(6 * k, 2 * k + 10 * block, 512 if request.k is not None else 1024))
+    least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
+    capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8

@@ -297,7 +297,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     half = np.sqrt(np.maximum(inner_values, 0.0))[:, None] * turn.T
     _, singular, rotation = singular_triplets(half * roots)
     first_error = problem.gram_error()
-    additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # about 4 gamma
+    additions = first_error / max(problem.raw_trace(problem.total), 1e-300)  # gamma of the additions, at least
     # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
     trace = float(np.sum(np.abs(np.diagonal(middle))))
     spread = additions * trace + lapack_eigenvalue_error(count, float(np.abs(inner_values).max())) + UNIT * size

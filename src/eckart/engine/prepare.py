@@ -38,7 +38,8 @@ class Convert:
 
     @property
     def scales(self) -> bool:
-        return bool(np.any(self.exponent))
+        # Asked for once a block, and NumPy takes its time for a single number.
+        return self.exponent != 0 if isinstance(self.exponent, int) else bool(np.any(self.exponent))
 
     def apply(self, start: int, block: Array) -> Array:
         block = astype(block, self.dtype)

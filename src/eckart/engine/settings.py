@@ -14,10 +14,13 @@ from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Which
+from eckart.wording import SMALLEST
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
 TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+FLAT_TOLERANCE = {"float32": 1e-6, "float64": 1e-9}
+"""The default where convergence is slow: values are close to each other there, and a few more steps cost little."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,7 @@ def check_settings(
     elif error is not None:
         target_ratio = 1.0 - check_fraction("error", error) ** 2
     if target_ratio is not None and which == "smallest":
-        raise ParameterError(
-            "A share of variance is reached from the largest axes; give k together with which='smallest'."
-        )
+        raise ParameterError(f"A share of variance is reached from the largest axes; give k together with {SMALLEST}.")
     check_count("max_passes", max_passes, None)
     everything = None if target_ratio is not None else short
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):

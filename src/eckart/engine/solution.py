@@ -20,6 +20,8 @@ class Request:
     """Accuracy of each wanted squared singular value, relative to the last of them."""
     failure_probability: float = 1e-9
     max_passes: int = 200
+    flat_tolerance: float | None = None
+    """What block Lanczos iterates to where convergence is slow; None: the same."""
     seed: int = 0
     """The user's part of the seed of random probes (`eckart.engine.digest.generator`)."""
 

@@ -33,6 +33,7 @@ from eckart.engine.lanczos.terms import NotWorthError
 from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, unprepared
 from eckart.engine.projection import plain_rows, plain_scores
 from eckart.engine.settings import (
+    FLAT_TOLERANCE,
     TOLERANCE,
     Settings,
     check_settings,
@@ -290,8 +291,9 @@ def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> t
     shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident)
     tolerance = settings.tolerance or TOLERANCE[matrix.precision]
     request = Request(
-        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes
-    )
+        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes,
+        flat_tolerance=settings.tolerance or FLAT_TOLERANCE[matrix.precision],
+    )  # fmt: skip
     solver = settings.solver
     if solver == "exact" and size:
         solver = "gram"

@@ -24,6 +24,7 @@ from eckart.isomap.details import IsomapDetails
 from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours
+from eckart.notes import Note
 from eckart.options import check_choice, check_count, is_number, memory_bytes
 from eckart.result import Decomposition, Plan, details_of
 
@@ -236,16 +237,24 @@ def _assembled(
     )
 
 
-def _notes(found: Embedding, components: int) -> tuple[str, ...]:
+def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
     notes = []
     if components > 1:
         notes.append(
-            f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
-            "distances across such a bridge mean little."
+            Note(
+                "graph_joined",
+                f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
+                "distances across such a bridge mean little.",
+            )
         )
     lacking = int(np.sum(found.values == 0.0))
     if lacking:
-        notes.append(f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.")
+        notes.append(
+            Note(
+                "zero_coordinates",
+                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.",
+            )
+        )
     return tuple(notes)
 
 

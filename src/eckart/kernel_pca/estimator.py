@@ -141,6 +141,16 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     certificate_: Certificate | None
     plan_: Plan | None
     decomposition_: Decomposition[KernelPCADetails]
+    eigenvalues_: Array
+    eigenvectors_: Array | None
+    n_components_: int
+    gamma_: float | None
+    approximation_error_: float
+    correlations_: Array
+    dual_coef_: Array
+    X_transformed_fit_: Array
+    preimage_alpha_: float
+    preimage_error_: float
 
     def __init__(
         self,

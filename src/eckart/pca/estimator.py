@@ -28,7 +28,7 @@ from eckart.pca.projection import (
     zeros_like_mean,
 )
 from eckart.rank.minka import minka_rank
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.result import Certificate, Decomposition, Imputation, Plan
 
 
 class PCA(OnDevices, ProbabilisticMixin, Projection):
@@ -120,6 +120,15 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
 
     certificate_: Certificate | None
     plan_: Plan | None
+    filled_: Imputation | None
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    noise_variance_: float
+    mean_: Array
+    scale_: Array | None
+    n_samples_: int
 
     def __init__(
         self,

@@ -85,6 +85,10 @@ class TruncatedSVD(OnDevices, Projection):
 
     certificate_: Certificate | None
     plan_: Plan | None
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
 
     def __init__(
         self,

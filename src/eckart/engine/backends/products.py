@@ -7,14 +7,14 @@ rows over a few hundred to a few thousand of them, and added up in float64.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from eckart.arrays import Array, astype, empty_rows, is_numpy, namespace
-from eckart.engine.operator import MomentsAndProduct, of_powers, to_power
+from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.parallel import each, fold
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ MOST_SEGMENTS = 32
 _GRAM_ROWS = 2048
 """Rows of a Gram matrix that BLAS adds up in an order of its own, at most."""
 _BLOCK_BYTES = 2**20
+_PIECE_BYTES = 2**20
 _SERIAL_WORK = 1_000_000
 _ACCUMULATOR_BYTES = 2**28
 
@@ -81,7 +82,7 @@ class DenseProducts:
 
     @property
     def block_rows(self) -> int:
-        return int(np.clip(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), 512, 8192))
+        return min(max(_BLOCK_BYTES // max(1, self._itemsize * self.rows.shape[1]), 512), 8192)
 
     @property
     def gram_rows(self) -> int:
@@ -141,16 +142,17 @@ class DenseProducts:
 
         def step(segment: tuple[int, int]) -> list[Array]:
             parts: list[Array] = []
-            for start, block in precise.blocks(*segment, size):
-                ones = _ones_like(block)
-                sums = (ones if roots is None else roots[start : start + block.shape[0]]) @ block
-                product = self._product(astype(block, xp.float32) if single else block, factor, gram=gram)
+            for start, block in self.rows.blocks(*segment, size):
+                product = self._product(block, factor, gram=gram)
                 if gram and not single:
-                    parts = _accumulate(parts, [sums, product])
+                    parts = _accumulate(parts, [_weights(block, roots, start) @ block, product])
                     continue
-                squared = block * block
-                new = [sums, ones @ squared, _longest_power(squared)]
-                parts = _accumulate(parts, new if product is None else [*new, product])
+                stop = start + block.shape[0]
+                pieces = precise.blocks(start, stop, self._piece) if single else _pieces(block, start, self._piece)
+                sums: list[Array] = []
+                for first, piece in pieces:
+                    sums = _accumulate(sums, [_weights(piece, roots, first) @ piece, _column_squares(piece)])
+                parts = _accumulate(parts, sums if product is None else [*sums, product])
             return parts
 
         width = 2 + (0 if factor is None else 2 * factor.shape[1]) + (self.rows.shape[1] if gram else 0)
@@ -159,7 +161,12 @@ class DenseProducts:
         weight = float(self.rows.shape[0]) if roots is None else float(xp.sum(roots * roots))
         if gram and not single:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares)
-        return MomentsAndProduct(sums, squares, weight, rest[1] if len(rest) > 1 else None, longest=of_powers(rest[0]))
+        return MomentsAndProduct(sums, squares, weight, rest[0] if rest else None)
+
+    @property
+    def _piece(self) -> int:
+        """Rows of a block that are summed at a time: what fits into the cache of a core, in float64."""
+        return min(max(_PIECE_BYTES // (8 * self.rows.shape[1]), 16), self.block_rows)
 
     def additions(self, *, gram: bool, transposed: bool) -> int:
         """The sums of blocks are added up in segments, and those of the segments in turn."""
@@ -216,18 +223,23 @@ def _accumulate(total: list[Array], parts: list[Array]) -> list[Array]:
     return [sum_ + astype(part, sum_.dtype) for sum_, part in zip(total, parts, strict=True)]
 
 
-def _longest_power(squared: Array) -> Array:
-    """The largest sum of a row of a block, to be added up."""
-    xp = namespace(squared)
-    ones = np.ones(squared.shape[1], squared.dtype) if xp is np else xp.ones_like(squared[0, :])
-    return to_power(xp.reshape(astype(xp.max(squared @ ones), xp.float64), (1,)))
+def _pieces(block: Array, start: int, size: int) -> Iterator[tuple[int, Array]]:
+    for first in range(0, block.shape[0], size):
+        yield start + first, block[first : min(first + size, block.shape[0]), :]
 
 
-def _ones_like(block: Array) -> Array:
+def _weights(block: Array, roots: Array | None, start: int) -> Array:
+    """u for the rows of a block."""
+    if roots is not None:
+        return roots[start : start + block.shape[0]]
     xp = namespace(block)
     if xp is np:
         return np.ones(block.shape[0], block.dtype)
     return xp.ones(block.shape[0], dtype=block.dtype, device=block.device)
+
+
+def _column_squares(block: Array) -> Array:
+    return np.einsum("ij,ij->j", block, block) if is_numpy(block) else namespace(block).sum(block * block, axis=0)
 
 
 def _diagonal(matrix: Array) -> Array:

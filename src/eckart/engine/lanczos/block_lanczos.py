@@ -20,7 +20,13 @@ from eckart.arrays import Array, namespace
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import coupling_factor, needed_complement, upper_bounds
 from eckart.engine.lanczos.basis import Basis
-from eckart.engine.lanczos.convergence import ConvergenceSchedule, remaining_error, stop_if_not_worth
+from eckart.engine.lanczos.convergence import (
+    ConvergenceSchedule,
+    needed_residual,
+    remaining_error,
+    stop_if_not_worth,
+)
+from eckart.engine.lanczos.count import is_ambiguous, is_decided, wanted_count
 from eckart.engine.lanczos.finish import Evidence
 from eckart.engine.lanczos.look_ahead import Ahead, look_ahead
 from eckart.engine.lanczos.outcome import Outcome, conclude
@@ -30,15 +36,14 @@ from eckart.engine.lanczos.proofs import Proofs
 from eckart.engine.lanczos.restart import kept_vectors, retained_bound, room_left
 from eckart.engine.lanczos.rounding import ErrorMeter
 from eckart.engine.lanczos.terms import Assessment, FailureBudget, Matrix, Pairs, Start, Target
-from eckart.engine.solution import RATIO_SLACK, smallest_count
 from eckart.engine.threads import one_blas_thread
 
 _UNIT = float(np.finfo(np.float64).eps)
-_SINGLE = 64.0 * float(np.finfo(np.float32).eps)
-"""Share of the trace that rounding of float32 data in means and sums may hide."""
 _BEYOND = 11
 """Ritz pairs computed after the k-th: candidates for a proved gap."""
 _NARROW_BLOCK = 16
+_FLAT_CHECKS = 4
+"""Steps from one check to the next where convergence is slow, at most."""
 _RIDE_ALONG_PASSES = 4
 """Passes that must fit into the basis after probes have joined."""
 
@@ -74,6 +79,8 @@ class _Run:
     converged_at: int | None = None
     ride_along: RideAlong | None = None
     rode_along: bool = False
+    flat: bool = False
+    """Whether convergence is so slow that probes in every block would cost more than a proof phase afterwards."""
     proofs: Proofs = field(default_factory=Proofs)
     """What proof phases have shown."""
     caution: float = 1.0
@@ -98,7 +105,7 @@ class _Run:
         while True:
             ahead = self._look_ahead()  # before the host waits for anything
             state = self._assess() if self._check_due() else None
-            if state is not None and (state.done or self.exhausted or (state.converged and self._ambiguous(state))):
+            if state is not None and (state.done or self.exhausted or (state.converged and is_ambiguous(self, state))):
                 outcome = conclude(self, state)
                 if outcome.proved or self.exhausted or not self.exact or outcome.rounding_limited:
                     return outcome
@@ -160,7 +167,7 @@ class _Run:
 
     def _assess(self) -> Assessment | None:
         """Ritz pairs, residuals and the best upper bounds available; None while the basis is too small."""
-        k, size = self._wanted(), self.basis.count
+        k, size = wanted_count(self), self.basis.count
         if k is None or (size <= k and not self.basis.complete):
             return None
         values, coefficients = leading_pairs(
@@ -173,54 +180,21 @@ class _Run:
         if converged and self.converged_at is None:
             self.converged_at = self.steps
         worst = float(residuals[:k].max()) / max(float(values[k - 1]), goal, 1e-300)
-        aim = self.target.tolerance**0.5 if self.rode_along else self.backend.costs.probe_threshold
+        aim = self.backend.costs.probe_threshold
+        if self.rode_along or self.flat:
+            aim = needed_residual(self.tolerance, float(values[k - 1]), beyond)
         self.schedule.plan(self.steps, worst, aim)
         if not converged:
             stop_if_not_worth(self.target, self.schedule, self.passes, values, beyond)
         state = Assessment(k, values, coefficients, residuals, goal, converged)
         state = replace(state, upper=self._upper(state))
-        state = replace(state, decided=self._decided(state))
+        state = replace(state, decided=is_decided(self, state))
         if not state.done and self.proofs.due(self, state):
             self.proofs.prove(self, state)
             state = replace(state, upper=self._upper(state))
-            state = replace(state, decided=self._decided(state))
+            state = replace(state, decided=is_decided(self, state))
         self._record(state)
         return state
-
-    def _wanted(self) -> int | None:
-        """k, or the smallest k whose Ritz values reach the share; None while no k does."""
-        if self.target.k is not None:
-            return self.target.k
-        values = np.linalg.eigvalsh(self.basis.projected)[::-1]
-        found = smallest_count(values, self.matrix.trace, self.target.target_ratio or 0.0)
-        return self.basis.count if found is None and self.basis.complete else found
-
-    @property
-    def _needed(self) -> float:
-        """Part of the trace that k components must reach, less what rounding may hide."""
-        return ((self.target.target_ratio or 0.0) - RATIO_SLACK) * self.matrix.trace
-
-    def _decided(self, state: Assessment) -> bool:
-        """Whether no smaller k can reach the share, up to rounding."""
-        if self.target.k is not None:
-            return True
-        if self._ambiguous(state):
-            return False
-        if self.basis.complete:
-            return True
-        if state.upper is None:
-            return False
-        attainable = float(np.sum(state.upper[: state.k - 1]))
-        resolved = attainable - float(np.sum(state.values[: state.k - 1])) <= RATIO_SLACK * self.matrix.trace
-        return attainable < self._needed or resolved
-
-    def _ambiguous(self, state: Assessment) -> bool:
-        """Whether float32 products cannot tell on which side of the share the first k or k - 1 values are."""
-        if self.exact or self.target.k is not None:
-            return False
-        sums = np.cumsum(state.values[: state.k])[-2:]
-        uncertain = 4.0 * state.k * self.expected_error(self.basis) + _SINGLE * self.matrix.trace
-        return bool(np.any(np.abs(sums - self._needed) <= uncertain))
 
     def _residuals(self, coefficients: np.ndarray) -> np.ndarray:
         """Without what rounding in float32 makes of nothing: more passes would not lower that."""
@@ -235,10 +209,15 @@ class _Run:
 
         Values that rounding cannot tell from zero are bounded by what probes can show of an empty complement.
         """
-        goal = 2.0 * self.target.tolerance * max(last, 0.0) + self._floor(largest)
+        goal = 2.0 * self.tolerance * max(last, 0.0) + self._floor(largest)
         quantile = length_quantile(self.budget.total / 16, PROBES)
         empty = 8.0 * self.expected_error(self.basis) * self.basis.size**0.5 / quantile
         return goal + empty if last < empty else goal
+
+    @property
+    def tolerance(self) -> float:
+        flat = self.target.flat_tolerance
+        return flat if self.flat and flat is not None else self.target.tolerance
 
     def _floor(self, largest: float) -> float:
         """What iteration cannot improve; the proved bound of rounding is larger, and is added at the end."""
@@ -366,10 +345,14 @@ class _Run:
         """Once in the first cycle, when the wanted residuals are small and passes remain before a restart."""
         worst = float(state.residuals[: state.k].max())
         threshold = self.backend.costs.probe_threshold * max(float(state.values[state.k - 1]), state.goal)
-        return self._probes_fit(width) and worst <= threshold
+        if worst > threshold:
+            return False
+        if not self.rode_along and self.schedule.slow(self.target.tolerance**0.5):
+            self.flat, self.schedule.most = True, _FLAT_CHECKS
+        return self._probes_fit(width)
 
     def _probes_fit(self, width: int) -> bool:
-        if self.rode_along or self.restarts or self.proofs.phase is not None:
+        if self.rode_along or self.flat or self.restarts or self.proofs.phase is not None:
             return False
         fits = self.basis.count + _RIDE_ALONG_PASSES * (width + PROBES) <= self.capacity
         return fits or self.capacity >= self.matrix.size

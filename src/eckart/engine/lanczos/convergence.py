@@ -42,6 +42,13 @@ class ConvergenceSchedule:
         """Whether the largest relative residual may reach the goal by the next check: it seldom falls faster."""
         return self.last is not None and self.last[1] <= _FALL * goal
 
+    def slow(self, goal: float) -> bool:
+        """Whether the residual, falling as fast as at the last checks, is far from the goal."""
+        if self.last is None or not self.rates:
+            return False
+        rate = sum(self.rates[-2:]) / len(self.rates[-2:])
+        return float(np.log(max(self.last[1], 1e-300) / goal)) > _FAR * max(rate, 1e-3)
+
     def expected_steps(self, goal: float) -> float | None:
         """Steps until the residual, falling at the mean of its last two rates, is at `goal`; None before there are 3.
 
@@ -54,6 +61,8 @@ class ConvergenceSchedule:
 
 
 _RELIABLE = 3
+_FAR = 10.0
+"""Steps to convergence from which on probes in every block cost more than a proof phase afterwards."""
 
 
 def stop_if_not_worth(
@@ -63,10 +72,15 @@ def stop_if_not_worth(
     last = max(float(values[target.k - 1]), 1e-300) if target.k is not None else 0.0
     if target.worth is None or not last:
         return
-    gap = max(1.0 - beyond / last, 1e-3)
-    expected = schedule.expected_steps((2.0 * target.tolerance * gap) ** 0.5)
+    expected = schedule.expected_steps(needed_residual(target.tolerance, last, beyond))
     if expected is not None and not target.worth(passes, expected):
         raise NotWorthError
+
+
+def needed_residual(tolerance: float, last: float, beyond: float) -> float:
+    """Relative residual at which values, off by r^2 / gap, are within the tolerance."""
+    gap = min(max(1.0 - beyond / last, 1e-3), 1.0) if last > 0.0 else 1.0
+    return float((2.0 * tolerance * gap) ** 0.5)
 
 
 def remaining_error(values: np.ndarray, residuals: np.ndarray, k: int, beyond: float) -> float:

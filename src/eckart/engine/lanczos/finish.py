@@ -10,7 +10,7 @@ wanted Ritz vectors, whose values, residuals and bounds are then those of float6
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from eckart.engine.lanczos.restart import Separation, retained_bound
 from eckart.engine.lanczos.rounding import WIDTH, measured_error
 from eckart.engine.lanczos.terms import FailureBudget, Matrix
 
-_GOLDEN = (1.0 + 5.0**0.5) / 2.0
+GOLDEN = (1.0 + 5.0**0.5) / 2.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,15 @@ class Evidence:
     """How many of the present Ritz vectors the phase has frozen; None where the basis has grown since."""
     retained: Separation | None
     trace_left: float
+    _pairs: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    def ritz(self, prototype: Array) -> tuple[np.ndarray, np.ndarray]:
+        """All Ritz values, and R_c X; computed once."""
+        if not self._pairs:
+            values, coefficients = leading_pairs(self.basis.projected, self.basis.count, prototype=prototype)
+            coupling = coupling_factor(self.basis.residual_gram)
+            self._pairs.append((values, coupling @ coefficients[self.basis.count - coupling.shape[1] :]))
+        return self._pairs[0]
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class Errors:
 
     def allowance(self, largest: float) -> float:
         """For an upper bound from the main basis."""
-        return _GOLDEN * self.main + 4.0 * self.main_loss * largest
+        return GOLDEN * self.main + 4.0 * self.main_loss * largest
 
     def below(self, largest: float) -> float:
         """For a Ritz value as a lower bound."""
@@ -192,9 +201,7 @@ class Known:
 def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sharp: bool = True) -> Known:
     """The statements of this cycle, and the one that a restart has carried."""
     basis = evidence.basis
-    values, coefficients = leading_pairs(basis.projected, basis.count, prototype=prototype)
-    coupling = coupling_factor(basis.residual_gram)
-    coupled = coupling @ coefficients[basis.count - coupling.shape[1] :]
+    values, coupled = evidence.ritz(prototype)
     largest = max(float(values[0]), 0.0)
     found = statements(evidence, errors, largest, sharp=sharp)
     if evidence.retained is not None and evidence.retained.index <= basis.count:
@@ -205,7 +212,7 @@ def known_statements(evidence: Evidence, errors: Errors, prototype: Array, *, sh
 
 
 def bounds_from_refined(
-    evidence: Evidence, errors: Errors, refined: Refined, prototype: Array, count: int
+    evidence: Evidence, errors: Errors, refined: Refined, prototype: Array, count: int, *, sharp: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) from the refined pairs; what lies beyond them is bounded by the main basis.
 
@@ -213,7 +220,7 @@ def bounds_from_refined(
     lambda_1([[Theta_2, (R X_2)^T], [R X_2, s]]), plus the rounding errors of the main basis.
     """
     held = len(refined.values)
-    known = known_statements(evidence, errors, prototype)
+    known = known_statements(evidence, errors, prototype, sharp=sharp)
     beyond = 0.0 if evidence.basis.complete and held == len(known.values) else np.inf
     for statement in known.list:
         between = slice(held, statement.count)
@@ -224,4 +231,4 @@ def bounds_from_refined(
             beyond = min(beyond, float(upper_bounds(known.values[between], known.coupled[:, between], bound, 1)[0]))
     beyond += errors.allowance(known.largest)
     upper = upper_bounds(refined.values, coupling_factor(refined.residual_gram), beyond, min(count, held))
-    return refined.values - refined.error, upper + _GOLDEN * refined.error
+    return refined.values - refined.error, upper + GOLDEN * refined.error

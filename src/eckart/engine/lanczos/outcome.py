@@ -9,15 +9,27 @@ import numpy as np
 
 from eckart.arrays import Array
 from eckart.engine.backends.symmetric import leading_pairs
-from eckart.engine.lanczos.finish import bounds_from_basis, bounds_from_refined, lengths, measure, refine
+from eckart.engine.lanczos.finish import (
+    GOLDEN,
+    Errors,
+    Evidence,
+    Refined,
+    bounds_from_basis,
+    bounds_from_refined,
+    lengths,
+    measure,
+    refine,
+)
 from eckart.engine.lanczos.terms import Assessment, Pairs
 from eckart.engine.solution import is_accurate, is_undecided
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.block_lanczos import _Run
 
-_REFINED = 10
+_REFINED = (2, 5, 10)
 """Ritz vectors beyond the k-th that are refined as well, so that the complement lies well below the k-th value."""
+_MANY = 20
+"""Passes after which one more for sharper bounds costs little."""
 _NEXT_START = 8
 """Ritz vectors beyond the k-th from which a float64 run starts."""
 
@@ -55,29 +67,22 @@ class Outcome:
 def conclude(run: _Run, state: Assessment) -> Outcome:
     """Measure rounding errors, evaluate the bounds with them, and decide whether the tolerance is proved."""
     evidence, k = run.evidence(), state.k
-    largest, last = max(float(state.values[0]), 0.0), max(float(state.values[k - 1]), 0.0)
-    wanted = None if run.exact or not _float32_is_too_coarse(run, state) else _leading(state, k)
+    largest = max(float(state.values[0]), 0.0)
+    wanted = None if run.exact or not _float32_is_too_coarse(run, state) else _leading(run, state)
     errors, refined = measure(evidence, run.matrix, run.rng, run.budget, wanted)
     run.passes += 0 if run.exact else 1
-    if refined is None and errors.allowance(largest) > run.target.tolerance * last and run.may_continue:
-        # Rounding of all columns together is too large: that of the wanted ones alone is smaller.
-        wanted = _leading(state, k)
+    values, coefficients = state.values[:k], state.coefficients[:, :k]
+    lower, upper = _proved_bounds(run, state, evidence, errors, refined)
+    if refined is None and run.may_continue and _refining_pays(run, state, lower, upper):
+        wanted = _leading(run, state)
         refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
         run.passes += 1
-    values, coefficients = state.values[:k], state.coefficients[:, :k]
-    count = min(k + 1, run.basis.count)
-    upper = bounds_from_basis(evidence, errors, count, run.matrix.prototype, sharp=False)
-    lower, error = values - errors.below(largest), errors.allowance(largest)
-    if not _proved(run, state, lower, upper):
-        upper = bounds_from_basis(evidence, errors, count, run.matrix.prototype)
+        lower, upper = _proved_bounds(run, state, evidence, errors, refined)
+    error = errors.allowance(largest)
     residuals = _residuals(run, coefficients) + error
     if refined is not None and wanted is not None:
-        lower_refined, upper_refined = bounds_from_refined(evidence, errors, refined, run.matrix.prototype, k + 1)
         values, coefficients = refined.values[:k], wanted @ refined.rotation[:, :k]
-        lower = lower_refined[:k]  # what the returned vectors capture, where other bounds may be larger
         error = refined.error
-        shared = min(len(upper), len(upper_refined))
-        upper = np.append(np.minimum(upper[:shared], upper_refined[:shared]), upper[shared:])
         residuals = refined.residuals[:k] + refined.error
     upper[:k] = np.maximum(upper[:k], values)
     undecided = is_undecided(
@@ -105,6 +110,34 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     return Outcome(pairs, _start_again(run, k), rounding_limited=state.done and width <= 4.0 * error + 2.0 * state.goal)
 
 
+def _proved_bounds(
+    run: _Run, state: Assessment, evidence: Evidence, errors: Errors, refined: Refined | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(lower, upper) of the first k values and an upper bound of the next; the bounds that take longest come last."""
+    lower, upper = _bounds(run, state, evidence, errors, refined, sharp=False)
+    return (
+        (lower, upper)
+        if _proved(run, state, lower, upper)
+        else _bounds(run, state, evidence, errors, refined, sharp=True)
+    )
+
+
+def _bounds(
+    run: _Run, state: Assessment, evidence: Evidence, errors: Errors, refined: Refined | None, *, sharp: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    k, prototype = state.k, run.matrix.prototype
+    if refined is None:
+        upper = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), prototype, sharp=sharp)
+        return state.values[:k] - errors.below(max(float(state.values[0]), 0.0)), upper
+    # The lower bounds are what the returned vectors capture, where other bounds may be larger.
+    lower, upper = bounds_from_refined(evidence, errors, refined, prototype, k + 1, sharp=sharp)
+    if sharp:
+        others = bounds_from_basis(evidence, errors, min(k + 1, run.basis.count), prototype)
+        shared = min(len(upper), len(others))
+        upper = np.append(np.minimum(upper[:shared], others[:shared]), others[shared:])
+    return lower[:k], upper
+
+
 def _residuals(run: _Run, coefficients: np.ndarray) -> np.ndarray:
     """||R x_i|| from R itself: in R^T R, small ones are lost in the rounding of large ones."""
     newest = run.basis.residual_gram.shape[0]
@@ -120,14 +153,39 @@ def _proved(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) 
     return state.decided and is_accurate(lower[:k], upper[:k], last, largest, run.target.tolerance)
 
 
+def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) -> bool:
+    """Whether a float64 pass over the wanted Ritz vectors alone brings the bounds within the tolerance.
+
+    The errors of all D columns of the basis together are up to sqrt(D) times that of one product, those of k + 10
+    vectors sqrt(k + 10) times. Where neither is within the tolerance, the pass pays only if nothing is proved yet, or
+    if it is one of many.
+    """
+    k, last = state.k, max(float(state.values[state.k - 1]), 0.0)
+    allowed = 2.0 * run.target.tolerance * last
+    if float(np.max(upper[:k] - lower[:k])) <= allowed:
+        return False
+    refined = (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * run.matrix.product_error + state.goal
+    return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
+
+
 def _float32_is_too_coarse(run: _Run, state: Assessment) -> bool:
     """Whether float32 errors are expected to exceed the tolerance."""
-    return 4.0 * run.expected_error(run.basis) > run.target.tolerance * max(float(state.values[state.k - 1]), 0.0)
+    return 4.0 * run.expected_error(run.basis) > run.tolerance * max(float(state.values[state.k - 1]), 0.0)
 
 
-def _leading(state: Assessment, k: int) -> np.ndarray:
-    """Coefficients of the Ritz vectors to refine."""
-    return np.ascontiguousarray(state.coefficients[:, : min(k + _REFINED, len(state.values))])
+def _leading(run: _Run, state: Assessment) -> np.ndarray:
+    """Coefficients of the Ritz vectors to refine: the wanted ones, and as few after them as the bounds need.
+
+    Rounding couples the refined vectors to the others by about 2 ||E||, which raises bounds by k (2 ||E||)^2 / gap.
+    """
+    k, error = state.k, 2.0 * run.expected_error(run.basis)
+    last = max(float(state.values[k - 1]), 0.0)
+    for more in _REFINED:
+        count = min(k + more, len(state.values))
+        beyond = float(state.values[count]) if count < len(state.values) else 0.0
+        if k * error**2 <= 0.1 * run.tolerance * last * (last - beyond - error):
+            break
+    return np.ascontiguousarray(state.coefficients[:, :count])
 
 
 def _start_again(run: _Run, k: int) -> Array:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, special
 
 if TYPE_CHECKING:
     from eckart.engine.lanczos.basis import Basis
@@ -72,9 +72,7 @@ class RideAlong:
 @lru_cache(maxsize=128)
 def length_quantile(probability: float, count: int) -> float:
     """c: a standard normal vector of `count` entries is shorter than c with the given probability."""
-    from scipy.stats import chi2
-
-    return float(np.sqrt(chi2.ppf(probability, count)))
+    return float(np.sqrt(2.0 * special.gammaincinv(count / 2.0, probability)))  # chi-square is a gamma distribution
 
 
 def monotone_bound(run: ProbeRun, probability: float) -> float:

@@ -18,6 +18,10 @@ _SEARCHED = 10
 """rho is taken at the largest proved gap among this many values after the k-th."""
 _SEPARATED = 1e-6
 """Relative gap below which rho separates nothing."""
+_RESOLVED = 0.01
+"""Ritz pairs with residuals below this share of theta_k are near eigenpairs."""
+_TRIED = 3
+"""Gaps that are looked at for a separation: the widest ones."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,12 @@ def retained_bound(found: Separation, values: np.ndarray, coupling: np.ndarray, 
 
 
 def separating_complement(values: np.ndarray, projected: np.ndarray, coupling: np.ndarray, k: int) -> float:
-    """The largest bound of the complement that would prove a gap after the j-th value, j = k, ..., k + 10."""
+    """The largest bound of the complement that would prove one of the widest gaps after the k-th to k+10-th value."""
     best = -np.inf
-    for j in range(k, min(k + _SEARCHED, len(values) - 1) + 1):
+    gaps = {j: float(values[j - 1] - values[j]) for j in range(k, min(k + _SEARCHED, len(values) - 1) + 1)}
+    for j in sorted(gaps, key=lambda j: -gaps[j])[:_TRIED]:
         limit = 0.5 * float(values[j - 1] + values[j])
-        if values[j - 1] - values[j] > 4.0 * _SEPARATED * values[0]:
+        if gaps[j] > 4.0 * _SEPARATED * values[0]:
             best = max(best, needed_complement(projected, coupling, j + 1, limit, j))
     return best
 
@@ -83,17 +88,42 @@ def choose_frozen(
 ) -> Frozen | None:
     """How many Ritz vectors to freeze so that a proof takes few passes, given all Ritz values and R_c X.
 
-    Among k + 5, ..., k + 130 and all: the largest distance from what is expected of the complement, theta_f+1 (or
-    `whole` where all are frozen), to what is needed.
+    The bound of the k-th value may exceed it by `goal`, and those of the first k by twice that together.
+
+    Among k + 5, ..., k + 130 and all: the largest distance from what is expected of the complement (`whole` where all
+    are frozen) to what is needed. The complement of f vectors is at least lambda_f+1. That is about theta_f+1 as long
+    as the Ritz vector is resolved; beyond the last resolved one, theta falls faster than lambda, so its theta counts.
     """
     size, limit = len(values), float(values[k - 1]) + goal
     above = int(np.sum(values > limit))
+    residuals = np.sqrt(np.sum(coupling**2, axis=0))
+    unresolved = np.flatnonzero(residuals > _RESOLVED * values[k - 1])
+    level = float(values[max(int(unresolved[0]) - 1, 0)]) if unresolved.size else 0.0
+    together = _complement_for_sum(values[:k], residuals[:k], 1.6 * goal)
     best, widest = None, 0.0
     for count in (*(k + more for more in (5, 10, 20, 40, 70, 100, 130)), size):
         if count > size or (count > most and count < size) or (count == size and size > most):
             continue
-        expected = float(values[count]) if count < size else whole
-        needed = needed_complement(values[:count], coupling[:, :count], k, limit, above)
+        expected = whole
+        if count < size:
+            expected = float(values[count] + residuals[count])
+            expected = max(expected, level) if unresolved.size and count >= unresolved[0] else expected
+        needed = min(needed_complement(values[:count], coupling[:, :count], k, limit, above), together)
         if needed - expected > widest:
             best, widest = Frozen(count, needed, expected), needed - expected
     return best
+
+
+def _complement_for_sum(values: np.ndarray, residuals: np.ndarray, allowed: float) -> float:
+    """About the largest s for which the upper bounds exceed the values by no more than `allowed` in all.
+
+    The i-th exceeds theta_i by about r_i^2 / (theta_i - s).
+    """
+    low, high = -float(values[0]), float(values[-1])
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if float(np.sum(residuals**2 / np.maximum(values - middle, 1e-300))) <= allowed:
+            low = middle
+        else:
+            high = middle
+    return high if high == values[-1] else low

@@ -52,11 +52,7 @@ def solve_lanczos(
         return trace, problem.product_error() + 4.0 * _UNIT * shift
 
     def exact(vectors: Array) -> Array:
-        # Means and scales that came with float32 products are not exact either: the first float64 pass finds them anew.
-        if problem.precision == "float64":
-            return shifted(vectors, problem.operator.normal(vectors))
-        problem.sharpen()
-        return shifted(vectors, problem.first(vectors))
+        return shifted(vectors, problem.exact_product(vectors))
 
     single = problem.precision != "float64"
     matrix = Matrix(
@@ -71,8 +67,9 @@ def solve_lanczos(
     # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.
     tolerance = min(request.tolerance, _SMALLEST_TOLERANCE) if request.smallest else request.tolerance
     target = Target(
-        request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note, worth
-    )
+        request.k, request.target_ratio, tolerance, request.failure_probability, request.max_passes, problem.note,
+        None if request.smallest else request.flat_tolerance, worth,
+    )  # fmt: skip
     first = Start(start, shifted(start, product), capacity)
     try:
         pairs = block_lanczos(

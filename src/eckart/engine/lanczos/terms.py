@@ -24,6 +24,8 @@ class Target:
     max_passes: int = 200
     note: Callable[[int, float, float], None] | None = None
     """Called with (step, lower bound, upper bound of the explained share) whenever they are known."""
+    flat_tolerance: float | None = None
+    """The tolerance to iterate to where convergence is slow; None: the same."""
     worth: Callable[[int, float], bool] | None = None
     """Whether it is worth while to continue, given passes so far and passes that are expected; None: always."""
 

@@ -20,6 +20,7 @@ from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
 from eckart.engine.transformed import Centered, Scaled, Wrapped
+from eckart.notes import Note
 
 Given = RowBlocks | StackedBlocks
 RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
@@ -32,6 +33,9 @@ AMPLIFIED = 4e4
 
 class Case:
     """A problem; a subclass says how the first pass goes."""
+
+    center: bool
+    scale: bool
 
     transposed = False
 
@@ -48,7 +52,6 @@ class Case:
         self._arriving: Callable[[], Moments] | None = None
         """Moments that nobody has asked for yet: on a device their sums are still being formed."""
         self._constant = np.zeros(0, int)
-        self._longest = np.inf
         self.row_squares: np.ndarray | None = None
 
     # The data
@@ -84,7 +87,7 @@ class Case:
         return None if roots is None else to_numpy(roots) ** 2
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         return self._given.counter.notes
 
     @property
@@ -221,9 +224,6 @@ class Case:
         )
         found = self._given.constant_columns(np.setdiff1d(near, empty))
         self._constant = constant = np.unique(np.concatenate([self._constant, empty, found]))
-        if moments_and_product.longest is not None and not self.scale:
-            mean = euclidean(rest) if self.center else 0.0
-            self._longest = (float(to_numpy(moments_and_product.longest)[0]) ** 0.5 + mean) ** 2
         return describe(
             center=self.center, scale=self.scale, rest=rest, raw=raw, squares=squares,
             weight=moments_and_product.weight, constant=constant, shift=self._host_shift, additions=additions,
@@ -239,31 +239,34 @@ class Case:
     def total(self) -> float:
         return self.moments.total
 
-    @property
-    def longest_row(self) -> float:
-        if self.transposed:
-            return float(self.moments.in_units(self.moments.squares).max(initial=0.0))
-        return self._longest
-
     def raw_trace(self, trace: float) -> float:
         moments = self.moments
         return trace * max(moments.raw_total / max(moments.total, 1e-300), 1.0)
 
     def product_error(self) -> float:
-        """4 gamma ||D||_F^2: the product with D, both factors of the correction, and the sums in it; then the scales.
-
-        Each factor of the correction is at most ||D||_F, since W ||r||^2 <= ||D||_F^2.
-        """
-        return self._error(self._given.additions(gram=False, transposed=self.transposed))
+        """gamma ||D||_F^2, times `_centring_factor` with the correction, and the error of the scales."""
+        return self._error(self._in_float64.additions(gram=False, transposed=self.transposed))
 
     def gram_error(self) -> float:
-        return self._error(self._given.additions(gram=True, transposed=self.transposed))
+        return self._error(self._in_float64.additions(gram=True, transposed=self.transposed))
+
+    @property
+    def _in_float64(self) -> Given:
+        """The rows as products in float64 take them: in blocks of another size than in float32."""
+        return self._given if self.sparse else self._given.precise()
 
     def _error(self, additions: int) -> float:
         moments = self.moments
-        factor = 4.0 if self.center else 1.0
+        factor = self._centring_factor() if self.center else 1.0
         raw = max(moments.raw_total, moments.total)
         return factor * gamma(additions + ENTRY) * raw + 2.0 * moments.scale_error * moments.total
+
+    def _centring_factor(self) -> float:
+        """4: the product with D, both factors of the correction, and the sums in it.
+
+        Each factor of the correction is at most ||D||_F, since W ||r||^2 <= ||D||_F^2.
+        """
+        return 4.0
 
     def sum_error(self, total: float) -> float:
         return gamma(self._given.additions(gram=False, transposed=self.transposed) + ENTRY) * total
@@ -298,6 +301,18 @@ class Case:
     def exact(self) -> Operator:
         operator: Operator = precisely(self.operator)
         return operator
+
+    def exact_product(self, vectors: Array) -> Array:
+        """Means and scales that came with float32 products may not be exact either: they are found anew.
+
+        Later products are in float64 too.
+        """
+        if self.precision == "float64":
+            return self.operator.normal(vectors)
+        self.sharpen()
+        product = self.first(vectors)
+        assert product is not None
+        return product
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         return self.exact().gram(right), self.gram_error()

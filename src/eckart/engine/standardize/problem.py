@@ -25,6 +25,7 @@ from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.small import Materialized
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from eckart.engine.standardize.case import Given
@@ -69,7 +70,7 @@ class Problem(Protocol):
     def weights(self) -> np.ndarray | None: ...
 
     @property
-    def notes(self) -> tuple[str, ...]: ...
+    def notes(self) -> tuple[Note, ...]: ...
 
     @property
     def data(self) -> Given:
@@ -91,17 +92,16 @@ class Problem(Protocol):
         """B with products in float64."""
         ...
 
+    def exact_product(self, vectors: Array) -> Array:
+        """B^T B Q in float64, with the error bound `product_error()`."""
+        ...
+
     @property
     def moments(self) -> Moments: ...
 
     @property
     def total(self) -> float:
         """||B||_F^2."""
-        ...
-
-    @property
-    def longest_row(self) -> float:
-        """Bound for the largest squared length of a row of B; infinite where it is not known."""
         ...
 
     def raw_trace(self, trace: float) -> float:

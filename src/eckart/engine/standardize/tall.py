@@ -9,6 +9,7 @@ the means come with the first product, and centring costs nothing afterwards.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,11 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.operator import MomentsAndProduct, Operator
 from eckart.engine.standardize.case import Case, later, ones
 from eckart.engine.standardize.moments import Moments
+from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.transformed import Centered, Scaled
+
+_SINGLE = 1e-4
+"""Relative error of sums of squares that a GPU forms in float32 over a few rows at a time, at most."""
 
 
 class Tall(Case):
@@ -84,6 +89,24 @@ class Tall(Case):
             scale = from_numpy(self._scales, gram)
             gram = gram / scale[:, None] / scale[None, :]
         return gram
+
+    def _centring_factor(self) -> float:
+        """1 + 2 t + 2 t^2, with t^2 = W ||r||^2 / ||D||_F^2: what the correction adds to gamma ||D||_F^2.
+
+        The correction is s s^T / W in exact arithmetic, of norm W ||r||^2. The sums s = D^T u are off by at most
+        gamma || |D|^T u || <= gamma sqrt(W) ||D||_F, which moves it by 2 gamma t ||D||_F^2; the weight W, and the
+        products with s and r, are off by gamma each, relatively. t is known to the rounding of sums of squares only.
+        """
+        moments = self.moments
+        raw = max(moments.raw_total, moments.total, 1e-300)
+        doubt = 4.0 * gamma(moments.additions + ENTRY) + (0.0 if self.precision == "float64" else _SINGLE)
+        hidden = max(raw - moments.total, 0.0) / raw + doubt
+        return 1.0 + 2.0 * math.sqrt(hidden) + 2.0 * hidden
+
+    def exact_product(self, vectors: Array) -> Array:
+        """Where the first pass has summed in float64, as it does on the host, its means and scales are exact."""
+        exact = backend_of(self.prototype).synchronous and not self.sparse and self._given.resident
+        return self.exact().normal(vectors) if exact else super().exact_product(vectors)
 
     def recentred_gram(self, right: Array) -> tuple[Array, float]:
         """Both parts of the mean are subtracted from the rows, so nothing cancels in the sums."""

@@ -34,6 +34,8 @@ _PAGE_BYTES = 1 << 20
 class ParquetPieces:
     """The columns `wanted` of a Parquet file, by row groups, within a share of `memory` bytes."""
 
+    wanted: list[int]
+
     def __init__(self, state: FileState, wanted: Sequence[int], memory: int | None = None) -> None:
         from pyarrow import parquet
 
@@ -148,6 +150,9 @@ class ParquetPieces:
 
 class ArrowPieces:
     """The columns `wanted` of an Arrow file, by record batches."""
+
+    path: str
+    wanted: list[int]
 
     def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
         import pyarrow as pa

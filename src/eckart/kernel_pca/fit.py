@@ -277,7 +277,7 @@ def reconstruct(
     if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)
     scores, d = scores_with_model(d, scores)
-    rows = preimages(expansion_of(d), scores, how=how, alpha=alpha).rows
+    rows = preimages(expansion_of(d), scores, how=how, alpha=alpha, measure=False).rows
     return astype(rows, scores.dtype)
 
 

@@ -104,7 +104,7 @@ def fit(
 
 
 def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
-    """The factors rounded to the dtype in which they are returned: what is said of them is said of these."""
+    """The factors rounded to the dtype in which they are returned: all statements refer to these."""
     factors = _balanced(outcome.left, outcome.right)
     left, right = (astype(astype(f, table.dtype), f.dtype) for f in factors)
     return replace(outcome, left=left, right=right)
@@ -214,7 +214,9 @@ def _host_only(settings: Settings) -> bool:
 
 
 def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array:
-    """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
+    """W for a given H: every row independently, to convergence; multiplicative updates where there is nothing
+    better.
+    """
     if settings.beta not in (1.0, 2.0):
         table, right = table.on_host(), to_numpy(right)
     right = astype(right, table.working)
@@ -327,7 +329,7 @@ def _compressed(table: NonnegativeTable, svd: Decomposition, penalties: Penaltie
 
 
 def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
-    """Singular vectors beside the factors; values in float64 on the host."""
+    """Singular vectors on the device of the factors; values in float64 on the host."""
     left, right = svd.left, svd.right
     if isinstance(table.matrix, DeviceCsr):
         left, right = given_back(left, table.prototype), given_back(right, table.prototype)

@@ -57,7 +57,7 @@ def test_correlations_are_correlations(scale: bool) -> None:
 
 def test_correlations_that_are_not_known_are_refused() -> None:
     data, *_ = usarrests()
-    with pytest.raises(ParameterError, match="Scale the columns, or keep every axis"):
+    with pytest.raises(ParameterError, match="Scale the columns, or keep all components"):
         tables.correlations(built(data, 2))
     with pytest.raises(ParameterError, match="not centred"):
         tables.correlations(built(data, 4, "svd"))
@@ -193,7 +193,7 @@ def test_summary_says_all_that_matters() -> None:
     assert max(map(len, text.splitlines())) <= 80
     flat = " ".join(text.split())
     for part in (
-        "50 rows x 4 columns", "Solver 'gram', 1 read of the data. The columns are few", "95.66 %", "62.006 %",
+        "50 rows x 4 columns", "Solver 'gram', 1 pass over the data. The columns are few", "95.66 %", "62.006 %",
         "PC1: Assault +0.58, Rape +0.54, Murder +0.54", "NOT proved", "PC2 to PC3 are determined only together",
         "Assault has the largest unit.", "no 3 axes carry more", "probability at least 1 - 1e-06",
     ):  # fmt: skip

@@ -15,7 +15,7 @@ from eckart.notes import Note
 
 _TILE = 64
 """Columns that are written at a time."""
-TRUTHS = "true and false: analysed as 1 and 0"
+TRUTHS = "true and false: used as 1 and 0"
 
 
 def kind_of(arrow_type: Any) -> str:
@@ -121,9 +121,7 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[A
     notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
     if large:
         notes.append(
-            Note(
-                "rounded_integers", f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}."
-            )
+            Note("rounded_integers", f"Integers beyond 2**53 were rounded to the nearest float64 in {listed(large)}.")
         )
     return notes
 

@@ -79,7 +79,8 @@ class SpooledRows:
                 shutil.copyfile(copy, target)
         except (FileError, OSError) as error:
             raise ClusterError(
-                f"{self.metadata.name} has to be sorted by rows for the workers, and no copy can be made beside it, in "
+                f"{self.metadata.name} has to be sorted by rows for the workers, and no copy can be written "
+                f"next to it, in "
                 f"{folder} ({error}). Set {VARIABLE} to a folder that all workers see under the same path, or convert "
                 f"the file once: eckart convert {self.metadata.name} {Path(self.metadata.name).stem}.npz"
             ) from error

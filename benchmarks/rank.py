@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 import eckart as ek
-from eckart.rank.deterministic import upper_edge
+from eckart.rank.edge import upper_edge
 
 KINDS = ("white", "heteroscedastic", "correlated")
 SHAPES = ((100, 20), (200, 50), (60, 30), (400, 40), (150, 120), (40, 12))

@@ -19,7 +19,7 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     scores = others @ np.asarray(d.right)[:, :k]
     t2 = (scores**2 / np.asarray(d.explained_variance)[:k]).sum(axis=1)
     q = (others**2).sum(axis=1) - (scores**2).sum(axis=1)
-    fitted = [(found.inside > found.inside_limit).mean(), (found.beside > found.outside_limit).mean()]
+    fitted = [(found.inside > found.inside_limit).mean(), (found.outside > found.outside_limit).mean()]
     return [*fitted, (t2 > inside).mean(), (q > beside).mean()]
 
 

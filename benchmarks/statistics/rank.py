@@ -6,6 +6,8 @@ from white noise at all (Benaych-Georges and Nadakuditi, 2012).
 
 Ranks go up to what can be identified: with a noise variance of its own for each column, r components of p columns are
 determined only if (p - r)^2 >= p + r (Ledermann, 1937), 2 of 5. White noise has one variance, so 3 of 5 are planted.
+
+"right or in doubt" counts verdicts that are right or say that they are not certain; "certain" shows how many are.
 """
 
 from __future__ import annotations
@@ -60,13 +62,15 @@ def one(cell: Cell, rng: np.random.Generator) -> Outcome:
     family, rows, columns = cell
     table, rank = planted(str(family), (rows, columns), rng)
     choice = ek.choose_rank(table, TESTS)
-    said = [choice.k, *(choice[rule].k for rule in TESTS), ek.choose_rank(table, "quick").k]
+    quick = ek.choose_rank(table, "quick")
+    said = [choice.k, *(choice[rule].k for rule in TESTS), quick.k]
+    doubts = [float(c.k == rank or not c.certain) for c in (choice, quick)]
     same = np.nan
     if rng.random() < 0.1:
         rare = np.where(np.abs(table) < 1.0, 0.0, table)
         pair = [[v.k for v in ek.choose_rank(data, TESTS).verdicts] for data in (rare, sparse.csr_array(rare))]
         same = float(pair[0] == pair[1])
-    return [*(float(k == rank) for k in said), float((choice.k or 0) > rank), same]
+    return [*(float(k == rank) for k in said), float((choice.k or 0) > rank), float(choice.certain), *doubts, same]
 
 
 def wanted(cell: Cell) -> dict[str, tuple[float, float]]:
@@ -74,12 +78,12 @@ def wanted(cell: Cell) -> dict[str, tuple[float, float]]:
     same = {"CSR = dense": (1.0, 1.0)}
     if "null" in family:
         return {"verdict": (0.95, 1.0)} | same
-    return same if family == "weak" else {"verdict": (0.98, 1.0)} | same
+    return same if family == "weak" else {"verdict": (0.98, 1.0), "right or in doubt": (0.98, 1.0)} | same
 
 
 PART = Part(
     ("family", "rows", "columns"),
-    ("verdict", *TESTS, "quick", "too many", "CSR = dense"),
+    ("verdict", *TESTS, "quick", "too many", "certain", "right or in doubt", "quick, same", "CSR = dense"),
     tuple((family, *shape) for family in FAMILIES for shape in SHAPES),
     one,
     lambda _: 200,

@@ -7,7 +7,7 @@ import numpy as np
 import eckart as ek
 from benchmarks.statistics.part import Cell, Outcome, Part
 from eckart.analysis.tables.outliers import new_limits
-from eckart.text import SolutionTable
+from eckart.text import Table
 
 ATTRIBUTES = ("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_",
               "noise_variance_")  # fmt: skip
@@ -16,7 +16,7 @@ OF_COLUMNS = ("eigenvalues", "loadings", "correlations", "contributions", "colum
 OF_ROWS = ("scores", "cos2", "row_quality", "rotated_scores", "outliers")
 
 
-def numbers(table: SolutionTable) -> np.ndarray:
+def numbers(table: Table) -> np.ndarray:
     """The numbers of a table, NaN for text; rows by their label, because equal values may change places."""
     rows = [[c if isinstance(c, float | int) else np.nan for c in row] for row in table.rows]
     return np.asarray(rows, dtype=float)

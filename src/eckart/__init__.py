@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eckart import datasets, errors, plots, single_cell, supplementary, tables, worked
+    from eckart.analysis.analyze import Analysis, analyze
     from eckart.analysis.bootstrap import bootstrap
     from eckart.analysis.summary import summary
     from eckart.analysis.with_rows import with_rows
     from eckart.api import decompose, plan, project, reconstruct
     from eckart.concept_space import concepts
+    from eckart.concept_space.ratings import Ratings
+    from eckart.concept_space.text_concepts import TextConcepts
     from eckart.cur.column_selector import ColumnSelector
     from eckart.cur.estimator import CUR
     from eckart.engine.matrix import open_matrix
@@ -65,6 +68,10 @@ _WHERE = {
     "load": "eckart.io.model_file",
     "save": "eckart.io.model_file",
     "concepts": "eckart.concept_space",
+    "TextConcepts": "eckart.concept_space.text_concepts",
+    "Ratings": "eckart.concept_space.ratings",
+    "analyze": "eckart.analysis.analyze",
+    "Analysis": "eckart.analysis.analyze",
     "bootstrap": "eckart.analysis.bootstrap",
     "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",
@@ -86,6 +93,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "CUR",
     "NMF",
     "PCA",
+    "Analysis",
     "BackwardElimination",
     "Certificate",
     "ColumnSelector",
@@ -96,8 +104,11 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "KernelPCA",
     "Plan",
     "RandomSubsetSearch",
+    "Ratings",
+    "TextConcepts",
     "TruncatedSVD",
     "__version__",
+    "analyze",
     "bootstrap",
     "choose_rank",
     "concepts",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from eckart.arrays import Array
@@ -191,7 +192,8 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
     solver : "auto", "direct", "gram" or "lanczos"
         How to compute; `plan` says what "auto" chooses and why.
     tol : float, optional
-        Accuracy of the squared singular values relative to the last wanted one; 1e-9, or 1e-5 for float32 data.
+        Accuracy of the squared singular values relative to the last wanted one. The default is 1e-9; 1e-6 if at least
+        half of all components are requested; 1e-5 for float32 data.
     left : bool
         Keep the left vectors (rows x k) as well.
     rng : int or numpy.random.Generator, optional
@@ -250,10 +252,18 @@ def _read(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 def _check_options(method: Method, options: dict[str, Any]) -> None:
     """Refuse names that the method does not know, unless its function takes any."""
-    parameters = inspect.signature(method.function("fit")).parameters
-    if all(found.kind is not found.VAR_KEYWORD for found in parameters.values()):
-        names = [name for name in parameters if name not in ("data", "method")]
-        check_names("decompose", options, [*names, "device"])
+    names = _option_names(method.function("fit"))
+    if names is not None:
+        check_names("decompose", options, names)
+
+
+@lru_cache(maxsize=64)
+def _option_names(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Names of the options of a method's function; None if it takes any. Cached: reading a signature is slow."""
+    parameters = inspect.signature(function).parameters
+    if any(found.kind is found.VAR_KEYWORD for found in parameters.values()):
+        return None
+    return (*(name for name in parameters if name not in ("data", "method")), "device")
 
 
 def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any]) -> Decomposition:

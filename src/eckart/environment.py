@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from eckart.errors import FileError, MemoryBudgetError
+from eckart.wording import MEMORY, UNPACK
 
 SMALL = 64 * 1024 * 1024
 """Expanding to this many bytes is harmless whatever the ratio."""
@@ -68,7 +69,7 @@ def check_piece(needed: int, name: str, what: str, memory: int | None) -> None:
     if needed > max(allowed // 2, SMALL):
         raise MemoryBudgetError(
             f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; half of the {say_bytes(allowed)} "
-            "allowed is available for it. Allow more with memory=..., or write the file in smaller pieces."
+            f"allowed is available for it. Allow more with {MEMORY}, or write the file in smaller pieces."
         )
 
 
@@ -78,7 +79,7 @@ def check_expansion(expanded: int, stored: int, name: str, max_expansion: float,
         raise FileError(
             f"{name} holds {say_bytes(stored)} that expand to {say_bytes(expanded)} or more, beyond the limit of "
             f"{max_expansion:g} times. A file made to exhaust memory looks like this. "
-            "If you trust it, raise max_expansion or unpack it first."
+            f"If you trust it, {UNPACK} it first."
         )
     if whole:
         check_fits(expanded, name, "unpacking it")

@@ -23,9 +23,28 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from eckart.wording import Door, worded
+
 
 class EckartError(Exception):
-    """Base of every error that Eckart raises on purpose."""
+    """Base of every error that Eckart raises on purpose.
+
+    `argument` and `value` name what was wrong, `remedy` what to do, where that is known; `worded("cli")` is the message
+    with command-line options instead of keywords.
+    """
+
+    def __init__(
+        self, message: object = "", *, argument: str | None = None, value: object = None, remedy: str | None = None
+    ) -> None:
+        template = str(message) if remedy is None else f"{message} {remedy}"
+        super().__init__(worded(template, "python"))
+        self.argument, self.value = argument, value
+        self.remedy = None if remedy is None else worded(remedy, "python")
+        self._template = template
+
+    def worded(self, door: Door) -> str:
+        """The message for Python or for the command line."""
+        return worded(self._template, door)
 
 
 class InputError(EckartError, ValueError):

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from eckart.cleanup import removed_on_signal
 from eckart.errors import FileError
+from eckart.wording import OVERWRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +30,7 @@ def new_file(
     if not is_replaceable(target):
         raise error(f"{target} is a pipe, a device or a folder, and only files are written. Name a file.")
     if not overwrite and os.path.lexists(target):
-        raise error(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
+        raise error(f"{target} exists already, and nothing was written. Give {OVERWRITE} to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
     try:
         with removed_on_signal(lambda: draft.unlink(missing_ok=True)):
@@ -39,7 +40,7 @@ def new_file(
                 os.fsync(file.fileno())
             _publish(draft, target, overwrite=overwrite)
     except FileExistsError as cause:
-        message = f"{target} was made by somebody else meanwhile and is untouched. Give overwrite=True to replace it."
+        message = f"{target} was made by somebody else meanwhile and is untouched. Give {OVERWRITE} to replace it."
         raise error(message) from cause
     except OSError as cause:
         size = f" ({_length(draft):,} bytes)" if _length(draft) else ""
@@ -58,7 +59,7 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
     target = Path(path)
     if os.path.lexists(target):
         if not overwrite:
-            raise FileError(f"{target} exists already, and nothing was written. Give overwrite=True to replace it.")
+            raise FileError(f"{target} exists already, and nothing was written. Give {OVERWRITE} to replace it.")
         if target.is_symlink() or not any((target / name).is_file() for name in known):
             raise FileError(
                 f"{target} is not a folder of the kind that would be written ({' or '.join(known)} is missing in it), "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from eckart.errors import ParameterError
+from eckart.wording import either
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -71,21 +72,23 @@ def is_number(given: Any) -> bool:
 def check_count(name: str, given: Any, largest: int | None) -> int:
     """A whole number from 1 to `largest` (the shorter side of the matrix), or from 1 on."""
     whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
-    if largest is None:
-        if not whole or int(given) < 1:
-            raise ParameterError(f"{name}={given!r} is not possible: give a whole number from 1 on.")
-        return int(given)
-    if not whole or not 1 <= int(given) <= largest:
+    if not whole or not 1 <= int(given) <= (int(given) if largest is None else largest):
+        said = either("k", "-k") if name == "k" else name
+        allowed = "from 1 on." if largest is None else f"from 1 to {largest} (the shorter side)."
         raise ParameterError(
-            f"{name}={given!r} is not possible: give a whole number from 1 to {largest} (the shorter side)."
-        )
+            f"{said}={given!r} is not possible: give a whole number {allowed}",
+            argument=name, value=given,
+        )  # fmt: skip
     return int(given)
 
 
 def check_fraction(name: str, given: Any) -> float:
     """A number above 0 and below 1."""
     if not is_number(given) or not 0.0 < float(given) < 1.0:
-        raise ParameterError(f"{name}={given!r} is not a share: give a number above 0 and below 1, such as 0.95.")
+        raise ParameterError(
+            f"{name}={given!r} is not a share: give a number above 0 and below 1, such as 0.95.",
+            argument=name, value=given,
+        )  # fmt: skip
     return float(given)
 
 

@@ -104,6 +104,7 @@ class Method:
         return {} if self.section.tables is None else dict(resolve(self.section.tables)(d))
 
 
+@lru_cache(maxsize=256)
 def resolve(where: str) -> Callable[..., Any]:
     """The function that "module:function" names."""
     module, _, name = where.partition(":")

@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.devices import is_off_host, to_host
 from eckart.errors import InputError
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,6 +64,19 @@ class Imputation:
 
 
 @dataclass(frozen=True)
+class WordModel:
+    """The words of a collection of texts and their weights; see `TextConcepts`."""
+
+    weights: str
+    word_weights: np.ndarray
+    mean_length: float
+    names: tuple[str, ...]
+    snippets: tuple[str, ...]
+    added: np.ndarray
+    """Coordinates of documents that were added after the fit."""
+
+
+@dataclass(frozen=True)
 class SVDDetails(Details):
     """PCA and SVD: lengths of columns and rows of the decomposed matrix, weights, imputed values."""
 
@@ -71,6 +85,8 @@ class SVDDetails(Details):
     """Each times the root of the weight of its row; None unless left vectors are kept."""
     row_weights: np.ndarray | None = None
     missing: Imputation | None = None
+    words: WordModel | None = None
+    """Of a decomposition of texts."""
 
 
 K = TypeVar("K", bound=Details)
@@ -196,7 +212,7 @@ class Decomposition(Generic[D]):
     certificate: Certificate | None = None
     plan: Plan | None = None
     info: SolveInfo | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What a reader must know: columns set aside, units that differ, components not determined."""
     details: D = field(default_factory=Details)  # type: ignore[assignment]
     """What the method knows in addition: `SVDDetails`, `CURDetails`, `NMFDetails`, ..."""
@@ -228,6 +244,23 @@ class Decomposition(Generic[D]):
         from eckart.io.model_file import save
 
         save(self, path, overwrite=overwrite)
+
+    def summary(self, *, width: int = 80) -> str:
+        """Summarise the decomposition in plain text, as `eckart report` does.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum line length.
+
+        Returns
+        -------
+        str
+            Recommended number of components, explained variance, dominant columns, notes and certificate.
+        """
+        from eckart.analysis.summary import summary
+
+        return summary(self, width=width)
 
     def on_host(self) -> Decomposition[D]:
         """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.

@@ -9,7 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from eckart.formatting import indices, shorten
+from eckart.formatting import indices, number, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ _RICH_GAP = 3
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under named columns; `kinds` says how each reads: text, number, count, percent, floor, ceiling."""
+    """Rows of cells under named columns; `kinds` says how each reads: text, number, count, percent, ..."""
 
     title: str
     columns: tuple[str, ...]
@@ -33,7 +33,7 @@ class Table:
     kinds: tuple[str, ...] = ()
     """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds.
 
-    'chance' columns hold p-values.
+    'chance' columns hold p-values; in 'quantity' columns each number has four digits of its own.
     """
 
     def to_pandas(self) -> pd.DataFrame:
@@ -132,6 +132,8 @@ def _shown(cell: Cell, kind: str, decimals: int | None) -> str:
         return shorten(cell, 200)
     if kind == "count":
         return f"{cell:,}"
+    if kind == "quantity":
+        return number(float(cell))
     if kind == "percent":
         return f"{100 * cell:.2f} %"
     if kind == "chance":

@@ -37,7 +37,7 @@ def test_correlation():
     assert done.exit_code == 0, done.output
     values = datasets.load("usarrests").values
     r = abs(np.corrcoef(values[:, 0], values[:, 1])[0, 1])
-    assert f"Assault   {r:.4f}" in done.stdout
+    assert f"{r:.4f}    kept  Assault" in done.stdout
     assert "Kept 2 of 3 columns for 'Murder': Assault, Rape." in done.stdout
 
 

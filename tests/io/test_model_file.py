@@ -25,6 +25,7 @@ from eckart import files as newfile
 from eckart.errors import ModelFileError
 from eckart.io import model_file as modelfile
 from eckart.io.model_file import load, save
+from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan
 from tests.samples import arrests, built, same
 
@@ -92,7 +93,7 @@ def test_any_decomposition_survives(
         data.draw(text), array(k), array(columns, k), rows, columns, data.draw(numbers), 1.5,
         left=data.draw(st.sampled_from([None, array(rows, k)])), mean=np.asfortranarray(array(columns)),
         row_names=tuple(data.draw(st.lists(text, min_size=rows, max_size=rows))),
-        certificate=certificate, notes=tuple(data.draw(st.lists(text, max_size=3))),
+        certificate=certificate, notes=tuple(Note("code", note) for note in data.draw(st.lists(text, max_size=3))),
         plan=Plan("pca", "gram", rows, columns, None, 1, 2**70, "", {"a": [1, (2.5, None)], "dict": {"tuple": True}}),
     )  # fmt: skip
     save(given, tmp_path / "m", overwrite=True)

@@ -12,7 +12,7 @@ from eckart.rank.bicross import bicross_errors
 from eckart.rank.broken_stick import pieces
 from eckart.rank.destroy import flipped as flip
 from eckart.rank.destroy import permuted
-from eckart.rank.deterministic import upper_edge
+from eckart.rank.edge import upper_edge
 from eckart.rank.elbow import kneedle
 from eckart.rank.gavish_donoho import coefficient, marchenko_pastur_median
 from eckart.rank.minka import log_evidence, minka_rank

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -15,6 +15,7 @@ from eckart.errors import InputError
 from eckart.worked.exercises import Exercise
 from eckart.worked.exercises.answers import Target
 from eckart.worked.exercises.verdict import judge
+from tests.worked import notations
 
 KINDS = ("rank", "determinant", "gram_schmidt", "eigen", "svd", "pseudo_inverse", "bounds", "energy", "query", "pca",
          "project", "select", "correlation", "isomap", "missing", "diagonalize", "cur", "nmf", "kernel_pca",
@@ -27,104 +28,28 @@ def made(kind: str, seed: int) -> Exercise:
     return worked.exercise(kind, seed=seed)
 
 
-def exact(value: Any) -> str:
-    return sp.sstr(sp.sympify(value)).replace("**", "^") if not sp.sympify(value).has(sp.Float) else rounded(value, 6)
-
-
-def rounded(value: Any, digits: int = 4) -> str:
-    return f"{float(value):.{digits}f}"
-
-
-def comma(value: Any) -> str:
-    return rounded(value).replace(".", ",")
-
-
-def radical(value: Any) -> str:
-    """With the sign √ and without the star, as on paper."""
-    return exact(value).replace("sqrt", "√").replace("*√", "√")
-
-
-def write(target: Target, show: Callable[[Any], str], style: int) -> str:
-    """One target in one of several notations."""
-    value, between = target.value, ("; " if show is comma else ", ")
-    if target.form == "number":
-        return show(value)
-    if isinstance(value, list):
-        listed = [str(x) for x in value] if target.form == "set" else [show(x) for x in value]
-        return between.join(listed) if style % 2 == 0 or show is comma else f"[{between.join(listed)}]"
-    rows = [[show(value[i, j]) for j in range(value.cols)] for i in range(value.rows)]
-    if style % 3 == 0 or show is comma:
-        return "[" + "; ".join(" ".join(cell.replace(" ", "") for cell in row) for row in rows) + "]"
-    if style % 3 == 1:
-        return "[" + ", ".join("[" + ", ".join(row) + "]" for row in rows) + "]"
-    return "(" + "; ".join(", ".join(row) for row in rows) + ")"
-
-
-def flipped(target: Target) -> Target:
-    """The same vectors with other signs."""
-    if target.form not in {"directions", "scores"}:
-        return target
-    signs = sp.diag(*[-1 if j % 2 == 0 else 1 for j in range(target.value.cols)])
-    return Target(target.names, target.form, target.value * signs)
-
-
-def right_answers() -> list[tuple[str, int, str]]:
-    found = []
-    shows = (exact, rounded, comma, radical, exact)
-    for place, (kind, seed) in enumerate(itertools.product(KINDS, SEEDS)):
-        targets = made(kind, seed).targets
-        for style, show in enumerate(shows):
-            own = [flipped(t) if style == 4 and kind != "gram_schmidt" else t for t in targets]
-            named = [f"{t.names[place % len(t.names)]} = {write(t, show, style)}" for t in own]
-            found.append((kind, seed, "; ".join(named) if show is not comma else "\n".join(named)))
-    return found
-
-
-def spoilt(value: Any, how: int) -> Any:
-    """A value that is wrong for certain."""
-    value = sp.sympify(value)
-    return (value + 1, value * 2 + 1, -value - sp.Rational(1, 3), value + sp.Rational(1, 2), value - 3)[how % 5]
-
-
-def wrong_answers() -> list[tuple[str, int, str]]:
-    found = []
-    for kind, seed in itertools.product(KINDS, SEEDS):
-        for how in range(5):
-            parts = []
-            targets = made(kind, seed).targets
-            for number, target in enumerate(targets):
-                value = target.value
-                if number == how % len(targets):
-                    if target.form == "number":
-                        value = spoilt(value, how)
-                    elif target.form == "set":
-                        value = [int(x) + 7 for x in value]
-                    elif isinstance(value, list):
-                        value = [spoilt(value[0], how), *value[1:]]
-                    else:
-                        value = value.copy()
-                        value[how % value.rows, how % value.cols] = spoilt(
-                            value[how % value.rows, how % value.cols], how
-                        )
-                parts.append(f"{target.names[0]} = {write(Target(target.names, target.form, value), exact, how)}")
-            found.append((kind, seed, "; ".join(parts)))
-    return found
+def answers(write: Callable[..., list[str]]) -> list[tuple[str, int, str]]:
+    """Five answers to each of 40 exercises, in random notations."""
+    return [
+        (kind, seed, answer)
+        for place, (kind, seed) in enumerate(itertools.product(KINDS, SEEDS))
+        for answer in write(made(kind, seed), np.random.default_rng([21, place]), 5)
+    ]
 
 
 def test_two_hundred_right_answers() -> None:
-    answers = right_answers()
-    assert len(answers) == 200
-    refused = [(answer, made(kind, seed).check(answer).message) for kind, seed, answer in answers
+    given = answers(notations.right)
+    assert len(given) == 200
+    refused = [(answer, made(kind, seed).check(answer).message) for kind, seed, answer in given
                if made(kind, seed).check(answer).status != "right"]  # fmt: skip
     assert not refused, refused[:3]
 
 
 def test_two_hundred_wrong_answers() -> None:
-    answers = wrong_answers()
-    assert len(answers) == 200
-    accepted = [
-        (kind, seed, answer) for kind, seed, answer in answers if made(kind, seed).check(answer).status == "right"
-    ]
+    given = answers(notations.wrong)
+    assert len(given) == 200
+    accepted = [(kind, seed, answer) for kind, seed, answer in given
+                if made(kind, seed).check(answer).status == "right"]  # fmt: skip
     assert not accepted, accepted[:3]
 
 
@@ -171,10 +96,28 @@ def test_slips_of_a_matrix(answer: str, status: str, words: str) -> None:
     assert (verdict.status, words in verdict.message) == (status, True), verdict
 
 
-def test_decimals_need_enough_digits() -> None:
-    target = (Target(("x",), "number", sp.sqrt(2) / 2),)
-    assert [judge(text, target).status for text in ("0.7071", "0.71", "0.7", "0.72", "0,707")] == [
-        "right", "right", "wrong", "wrong", "right"]  # fmt: skip
+@pytest.mark.parametrize(("answer", "status"), [
+    ("0.7071", "right"), ("0.71", "right"), ("0.7", "wrong"), ("0.72", "wrong"), ("0,707", "right"),
+    ("0.70710", "right"), ("0.708", "wrong"), ("$0{,}7071$", "right"), ("\\frac{\\sqrt 2}2", "right"), ("½√2", "right"),
+])  # fmt: skip
+def test_decimals_are_rounded_or_cut_off_with_enough_digits(answer: str, status: str) -> None:
+    assert judge(answer, (Target(("x",), "number", sp.sqrt(2) / 2),)).status == status
+
+
+@pytest.mark.parametrize(("answer", "value"), [
+    ("-2 1/3", sp.Rational(-7, 3)), ("12 000,5", sp.Rational(24001, 2)), ("12.000,5", sp.Rational(24001, 2)),
+    ("12,000.5", sp.Rational(24001, 2)), ("1.2·10⁴", 12000), ("12'000", 12000), ("2⅓", sp.Rational(7, 3)),
+])  # fmt: skip
+def test_mixed_and_grouped_numbers(answer: str, value: sp.Rational) -> None:
+    assert judge(answer, (Target(("x",), "number", sp.sympify(value)),)).status == "right"
+
+
+@pytest.mark.parametrize("answer", [
+    "[1 2\n 3 4]", "[[1, 2],\n [3, 4]]", "⎡ 1  2 ⎤\n⎣ 3  4 ⎦", "1 2\n3 4", "A³ = [\n1 2\n3 4\n]", "| 1 2 |\n| 3 4 |",
+    r"A^{3} = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}",
+])  # fmt: skip
+def test_matrices_on_several_lines(answer: str) -> None:
+    assert judge(answer, (Target(("A^3",), "scores", sp.Matrix([[1, 2], [3, 4]])),)).status == "right"
 
 
 @pytest.mark.parametrize("answer", ["", "what?", "[1 2; 3]", "__import__('os')", "9" * 5000])

@@ -11,12 +11,13 @@ from eckart.worked.exercises import KINDS
 from eckart.worked.exercises.exercise import failed, solve
 from eckart.worked.exercises.problem import Problem
 from tests.worked.independent import CHECKS
+from tests.worked.worth import WORTH
 
 SPECTRAL = ("eigen", "deflation", "pca", "minor_components")
 
 
 def test_every_kind_has_an_independent_route() -> None:
-    assert set(CHECKS) == set(KINDS)
+    assert set(CHECKS) == set(WORTH) == set(KINDS)
     assert len(KINDS) >= 20
 
 
@@ -25,6 +26,7 @@ def test_every_kind_has_an_independent_route() -> None:
 def test_the_key_is_right(kind: str, difficulty: int) -> None:
     made = worked.exercise(kind, seed=90_001 + difficulty, difficulty=difficulty)
     assert CHECKS[kind](made)
+    assert WORTH[kind](made)
 
 
 def test_one_seed_gives_every_kind_another_matrix() -> None:
@@ -73,6 +75,17 @@ def test_sizes() -> None:
     assert worked.exercise("determinant", seed=2, size=(5, 5)).given.shape == (5, 5)
 
 
+@pytest.mark.parametrize(("kind", "size"), [
+    ("pseudo_inverse", (3, 2)), ("bounds", (2, 3)), ("query", (4, 3)), ("select", (5, 2)), ("nmf", (2, 3)),
+])  # fmt: skip
+def test_small_sizes_of_the_highest_difficulty(kind: str, size: tuple[int, int]) -> None:
+    """The size leaves no room for what makes other exercises difficult, such as a second component."""
+    made = worked.exercise(kind, seed=6, size=size, difficulty=3)
+    assert made.given.shape == size
+    assert CHECKS[kind](made)
+    assert WORTH[kind](made)
+
+
 def test_the_same_seed_gives_the_same_exercise() -> None:
     assert worked.exercise("pca", seed=7).text() == worked.exercise("pca", seed=7).text()
 
@@ -82,6 +95,10 @@ def test_refusals() -> None:
         worked.exercise("eigne")
     with pytest.raises(ParameterError, match="4 to 6 rows"):
         worked.exercise("pca", size=(50, 2))
+    with pytest.raises(ParameterError, match="as many rows as columns"):
+        worked.exercise("gram_schmidt", size=(2, 3))
+    with pytest.raises(ParameterError, match="fractions"):
+        worked.exercise("kernel_pca", size=(5, 3))
     with pytest.raises(ParameterError, match="square"):
         worked.exercise("eigen", size=(2, 3))
     with pytest.raises(ParameterError, match="seed"):

@@ -1,12 +1,10 @@
-"""A decomposition in sentences: what was done, how sure it is, what makes each axis."""
+"""A decomposition in sentences: what was done, how certain it is, which columns lead each component."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
 from eckart.analysis.measures import floats
@@ -25,28 +23,28 @@ def what(d: Decomposition) -> str:
 
 
 def how(d: Decomposition) -> str:
-    """Which solver, why, and how many reads it took."""
+    """Which solver, why, and how many passes over the data it took."""
     if d.info is None and d.plan is None:
         return ""
     solver = d.info.solver if d.info is not None else d.plan.solver if d.plan is not None else ""
     why = f" {clean(d.plan.why)}" if d.plan is not None and d.plan.why else ""
     if d.info is None:
         return f"Solver {solver!r}.{why}"
-    return f"Solver {solver!r}, {d.info.passes} read{'s' * (d.info.passes != 1)} of the data.{why}"
+    return f"Solver {solver!r}, {d.info.passes} pass{'es' * (d.info.passes != 1)} over the data.{why}"
 
 
 def treated(d: Decomposition) -> str:
-    """What was done to the columns, and what that means for the axes."""
+    """What was done to the columns, and what that means for the components."""
     if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
-        centred = "The columns were not centred: distances are counted from zero, so large columns lead."
+        centred = "The columns were not centred: distances are measured from zero, so columns with large values lead."
     else:
-        centred = "The mean of each column was subtracted: distances are counted from the average row."
+        centred = "The mean of each column was subtracted."
     if d.scale is not None:
-        scaled = "Each column was divided by its standard deviation, so that all count alike whatever their units."
+        scaled = "Each column was divided by its standard deviation, so that units do not matter."
         return f"{centred} {scaled}"
-    return f"{centred} Columns were not scaled: those that vary most in their own units lead."
+    return f"{centred} Columns were not scaled: those with the largest variance lead."
 
 
 def sure(d: Decomposition) -> list[str]:
@@ -55,24 +53,29 @@ def sure(d: Decomposition) -> list[str]:
     if c is None:
         return ["No certificate was made for this result: its numbers are as computed."]
     lower, upper = explained(d)
-    components = "this axis carries" if d.k == 1 else f"these {d.k} axes carry"
-    best = f"no {d.k} axes" if d.k > 1 else "no axis"
+    axes = "this component explains" if d.k == 1 else f"these {d.k} components explain"
+    best = f"no {d.k} components" if d.k > 1 else "no single component"
     lines = [clean(c.summary)] if c.summary else []
     if d.which == "largest" and method_of(d).certifies_explained_variance:
-        proved = f"It is proved that {components} at least {percent(lower, 3)} of the {total_name(d)}"
-        lines.append(f"{proved}, and that {best} of any kind can carry more than {interval(upper, upper, 3)}.")
+        proved = f"It is proved that {axes} at least {percent(lower, 3)} of the {total_name(d)}"
+        lines.append(f"{proved}, and that {best} can explain more than {interval(upper, upper, 3)}.")
     if not method_of(d).orthogonal:
         return [*lines, *_chance(c)]
-    lines.append("The share of each axis lies between the bounds 'lower' and 'upper' of the table of axes.")
+    lines.append(
+        "The explained variance of each component lies between 'lower' and 'upper' in the table of components."
+    )
     if c.angle < 1:
-        lines.append(f"The space they span is turned from the true one by {_degrees(c.angle)}.")
+        lines.append(f"Angle between their span and the true subspace: {_degrees(c.angle)}.")
     else:
-        lines.append("There is no useful bound on how far their directions are from the true ones.")
+        lines.append("There is no useful bound on the angle between their span and the true subspace.")
     lines += [_undetermined(d, first, last) for first, last in c.undetermined]
     lines += _chance(c)
     reached = "was reached" if c.proved else "was NOT reached"
-    passes = f"{c.passes} read{'s' * (c.passes != 1)}"
-    return [*lines, f"The accuracy asked for ({c.tolerance:.0e} of the {total_name(d)}) {reached} after {passes}."]
+    reads = f"{c.passes} pass{'es' * (c.passes != 1)}"
+    return [
+        *lines,
+        f"The requested accuracy ({c.tolerance:.0e} of the {total_name(d)}) {reached} after {reads} over the data.",
+    ]
 
 
 def _chance(c: Certificate) -> list[str]:
@@ -83,8 +86,8 @@ def _chance(c: Certificate) -> list[str]:
 
 
 def carried(d: Decomposition) -> str:
-    """How much the axes carry, and whether that is proved."""
-    components = "The axis carries" if d.k == 1 else f"The {d.k} axes together carry"
+    """How much the components explain, and whether that is proved."""
+    components = "The component explains" if d.k == 1 else f"The {d.k} components together explain"
     lower, upper = explained(d)
     if shares_of := method_of(d).section.shares_of:
         return f"{components} {total_ratio(d)} of the {total_name(d)} of the {shares_of}."
@@ -97,43 +100,40 @@ def carried(d: Decomposition) -> str:
 
 
 def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
-    """What a reader must not overlook: no proof, axes that are not determined, notes but for those already said."""
+    """What a reader must not overlook: no proof, undetermined components, and the notes that `said` does not have."""
     found = []
     if d.certificate is not None:
         if not d.certificate.proved:
             asked = percent(d.certificate.tolerance, 3)
-            found.append(f"The asked accuracy of the explained share ({asked}) was NOT proved; only the interval is.")
+            found.append(f"The requested accuracy of the explained variance ({asked}) was NOT proved; the interval is.")
         found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
     return found + [clean(note) for note in d.notes if note not in said]
 
 
 def has_weights(d: Decomposition) -> bool:
-    """Whether the axes are made of the columns; those of a kernel are not."""
+    """Whether columns have loadings on the components; with a kernel they have none."""
     return int(d.right.shape[1]) == d.k
 
 
-def makes(d: Decomposition, component: int) -> str:
-    """The columns that make an axis: 'Assault 0.58, Rape 0.54, Murder 0.54'."""
+def makes(d: Decomposition, axis: int) -> str:
+    """The columns with the largest loadings: 'Assault +0.58, Rape +0.54, Murder +0.54'."""
     if not has_weights(d):
-        return "not made of columns"
-    found = top_loadings(d, component)
+        return "no loadings"
+    found = top_loadings(d, axis)
     return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column more than others"
 
 
 def scree_finding(d: Decomposition) -> str:
     """What the scree plot shows, in words."""
     if d.k == 0:
-        return "There is no axis."
+        return "There is no component."
     shares, names = floats(d.explained_variance_ratio), component_labels(d)
     if not method_of(d).additive:
         strongest = int(shares.argmax())
         return f"The largest part is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
-    sentence = f"{names[0][0].upper()}{names[0][1:]} carries {percent(float(shares[0]))} of the {total_name(d)}"
+    sentence = f"{names[0][0].upper()}{names[0][1:]} explains {percent(float(shares[0]))} of the {total_name(d)}"
     if d.k > 1:
         sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
-    enough = int(np.searchsorted(shares.cumsum(), 0.9 - 1e-12)) + 1
-    if 2 < enough <= d.k:
-        sentence += f"; {enough} axes are needed for 90 %"
     return sentence + "."
 
 
@@ -148,7 +148,7 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
         names = joined([shorten(column, 24) for column, _ in found])
         against = joined([shorten(column, 24) for column, value in found if value < 0])
         with_ = joined([shorten(column, 24) for column, value in found if value > 0])
-        parts.append(f"{name} is made by {names}" if len(signs) < 2 else f"{name} sets {with_} against {against}")
+        parts.append(f"{name} is led by {names}" if len(signs) < 2 else f"{name} contrasts {with_} with {against}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 
@@ -156,7 +156,7 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
 def _degrees(sine: float) -> str:
     angle = math.degrees(math.asin(min(sine, 1.0)))
     if angle == 0:
-        return "nothing"
+        return "0 degrees"
     return f"at most {angle:.2g} degrees" if angle >= 1e-3 else f"at most {angle:.0e} degrees"
 
 
@@ -164,6 +164,6 @@ def _undetermined(d: Decomposition, first: int, last: int) -> str:
     names = component_labels(d)
     last = min(last, d.k - 1)
     if first == last:
-        return f"{names[first]} is not determined: other directions carry as much as it does."
+        return f"{names[first]} is not determined: other directions explain as much."
     group = f"{names[first]} to {names[last]}"
     return f"{group} are determined only together, as a subspace: their directions within it are arbitrary."

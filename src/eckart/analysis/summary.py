@@ -1,4 +1,4 @@
-"""The summary for a terminal: what was decomposed, what the axes carry and what makes them, how many, how sure."""
+"""The summary for a terminal: the answer, the components and the columns behind them, and how certain that is."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import io
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eckart.analysis import sentences
 from eckart.analysis.labels import component_labels
 from eckart.analysis.measures import floats
-from eckart.analysis.report.contents import ReportContext
+from eckart.analysis.report.contents import answer
 from eckart.analysis.report.method_section import components_table
-from eckart.analysis.unusual import unusual
-from eckart.fitted import takes_fitted
+from eckart.analysis.report.supplementary_section import supplementary
+from eckart.fitted import decomposition_of
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
+    from eckart.analysis.analyze import Analysis
+    from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
-    from eckart.text import Cell, Table
+    from eckart.text import Table
 
 _MOST_COMPONENTS = 10
 _COMPONENTS_EXPLAINED = 5
@@ -30,56 +32,69 @@ _BARS = (20, 16, 12, 8)
 """Lengths of the longest bar; the first that fits is taken."""
 
 
-@takes_fitted
-def renderable(
-    d: Decomposition,
-    *,
-    width: int = 80,
-    context: ReportContext | None = None,
-    steps: Sequence[str] = (),
-    bar: str = "\u2588",
-) -> Group:
+def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), bar: str = "\u2588") -> Group:
     """The summary for a rich console of at least that width. Names are literal: markup in them has no effect.
 
-    `context` is what the caller knows beside the decomposition, `steps` are commands that may come next.
+    `steps` are commands that may come next.
     """
     from rich.console import Group
     from rich.text import Text
 
-    context = context or ReportContext()
-    parts: list[RenderableType] = [Text(sentences.what(d), style="bold")]
-    finding = sentences.scree_finding(d) if d.k > 2 else ""
-    parts += [Text(line) for line in (sentences.how(d), sentences.carried(d), finding) if line]
+    d = found.decomposition
+    parts: list[RenderableType] = [Text(sentences.what(d), style="bold"), Text("")]
+    parts += _section("Answer", list(answer(found)), width)
     parts.append(_axes(d, width, bar).rich(width=width, limit=_MOST_COMPONENTS))
     parts += [Text("")] * (d.k > _MOST_COMPONENTS)
-    parts += _section("What makes the axes", _top_loadings(d), width)
-    parts += _section("How many axes", _ranks(context.ranks), width)
-    parts += _section("What was done to the data", [f"- {clean(line)}" for line in context.reading], width)
-    parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, context.reading)], width)
-    parts += _section("Unusual rows", _unusual(d, context), width)
-    if d.certificate is not None and d.certificate.summary:
-        parts += _section("Certificate", [clean(d.certificate.summary)], width)
+    parts += _section("Columns behind the components", _makers(d), width)
+    parts += _section("How many components", _ranks(found.ranks), width)
+    parts += _section("Categories and dates", list(supplementary(found)[0]), width)
+    parts += _section("Clusters of rows", [] if found.clusters is None else list(found.clusters.lines), width)
+    parts += _section("Unusual rows", _unusual(found), width)
+    parts += _section("What was done to the data", [f"- {clean(line)}" for line in found.reading], width)
+    parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading)], width)
+    certificate = found.kept.certificate
+    if certificate is not None and certificate.summary:
+        parts += _section("Certificate", [clean(certificate.summary), sentences.how(d)], width)
     if steps:
         parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))
 
 
-@takes_fitted
-def summary(
-    d: Decomposition, *, width: int = 80, context: ReportContext | None = None, steps: Sequence[str] = ()
-) -> str:
+def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = ()) -> str:
     """The same as plain text without colours; everything but the names is ASCII."""
     from rich.console import Console
 
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, legacy_windows=False, force_terminal=False)
-    console.print(renderable(d, width=width, context=context, steps=steps, bar="#"), soft_wrap=False)
+    console.print(renderable(found, width=width, steps=steps, bar="#"), soft_wrap=False)
     lines = (line.rstrip().replace("\u2500", "-") for line in file.getvalue().splitlines())
     return "\n".join(lines).rstrip() + "\n"
 
 
+def summary(model: Any, *, width: int = 80) -> str:
+    """The summary of a decomposition or a fitted estimator, as the command line prints it.
+
+    Parameters
+    ----------
+    model : Decomposition or fitted estimator
+        For data, use `analyze(data).summary()`.
+    width : int
+        Columns of the terminal.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
+    >>> print(ek.summary(d).splitlines()[0])
+    Principal component analysis of 50 rows x 4 columns, columns centred and scaled
+    """
+    from eckart.analysis.analyze import analyze
+
+    return summary_text(analyze(decomposition_of(model)), width=width)
+
+
 def _axes(d: Decomposition, width: int, bar: str) -> Table:
-    """The table of axes, with a bar for each share where there is room for it."""
+    """The table of components, with a bar for each share where there is room for it."""
     table = replace(components_table(d), title="", caption="")
     shares = floats(d.explained_variance_ratio)
     largest = float(shares.max(initial=0.0)) or 1.0
@@ -92,36 +107,35 @@ def _axes(d: Decomposition, width: int, bar: str) -> Table:
     return table
 
 
-def _top_loadings(d: Decomposition) -> list[str]:
+def _makers(d: Decomposition) -> list[str]:
     names = component_labels(d)
-    shown = [
-        f"{names[component]}: {sentences.makes(d, component)}" for component in range(min(d.k, _COMPONENTS_EXPLAINED))
-    ]
-    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more axes"] if d.k > _COMPONENTS_EXPLAINED else [])
+    shown = [f"{names[axis]}: {sentences.makes(d, axis)}" for axis in range(min(d.k, _COMPONENTS_EXPLAINED))]
+    return shown + ([f"... and {d.k - _COMPONENTS_EXPLAINED} more components"] if d.k > _COMPONENTS_EXPLAINED else [])
 
 
-def _ranks(ranks: Table | None) -> list[str]:
-    """What the rules agree on, and who says which number, the most named first."""
-    if ranks is None or not ranks.rows:
+def _ranks(choice: RankChoice | None) -> list[str]:
+    """The rules behind each number, the most named first."""
+    if choice is None:
         return []
-    said: dict[Cell, list[str]] = {}
-    for row in ranks.rows:
-        said.setdefault(row[1], []).append(clean(str(row[0])))
-    order = sorted(said, key=lambda k: (k is None, -len(said[k]), str(k)))
-    words = {k: f"{k} axis" if k == 1 else "cannot say" if k is None else f"{k} axes" for k in order}
-    return [clean(ranks.caption), *(f"- {words[k]}: {'; '.join(said[k])}" for k in order)]
+    titles = {verdict.rule: verdict.title for verdict in choice.verdicts}
+    lines = [
+        f"- {k} component{'' if k == 1 else 's'}: {'; '.join(titles[rule] for rule in rules)}"
+        for k, rules in choice.agreement.items()
+    ]
+    silent = [verdict.title for verdict in choice.verdicts if verdict.k is None]
+    return [clean(choice.summary), *lines, *([f"- cannot say: {'; '.join(silent)}"] if silent else [])]
 
 
-def _unusual(d: Decomposition, context: ReportContext) -> list[str]:
-    lines, tables = context.unusual or unusual(d, context.data)
+def _unusual(found: Analysis) -> list[str]:
+    tables = found.outliers.tables
     rows = tables["unusual"].rows[:_MOST_UNUSUAL] if tables else ()
     if not rows:
         return []
-    return [*lines, *(f"- {clean(str(row[0]))}: {row[3]}" for row in rows)]
+    return [*found.outliers.lines, *(f"- {clean(str(row[0]))}: {row[3]}" for row in rows)]
 
 
 def _command(step: str, width: int) -> str:
-    """A command as it may be copied: lines that do not fit go on after a backslash."""
+    """A command as it may be copied: lines that do not fit continue after a backslash."""
     if "'" in step:
         return f"  {step}"
     lines = textwrap.wrap(step, width - 6, break_long_words=False, break_on_hyphens=False)

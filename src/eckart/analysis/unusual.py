@@ -1,14 +1,15 @@
-"""Rows far from the centre along the axes (T2), or far from the axes (Q), and the columns that put them there."""
+"""Rows far from the centre along the components (T2), or far from the components (Q), and the columns responsible."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from eckart.analysis.labels import row_labels
-from eckart.analysis.measures import complete, floats
+from eckart.analysis.measures import complete
 from eckart.analysis.report.given_rows import some
 from eckart.analysis.report.pack import levels, packed
 from eckart.analysis.tables.outliers import Distances, distances, outlier_columns
@@ -21,60 +22,50 @@ if TYPE_CHECKING:
 
     from eckart.result import Decomposition
 
-Unusual = tuple[tuple[str, ...], dict[str, Table]]
-"""Sentences and tables."""
 _MOST = 15
 _LEVEL = 0.95
-_ENOUGH = 0.8
 
 
-def model_components(d: Decomposition) -> int:
-    """The axes that make the model: all that were kept or, where they leave nothing over, those that carry 80 %."""
-    if not complete(d):
-        return d.k
-    return max(1, min(int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _ENOUGH - 1e-12)) + 1, d.k - 1))
+@dataclass(frozen=True)
+class Outliers:
+    """T2 and Q of every row for a model of k components, with sentences and a table of the farthest rows."""
+
+    k: int = 0
+    distances: Distances | None = None
+    lines: tuple[str, ...] = ()
+    tables: dict[str, Table] = field(default_factory=dict)
 
 
-def measured(d: Decomposition) -> Distances | None:
-    """T2 and Q of every row with their limits; None where the method, or the rows' lengths, do not give them."""
-    if d.left is None or d.which != "largest" or d.k < 1:
-        return None
-    try:
-        found = distances(d, model_components(d), _LEVEL)
-    except ParameterError:
-        return None
-    known = math.isfinite(found.inside_limit) and math.isfinite(found.outside_limit) and found.outside_limit > 0
-    return found if known else None
+def unusual(d: Decomposition, data: Any, k: int) -> Outliers:
+    """Rows beyond the 95 % limits of T2 or Q; empty where the method or the rows' lengths do not give them.
 
-
-def unusual(d: Decomposition, data: Any) -> Unusual:
-    """What is said of unusual rows, and a table of the farthest of them."""
-    found = measured(d)
+    `k` components are the model; one less if they leave no remainder, because Q measures the remainder.
+    """
+    k = max(1, min(k, d.k - 1 if complete(d) else d.k))
+    found = _measured(d, k)
     if found is None:
-        return (), {}
+        return Outliers()
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
     beyond = (near > 1).sum(axis=1).tolist()
     chance = max(round((1 - _LEVEL) * d.rows), 1)
-    k = model_components(d)
     line = (
-        f"Measured with {k} {'axis' if k == 1 else 'axes'}: {beyond[0]:,} of {d.rows:,} rows lie beyond the 95 % limit "
-        f"of T2 (far out along the axes), {beyond[1]:,} beyond that of Q (far from the axes). About {chance:,} would "
-        "pass each limit by chance if rows were normal."
+        f"Measured with {k} component{'' if k == 1 else 's'}: {beyond[0]:,} of {d.rows:,} rows lie beyond the 95 % "
+        f"limit of T2 (far from the centre along the components), {beyond[1]:,} beyond that of Q (far from the "
+        f"components). About {chance:,} would pass each limit by chance if rows were normally distributed."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]
     names = row_labels(d)
-    rows = tuple(
-        (names[i], float(near[0, i]), float(near[1, i]), _top_loadings(d, int(i), data)) for i in order.tolist()
-    )
+    rows = tuple((names[i], float(near[0, i]), float(near[1, i]), _makers(d, int(i), data, k)) for i in order.tolist())
     caption = "Distances as multiples of their limits, farthest first, and the columns that contribute most."
-    columns = ("row", "T2 / limit", "Q / limit", "made by")
-    return (line,), {"unusual": Table("Unusual rows", columns, rows, caption, ("text", "number", "number", "text"))}
+    columns = ("row", "T2 / limit", "Q / limit", "main columns")
+    table = Table("Unusual rows", columns, rows, caption, ("text", "number", "number", "text"))
+    return Outliers(k, found, (line,), {"unusual": table})
 
 
-def drawn(d: Decomposition, rows: NDArray[np.intp]) -> dict[str, Any] | None:
+def drawn(outliers: Outliers, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     """T2 and Q of the drawn rows as multiples of their limits, for the page's map."""
-    found = measured(d)
+    found = outliers.distances
     if found is None or not len(rows):
         return None
     inside, outside = found.inside[rows] / found.inside_limit, found.outside[rows] / found.outside_limit
@@ -83,11 +74,22 @@ def drawn(d: Decomposition, rows: NDArray[np.intp]) -> dict[str, Any] | None:
     return {"distances": small, "limits": [found.inside_limit, found.outside_limit]}
 
 
-def _top_loadings(d: Decomposition, row: int, data: Any) -> str:
-    """The columns that make a row far out."""
+def _measured(d: Decomposition, k: int) -> Distances | None:
+    if d.left is None or d.which != "largest" or d.k < 1:
+        return None
+    try:
+        found = distances(d, k, _LEVEL)
+    except ParameterError:
+        return None
+    known = math.isfinite(found.inside_limit) and math.isfinite(found.outside_limit) and found.outside_limit > 0
+    return found if known else None
+
+
+def _makers(d: Decomposition, row: int, data: Any, k: int) -> str:
+    """The columns that contribute most to the distance of a row."""
     values = None
     if data is not None and tuple(data.shape) == (d.rows, d.columns):
         values = some(data, np.array([row]))[0]
         values = values if np.isfinite(values).all() else None
-    made = outlier_columns(d, row, values=values, k=model_components(d))
+    made = outlier_columns(d, row, values=values, k=k)
     return joined([shorten(str(line[0]), 24) for line in made.rows[:3]])

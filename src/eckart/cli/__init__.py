@@ -19,6 +19,7 @@ from eckart.cli.exercise import exercise
 from eckart.cli.fitting import fit, plan
 from eckart.cli.rank import rank
 from eckart.cli.reporting import report, short_forms
+from eckart.cli.search import search
 from eckart.cli.select import select
 from eckart.cli.worked import worked
 
@@ -52,6 +53,7 @@ for command in (
     query,
     recommend,
     similar,
+    search,
     select,
     example,
     worked,

@@ -108,11 +108,11 @@ def translated(error: Exception) -> click.ClickException:
     from eckart.errors import CheckpointError, ClusterError, EckartError, MemoryBudgetError, MissingDependencyError
 
     if isinstance(error, MemoryBudgetError | MissingDependencyError | ClusterError):
-        return Failed(in_options(str(error)))
+        return Failed(error.worded("cli"))
     if isinstance(error, CheckpointError) and _refused_by_system(error):
         return Failed(str(error))
     if isinstance(error, EckartError):
-        return Refused(in_options(str(error)))
+        return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
         return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer axes.")
     if isinstance(error, OSError):
@@ -126,23 +126,6 @@ def _refused_by_system(error: BaseException) -> bool:
     """Whether a full disk, a lost folder or the like is behind it."""
     cause = error.__cause__
     return cause is not None and (isinstance(cause, OSError) or _refused_by_system(cause))
-
-
-def in_options(message: str) -> str:
-    """The library's remedies name its arguments; here they are options."""
-    words = {
-        "Give overwrite=True": "Give --force", "say decimal=','": "say --decimal ,", "with key=...": "with --key",
-        "say format=...": "say --format", "decimal=','": "--decimal ,", "which='smallest'": "--which smallest",
-        "raise max_expansion or unpack": "unpack", "Input X contains": "The data contain",
-        "Give the data, concepts(model, rows=...)": "Give the data with --data",
-        "fit with left=True": "fit with --keep-rows", "exclude_known=False": "--include-known",
-        "unknown='ignore'": "--ignore-unknown", "Ask without proof": "Ask without --proof",
-        "with checkpoint=...": "with --checkpoint", "with memory=...": "with --memory",
-        "Models are written by Decomposition.save": "Models are written by 'eckart fit'",
-    }  # fmt: skip
-    for word, option in words.items():
-        message = message.replace(word, option)
-    return f"-{message}" if message.startswith("k=") else message
 
 
 def _tell(console: Console, error: click.ClickException) -> None:

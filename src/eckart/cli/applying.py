@@ -180,7 +180,8 @@ def _dense(source: Source) -> Any:
 
 
 def _deliver(console: Console, sheet: Sheet, output: Output, notes: list[str], what: str, *, guard: bool) -> None:
-    from eckart.cli import documents, outputs
+    from eckart.analysis import document as documents
+    from eckart.cli import outputs
 
     to_file = output.path != "-"
     if to_file and output.path.lower().endswith(".npy") and sheet.rows is not None:

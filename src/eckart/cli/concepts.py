@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -91,27 +92,34 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @click.option("--include-known", is_flag=True, help="Also columns where the row has an entry already.")
 @click.option("--why", metavar="COLUMN", help="Instead: which concepts and which entries make the score of a column.")
 @click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
+@click.option("--evaluate", "held_out", type=numbers.share, metavar="SHARE",
+              help="MODEL is a table of ratings: predict this share of its known entries from the others.")  # fmt: skip
+@click.option("-k", "k", type=numbers.components, metavar="N", help="Concepts, where MODEL is a table.  [default: 5]")
 @reading
 @with_console
 def recommend(
-    console: Console,
-    model: str,
-    asked: Asked,
-    reading: ReadingOptions,
-    n: int,
-    include_known: bool,
-    why: str | None,
-    everyone: bool,
-) -> None:
-    """The columns with the largest entries in the row that MODEL makes of a row. ENTRIES are column=value.
+    console: Console, model: str, asked: Asked, reading: ReadingOptions, n: int, include_known: bool, why: str | None,
+    everyone: bool, held_out: float | None, k: int | None,
+) -> None:  # fmt: skip
+    """Columns with the highest predicted values for a row. ENTRIES are column=value.
+
+    MODEL is a model file, or a table of ratings with empty cells. A table is fitted on its known entries only, with
+    biases of rows and columns; rows without ratings fall back to the column means.
 
     \b
     Examples:
+      eckart recommend ratings.csv --row Ada -n 3
+      eckart recommend ratings.csv --evaluate 20%
       eckart recommend films.eckart "Star Harbour=4" -n 2
       eckart recommend films.eckart --row Ada --data ratings.csv
       eckart recommend films.eckart "Star Harbour=4" --why "Robot Winter"
       eckart recommend films.eckart --all --data ratings.csv > suggestions.csv
     """
+    if held_out is not None or _is_table(model):
+        _ratings(console, model, asked, reading, n, held_out, k)
+        return
+    if k is not None:
+        raise click.UsageError("-k is for tables of ratings: MODEL has its number of concepts.")
     if everyone:
         if asked.given or asked.data is None or why is not None:
             raise click.UsageError("--all takes the rows of --data DATA, and neither a row beside them nor --why.")
@@ -164,6 +172,38 @@ def similar(
 
 
 # Steps
+
+
+def _is_table(path: str) -> bool:
+    """Whether a path is a file that is not a model, whatever its name."""
+    from eckart.io.model_file import is_model_file
+
+    return Path(path).is_file() and Path(path).suffix != ".eckart" and not is_model_file(path)
+
+
+def _ratings(
+    console: Console, data: str, asked: Asked, reading: ReadingOptions, n: int, held_out: float | None, k: int | None
+) -> None:
+    """Recommendations, or their errors on held-out entries, from a table of ratings."""
+    from eckart.cli.tables import read
+    from eckart.concept_space.ratings import Ratings
+
+    with console.status(f"Reading {data}"):
+        source = read(data, reading)
+    model = Ratings(5 if k is None else k)
+    if held_out is not None:
+        with console.status("Predicting held-out ratings"):
+            score = model.evaluate(source, held_out)
+        if console.json:
+            console.document(**asdict(score))
+        else:
+            click.echo(str(score))
+        return
+    if asked.row is None:
+        raise click.UsageError('Which row? Give --row NAME; with a model file also entries such as "Star Harbour=4".')
+    with console.status("Fitting the known ratings"):
+        model.fit(source)
+    _deliver(console, model.recommend(asked.row, n), "column")
 
 
 def _space(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> Concepts:

@@ -7,13 +7,14 @@ import json
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from eckart import __version__
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,9 +39,9 @@ class Console:
         if not self.quiet and not self.json:
             click.echo(one_line(text), err=True)
 
-    def say_all(self, lines: tuple[str, ...] | list[str]) -> None:
+    def say_all(self, lines: Sequence[str]) -> None:
         for line in lines:
-            self.say(f"Note: {line}")
+            self.say(f"Note: {line.worded('cli') if isinstance(line, Note) else line}")
 
     def document(self, **content: Any) -> None:
         """One JSON document on standard output."""

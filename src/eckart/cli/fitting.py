@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +14,12 @@ from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tables import Source
 from eckart.cli.tuning import Tuning, tuning
+from eckart.notes import Note
 from eckart.registry import get_method
 
 if TYPE_CHECKING:
     from eckart.result import Decomposition, Plan
 
-_ALL, _FEW = 20, 5
-"""Without a word on the number of axes: all of them on tables with a side of at most 20, else five."""
 _MOST_SCORES = 20_000_000
 """Scores are kept for the picture of the rows up to this many numbers."""
 
@@ -55,8 +56,9 @@ def fit(
     Example:
       eckart fit usarrests.csv --scale -k 2 -o arrests.eckart
     """
+    from eckart.analysis import document as documents
     from eckart.analysis import sentences
-    from eckart.cli import documents, outputs
+    from eckart.cli import outputs
     from eckart.cli.app import Refused
 
     if output.path == "-":
@@ -86,13 +88,13 @@ def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOption
     Example:
       eckart plan usarrests.csv --explain 90%
     """
+    from eckart.analysis import document as documents
     from eckart.api import plan as make_plan
-    from eckart.cli import documents
     from eckart.cli.tables import read
 
     with console.status(f"Reading {data}"):
         source = read(data, reading, memory=wanted.memory)
-    asked, notes = _asked(source, wanted)
+    asked, notes = _with_number(source, wanted, _arguments(wanted))
     made = make_plan(source, wanted.method, **asked)
     notes = [*source.metadata.notes, *notes]
     if console.json:
@@ -100,6 +102,53 @@ def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOption
         return
     console.say_all(notes)
     click.echo(_plan_text(made, console.width))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table and the arguments of `decompose` that the options of the command line give."""
+
+    source: Source
+    arguments: dict[str, Any]
+    notes: list[Note]
+
+
+def prepared(
+    console: Console,
+    data: str,
+    wanted: FitOptions,
+    reading: ReadingOptions,
+    execution: ExecutionOptions,
+    tuning: Tuning,
+) -> Task:
+    """Read DATA and translate the options; the number of components as given, or none."""
+    from eckart.cli.tables import read, weighted
+
+    special = tuning.arguments(wanted.method)
+    with console.status(f"Reading {data}"):
+        source = read(data, reading, memory=wanted.memory, stream=execution.asked)
+    if "sample_weight" in special:
+        source, special["sample_weight"] = weighted(source, special["sample_weight"])
+    notes = _scanned(console, source, wanted, special) if special.pop("scan", False) else []
+    return Task(source, _arguments(wanted) | special, notes)
+
+
+@contextlib.contextmanager
+def decomposing(
+    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
+) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Further arguments for long work, and the list that warnings are added to; missing values are explained."""
+    from eckart.cli.execution import working
+    from eckart.cli.tables import gaps
+    from eckart.errors import MissingValuesError
+
+    rows, columns = task.source.shape
+    what = f"Decomposing {rows:,} rows x {columns:,} columns"
+    with console.warnings() as warned, working(console, task.source, wanted.method, execution, what) as more:
+        try:
+            yield more, warned
+        except MissingValuesError as error:
+            raise gaps(task.source, error, get_method(wanted.method).missing) from error
 
 
 def fitted(
@@ -113,37 +162,25 @@ def fitted(
     left: bool,
 ) -> Fitted:
     from eckart.api import decompose
-    from eckart.cli.execution import working
-    from eckart.cli.tables import gaps, read, weighted
-    from eckart.errors import MissingValuesError
 
-    special = tuning.arguments(wanted.method)
-    with console.status(f"Reading {data}"):
-        source = read(data, reading, memory=wanted.memory, stream=execution.asked)
-    if "sample_weight" in special:
-        source, special["sample_weight"] = weighted(source, special["sample_weight"])
-    asked, notes = _asked(source, wanted, special)
-    if special.pop("scan", False):
-        notes += _scanned(console, source, asked["k"], special)
-    asked |= special
-    rows, columns = source.shape
-    left = left and rows * (wanted.k or asked.get("k") or min(rows, columns)) <= _MOST_SCORES
-    what = f"Decomposing {rows:,} rows x {columns:,} columns"
-    with console.warnings() as warned, working(console, source, wanted.method, execution, what) as more:
-        try:
-            d = decompose(source, get_method(wanted.method), left=left, rng=wanted.seed, **asked, **more)
-        except MissingValuesError as error:
-            raise gaps(source, error, get_method(wanted.method).missing) from error
-    return Fitted(source, replace(d, notes=(*d.notes, *notes)), warned)
+    task = prepared(console, data, wanted, reading, execution, tuning)
+    arguments, notes = _with_number(task.source, wanted, task.arguments)
+    rows, columns = task.source.shape
+    left = left and rows * (arguments.get("k") or min(rows, columns)) <= _MOST_SCORES
+    with decomposing(console, task, wanted, execution) as (more, warned):
+        d = decompose(task.source, get_method(wanted.method), left=left, rng=wanted.seed, **arguments, **more)
+    return Fitted(task.source, replace(d, notes=(*d.notes, *task.notes, *notes)), warned)
 
 
-def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) -> list[str]:
+def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict[str, Any]) -> list[Note]:
     """Put the best kernel and width into `special`, and say which."""
+    from eckart.analysis.default_number import default_number
     from eckart.cli.app import Refused
     from eckart.kernel_pca.scan_kernels import scan_kernels
 
     if not hasattr(source, "matrix"):
         raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
+    k = wanted.k or default_number(source, get_method(wanted.method))
     kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():
         best = scan_kernels(source.matrix, n_components=k, **kernels).best
@@ -151,46 +188,33 @@ def _scanned(console: Console, source: Source, k: int, special: dict[str, Any]) 
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [f"Of the kernels that were tried, {best.kernel}{width} predicts rows that were left out best."]
+    return [Note("best_kernel", f"Of the kernels that were tried, {best.kernel}{width} predicts held-out rows best.")]
 
 
-def _asked(
-    source: Source, wanted: FitOptions, special: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], list[str]]:
-    """The arguments of decompose, and a word on the number of axes when it was chosen here."""
+def _arguments(wanted: FitOptions) -> dict[str, Any]:
+    """The arguments of decompose that options give; the number of components where it was given."""
     method = get_method(wanted.method)
-    asked: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
-    if wanted.memory is not None:
-        asked["memory"] = wanted.memory
-    if wanted.missing != "error":
-        asked["missing"] = wanted.missing
-    for name in ("k", "explain", "error"):
+    found: dict[str, Any] = {name: getattr(wanted, name) for name in ("scale", "which") if name in method.takes}
+    for name in ("memory", "k", "explain", "error"):
         if getattr(wanted, name) is not None:
-            return {**asked, name: getattr(wanted, name)}, []
-    most = min(source.shape)
-    if method.default_k is not None:
-        counts = [(special or {}).get(name) for name in ("n_columns", "n_rows")]
-        k = min([most, method.default_k, *(count for count in counts if count)])
-        return {**asked, "k": k}, [f"No number of axes was asked for, so {k} are computed; -k asks for others."]
-    if most <= _ALL and wanted.method == "pca":
-        most = _defaults(source)
-    if most <= _ALL:
-        kept = {1: "the only one is", 2: "both are"}.get(most, f"all {most} are")
-        return {**asked, "k": most}, [f"No number of axes was asked for, so {kept} kept."]
-    note = (
-        f"No number of axes was asked for, so {_FEW} of {most:,} are computed; -k, --explain or --error ask for others."
-    )
-    return {**asked, "k": _FEW}, [note]
+            found[name] = getattr(wanted, name)
+    if wanted.missing != "error":
+        found["missing"] = wanted.missing
+    return found
 
 
-def _defaults(source: Source) -> int:
-    """How many axes can carry variance: no more than columns that vary, and one less than rows."""
-    rows, columns = source.shape
-    columns = int(columns)
-    if not source.sparse and hasattr(source, "matrix") and rows * columns <= _MOST_SCORES:
-        matrix = source.matrix
-        columns = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
-    return max(1, min(int(rows) - 1, columns))
+def _with_number(source: Source, wanted: FitOptions, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Note]]:
+    """The arguments with a number of components, and a note on it when it was chosen here."""
+    from eckart.analysis.default_number import default_number
+
+    if any(name in arguments for name in ("k", "explain", "error")):
+        return arguments, []
+    counts = (arguments.get("n_columns"), arguments.get("n_rows"))
+    k = default_number(source, get_method(wanted.method), counts)
+    components = f"{k} component{'' if k == 1 else 's'}"
+    return {**arguments, "k": k}, [
+        Note("default_k", f"{components} by default; -k, --explain or --error request another number.")
+    ]
 
 
 def _plan_text(made: Plan, width: int) -> str:

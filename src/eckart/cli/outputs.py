@@ -15,7 +15,7 @@ from typing import IO, Any
 import click
 import numpy as np
 
-from eckart.cli.app import Failed, Refused, in_options
+from eckart.cli.app import Failed, Refused
 from eckart.cli.options import Output
 from eckart.errors import FileError, ReadError
 from eckart.files import is_replaceable, new_file, own_input
@@ -81,7 +81,7 @@ def writing() -> Iterator[None]:
         raise
     except FileError as error:
         if isinstance(error.__cause__, OSError) and not isinstance(error.__cause__, FileExistsError):
-            raise Failed(in_options(str(error))) from error
+            raise Failed(error.worded("cli")) from error
         raise
 
 

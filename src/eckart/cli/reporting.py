@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
-from eckart.cli.fitting import Fitted, fitted
+from eckart.cli.fitting import Task, decomposing, prepared
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
-from eckart.registry import SHARED_OPTIONS, Method, all_methods, get_method
+from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
 if TYPE_CHECKING:
-    from eckart.analysis.report.contents import ReportContext
-    from eckart.text import Table
-
-_MOST_CELLS = 100_000
-"""Up to here every rule on the number of axes is asked; some of them draw many tables."""
-_SHORT_SIDE = 3000
-"""Up to here all axes are cheap to find; beyond, the rules see those that were asked for."""
+    from eckart.analysis.analyze import Analysis
 
 
 @click.command(short_help="Summary in the terminal, and a page with pictures.")
@@ -39,14 +33,16 @@ def report(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Summary of DATA in the terminal, and a page with pictures: what the axes carry, mean, and how sure that is.
+    """Summary of DATA in the terminal, and a page with figures: how many components, what they explain and mean.
 
-    DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'.
+    DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'. For a folder of tables, every table gets a
+    page, and an index page lists them.
 
     \b
     Examples:
       eckart report usarrests.csv --scale
       eckart report ratings.csv --method svd -k 2 -o ratings.html
+      eckart report tables/ -o pages/
     """
     from eckart.cli import outputs
 
@@ -55,115 +51,96 @@ def report(
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
     outputs.check(output)
-    found = fitted(console, data, wanted, reading, execution, tuning, left=True)
-    context = _context(console, found, wanted, tuning)
-    title = title or f"{_method(found)} of {found.name}"
-    page = _written(console, found, context, output, title)
+    task = prepared(console, data, wanted, reading, execution, tuning)
+    found, warned = analysed(console, task, wanted, execution)
+    page = _written(console, found, output, title, command_line(data, wanted, tuning))
     if output.path == "-" and not console.json:
         sys.stdout.buffer.write(page.encode("utf-8"))
     if markdown:
-        from eckart.analysis.report.markdown import markdown as as_markdown
-
-        click.echo(as_markdown(found.d, context, title), nl=False)
+        click.echo(found.markdown(title=title), nl=False)
     else:
-        _tell(console, found, context, _next(data, found, wanted, tuning), output, page)
+        _tell(console, found, warned, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
         console.say(f"The page is {output.path}.")
 
 
-def _context(console: Console, found: Fitted, wanted: FitOptions, tuning: Tuning) -> ReportContext:
-    """What the page says beside the decomposition: the reading, the columns, how many axes by each rule."""
-    from eckart.analysis.report.contents import ReportContext
-    from eckart.analysis.unusual import unusual
-    from eckart.cli.treated import columns_table
+def analysed(
+    console: Console, task: Task, wanted: FitOptions, execution: ExecutionOptions
+) -> tuple[Analysis, list[str]]:
+    """The analysis of a table that was read, and the warnings."""
+    from eckart.analysis.analyze import analyze
 
-    metadata = found.source.metadata
-    data = getattr(found.source, "matrix", None)
-    ranks = None if tuning.weights is not None else _ranks(console, found, wanted)  # the rules know no weights
-    return ReportContext(metadata.decided, data, columns_table(found.source, found.d), ranks, unusual(found.d, data))
-
-
-def _ranks(console: Console, found: Fitted, wanted: FitOptions) -> Table | None:
-    """How many axes each rule wants; of a large table those that need no drawing of other tables."""
-    from dataclasses import replace
-
-    from eckart.analysis.report.contents import rank_table
-    from eckart.errors import EckartError
-    from eckart.rank.choose import choose_rank
-
-    if not get_method(wanted.method).orthogonal or wanted.which == "smallest":
-        return None
-    rows, columns = found.source.shape
-    small = rows * columns <= _MOST_CELLS
-    asked: dict[str, Any] = {"rng": wanted.seed, "memory": wanted.memory}
-    if min(rows, columns) <= _SHORT_SIDE:
-        asked |= {"method": wanted.method, "scale": wanted.scale, "missing": wanted.missing}
-    with console.status("Asking how many axes"), console.warnings():
-        try:
-            given = found.source if "method" in asked else found.d
-            choice = choose_rank(given, "all" if small else "quick", **asked)
-        except EckartError as error:
-            console.say(f"Note: How many axes could not be asked: {error}")
-            return None
-    made = rank_table(choice)
-    left = "Rules that draw or hold out tables take longer: 'eckart rank' asks them too."
-    return made if small or made is None else replace(made, caption=f"{made.caption} {left}")
+    source = click.get_current_context().get_parameter_source("method")
+    given = source not in (None, click.core.ParameterSource.DEFAULT) or wanted.method != "pca"
+    with decomposing(console, task, wanted, execution) as (more, warned):
+        found = analyze(task.source, wanted.method if given else None, rng=wanted.seed, **task.arguments, **more)
+    d = found.decomposition
+    return replace(found, decomposition=replace(d, notes=(*d.notes, *task.notes))), warned
 
 
-def _written(console: Console, found: Fitted, context: ReportContext, output: Output, title: str) -> str:
-    from eckart.analysis.report.page import write
+def _written(console: Console, found: Analysis, output: Output, title: str | None, command: str) -> str:
     from eckart.cli import outputs
 
     path = None if output.path == "-" else output.path
     with console.status("Writing the page"), outputs.writing():
-        return write(found.d, context, title, found.source.metadata.labels, path, overwrite=output.force)
+        return found.report(path, title=title, overwrite=output.force, command=command)
 
 
-def _tell(console: Console, found: Fitted, context: ReportContext, steps: list[str], output: Output, page: str) -> None:
+def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str], output: Output, page: str) -> None:
     """The summary: on standard output, unless the page itself goes there."""
-    from eckart.analysis.summary import renderable, summary
-    from eckart.cli import documents
-
     to_file = output.path != "-"
     stream = sys.stdout if to_file else sys.stderr
     if console.json:
-        content = documents.of_decomposition(found.d) | documents.of_report(found.d, context)
         where: dict[str, Any] = {"report": output.path} if to_file else {"report": None, "page": page}
-        console.document(data=found.name, **content, warnings=found.warnings, **where)
+        console.document(data=found.name, **found.to_dict(), warnings=warned, **where)
     elif not to_file and console.quiet:
         return
     elif stream.isatty():
-        console.show(renderable(found.d, width=console.width, context=context, steps=steps), stream)
+        from eckart.analysis.summary import renderable
+
+        console.show(renderable(found, width=console.width, steps=steps), stream)
     else:
-        click.echo(summary(found.d, width=console.width, context=context, steps=steps), file=stream, nl=False)
+        click.echo(found.summary(width=console.width, steps=steps), file=stream, nl=False)
 
 
-def _next(data: str, found: Fitted, wanted: FitOptions, tuning: Tuning) -> list[str]:
-    """Commands that may come next, ready to be typed."""
-    if data == "-":
+def command_line(data: str, wanted: FitOptions, tuning: Tuning) -> str:
+    """The command that makes the same report."""
+    number = "".join(
+        f" {option} {value:g}"
+        for option, value in (("-k", wanted.k), ("--explain", wanted.explain), ("--error", wanted.error))
+        if value is not None
+    )
+    return f"eckart report {_quoted(data)}{_typed(wanted, tuning)}{number}"
+
+
+def _typed(wanted: FitOptions, tuning: Tuning) -> str:
+    """The options that matter to other commands too, as they were typed."""
+    method = wanted.method.replace("_", "-")
+    asked = f" --method {method}" * (wanted.method != "pca") + " --scale" * wanted.scale
+    asked += f" --which {wanted.which}" * (wanted.which != "largest")
+    return asked + f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
+
+
+def _next(data: str, found: Analysis, wanted: FitOptions, tuning: Tuning) -> list[str]:
+    """Commands that may come next, ready to be typed; with the number of components that is recommended."""
+    if data == "-" or found.decomposition.method != wanted.method:
         return []
-    file = _quoted(data)
-    asked = f" --method {wanted.method}" * (wanted.method != "pca") + " --scale" * wanted.scale
-    asked += f" --missing {wanted.missing}" * (wanted.missing != "error") + tuning.typed()
-    units = any("nothing was scaled" in note for note in found.d.notes)
-    steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if units else []
-    steps.append(f"eckart fit {file}{asked} -k {min(found.d.k, 2)} -o model.eckart")
+    file, asked = _quoted(data), _typed(wanted, tuning)
+    steps = [f"eckart report {file}{asked} --scale -o scaled.html"] if found.scale_matters else []
+    if found.recommendation.k == 0 and not found.requested:
+        return [*steps, f"eckart rank {file}{' --scale' * wanted.scale}"]
+    k = found.decomposition.k if found.requested else found.recommendation.k or found.decomposition.k
+    steps.append(f"eckart fit {file}{asked} -k {k} -o model.eckart")
     return [*steps, f"eckart transform model.eckart {file} -o scores.csv"]
 
 
 def _quoted(path: str) -> str:
-    """A path to be typed in a shell; characters that steer a terminal are written as escapes, in quotes of Bash."""
+    """A path to be typed in a shell; control characters are written as escapes, in quotes of Bash."""
     import shlex
 
     if path.isprintable():
         return shlex.quote(path)
     return "$'" + path.encode("unicode_escape").decode("ascii").replace("'", "\\'") + "'"
-
-
-def _method(found: Fitted) -> str:
-    from eckart.analysis.labels import method_name
-
-    return method_name(found.d)
 
 
 def short_form(method: Method) -> click.Command:

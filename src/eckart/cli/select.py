@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from eckart.cli.tables import Source
 
+_MOST_LINES = 60
 _HOW = "correlation scores columns one at a time; backward takes away the least missed; random tries sets of them."
 _FILE = "Write the chosen columns: CSV, TSV, NumPy (.npy) or Parquet by its name; '-' is CSV on standard output."
 _COUNT = "Columns to keep.  [default: half; for backward and random as many as do best]"
@@ -35,7 +36,7 @@ def _size(given: Any) -> int:
 
 @click.command(short_help="The columns that matter for a target.")
 @click.argument("data")
-@click.option("--target", metavar="COLUMN", required=True, help="The column to foretell: numbers, or names of classes.")
+@click.option("--target", metavar="COLUMN", required=True, help="The column to predict: numbers, or names of classes.")
 @click.option("--how", type=click.Choice(["correlation", "backward", "random"]), default="correlation",
               show_default=True, help=_HOW)  # fmt: skip
 @click.option("-n", "--keep", "count", type=_size, metavar="N", help=_COUNT)
@@ -221,7 +222,7 @@ def _told(
     warned: list[str], *, quietly: bool,
 ) -> None:  # fmt: skip
     """The search as a table and the choice as a sentence."""
-    from eckart.cli.documents import plain
+    from eckart.analysis.document import plain
 
     if console.json:
         console.document(
@@ -240,8 +241,29 @@ def _told(
     if quietly:
         console.say(word)
         return
-    click.echo(table.text(width=console.width, limit=60))
+    click.echo(_text(table, console.width))
     click.echo(word)
+
+
+def _text(table: Any, width: int) -> str:
+    """The table with the names last: they are wrapped if they are long, and never cut."""
+    import textwrap
+
+    from eckart.formatting import clean
+
+    names = [clean(str(row[0])) for row in table.rows]
+    body = [[*row[1:], name] for row, name in zip(table.cells(_MOST_LINES), names, strict=False)]
+    head = [*table.columns[1:], table.columns[0]]
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head) - 1)]
+    lines = []
+    for row in [head, ["-" * n for n in [*widths, len(head[-1])]], *body]:
+        start = "  ".join(cell.rjust(n) for cell, n in zip(row, widths, strict=False)) + "  "
+        room = max(width - len(start), 20)
+        wrapped = textwrap.wrap(row[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
+        lines += [start + wrapped[0], *(" " * len(start) + more for more in wrapped[1:])]
+    left = len(table.rows) - len(body)
+    lines += [f"Not shown: {left:,} more rows."] if left > 0 else []
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _kind(target: str, *, classes: bool) -> str:

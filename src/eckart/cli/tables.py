@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eckart.errors import MissingValuesError
 
 Source = Any
-"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource where that is too large."""
+"""A MemorySource or a ConvertingSource, which have a matrix; a RowSource where that is too execution."""
 
 _NUMBERED = re.compile(r"column [0-9]+")
 
@@ -26,14 +26,16 @@ def read(
     """The table at a path, or on standard input for '-', with the columns asked for.
 
     Unless columns were named, those that only number the rows are set aside; `measurements=False` keeps them. What is
-    too large for `memory`, and everything with `stream`, becomes rows that are read in blocks.
+    too execution for `memory`, and everything with `stream`, becomes rows that are read in blocks.
     """
+    from eckart.io.identifiers import without_identifiers
+
     source = _opened(data, reading, memory=memory, stream=stream)
     if reading.labels:
         source = _labelled(source, reading.labels)
     if reading.columns or reading.drop:
         source = keep(source, _chosen(source, reading))
-    return _without_numbering(source) if measurements and not reading.columns else source
+    return without_identifiers(source) if measurements and not reading.columns else source
 
 
 def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: bool) -> Source:
@@ -80,8 +82,9 @@ def weighted(source: Source, name: str) -> tuple[Source, Any]:
     if source.shape[1] == 1:
         raise Refused("No column is left besides the weights.")
     kept = keep(source, [j for j in range(source.shape[1]) if j != indices[0]])
-    column_roles = kept.metadata.column_roles | {name: "weights of the rows"}
-    return replace(kept, metadata=replace(kept.metadata, column_roles=column_roles)), column(source, indices[0])
+    fates = kept.metadata.column_roles | {name: "weights of the rows"}
+    metadata = replace(kept.metadata, column_roles=fates, roles=kept.metadata.roles | {name: "weights"})
+    return replace(kept, metadata=metadata), column(source, indices[0])
 
 
 def absolute(data: str) -> str:
@@ -89,27 +92,6 @@ def absolute(data: str) -> str:
     import os
 
     return data if "://" in data else os.path.abspath(data)  # noqa: PTH100
-
-
-def _without_numbering(source: Source) -> Source:
-    """The source without columns that only number its rows, which are no measurements."""
-    from eckart.io.roles import listed, numbering_columns
-
-    names = source.metadata.column_names
-    if names is None or source.sparse or not hasattr(source, "matrix"):
-        return source
-    indices = numbering_columns(names, source.matrix)
-    if not indices or len(indices) == len(names):
-        return source
-    found = [names[j] for j in indices]
-    kept = keep(source, [j for j in range(len(names)) if j not in indices])
-    word = f"Set aside, because it only numbers the rows: {listed(found)}. Name it with --columns to use it."
-    metadata = kept.metadata
-    column_roles = metadata.column_roles | dict.fromkeys(found, "only numbers the rows: set aside")
-    metadata = replace(
-        metadata, notes=(*metadata.notes, word), decided=(*metadata.decided, word), column_roles=column_roles
-    )
-    return replace(kept, metadata=metadata)
 
 
 def column_names(source: Source) -> tuple[str, ...]:
@@ -163,7 +145,8 @@ def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
 
 def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[Source, list[str]]:
     """The source with its columns in the order of `wanted`, by name where both have names, and what was done."""
-    from eckart.io.roles import is_identifier, listed
+    from eckart.io.identifiers import is_identifier
+    from eckart.io.roles import listed
 
     names = source.metadata.column_names
     title = source.metadata.name
@@ -215,6 +198,7 @@ def gaps(source: Source, error: MissingValuesError, ways: Sequence[str] = ("em",
     names = column_names(source)
     if not hasattr(source, "matrix"):
         return Refused(f"{error}")
+    found: Sequence[str]
     if source.sparse:
         found = _sparse_gaps(source.matrix, names)
     else:

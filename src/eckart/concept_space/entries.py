@@ -15,6 +15,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names, listed
 from eckart.errors import InputError, MissingValuesError, NotFiniteError
 from eckart.options import check_choice
+from eckart.wording import IGNORE_UNKNOWN
 
 Unknown = Literal["error", "ignore"]
 
@@ -135,5 +136,5 @@ def _unknown(wrong: Sequence[str], names: Names, unknown: Unknown, what: str = "
         return ()
     if unknown == "error":
         kind = f"{what}s" if len(wrong) > 1 else what
-        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or say unknown='ignore'.")
+        raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or say {IGNORE_UNKNOWN}.")
     return (f"Not among the columns, and left out: {listed(wrong)}.",)

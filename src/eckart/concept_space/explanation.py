@@ -19,6 +19,8 @@ from eckart.concept_space.names import Names
 from eckart.concept_space.results import Query, digits_of, shown
 from eckart.concept_space.vectors import in_float64, times
 from eckart.cur.details import CURDetails
+from eckart.notes import Note
+from eckart.wording import DATA
 
 _SHOWN = 5
 
@@ -96,7 +98,7 @@ def _by_entry(
     geometry: Geometry, query: Query, weights: Numbers, names: Names
 ) -> tuple[list[Part], float, tuple[str, ...]]:
     if query.place is not None and not len(query.entries):
-        return [], 0.0, ("Its entries are not in the model. Give the data, concepts(model, rows=...).",)
+        return [], 0.0, (Note("entries_unknown", f"Its entries are not in the model. Give the data{DATA}."),)
     row = geometry.filled(query.columns, query.entries, whole=query.whole)
     standard = geometry.standard(row)
     way = _linear_map(geometry, standard, query.coordinates.astype(np.float64) / geometry.unit)

@@ -24,6 +24,7 @@ from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
 from eckart.registry import method_of
 from eckart.result import Decomposition, SVDDetails
+from eckart.wording import DATA
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Geometry:
         if coordinates is None:
             raise InputError(
                 f"Concepts of {self.d.method!r} are not at right angles, so comparing columns needs the rows. Give "
-                "the data, concepts(model, rows=...)."
+                f"the data{DATA}."
             )
         return self.right @ on_device_of(triangle(coordinates / self.unit).T, self.right)
 

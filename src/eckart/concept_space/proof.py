@@ -16,6 +16,7 @@ from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
 from eckart.concept_space.vectors import in_float64, row_squares, times, unit_of
 from eckart.errors import InputError
+from eckart.wording import PROOF
 
 
 @dataclass(frozen=True)
@@ -80,5 +81,5 @@ def column_skew(geometry: Geometry, column: int) -> Numbers:
 def need_right_angles(geometry: Geometry) -> None:
     if not geometry.orthonormal:
         raise InputError(
-            f"A proof needs concepts at right angles: 'svd' or 'pca', not {geometry.d.method!r}. Ask without proof."
+            f"A proof needs concepts at right angles: 'svd' or 'pca', not {geometry.d.method!r}. Ask without {PROOF}."
         )

@@ -25,6 +25,7 @@ from eckart.concept_space.vectors import on_device_of
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition
+from eckart.wording import DATA, INCLUDE_KNOWN, KEEP_ROWS
 
 By = Literal["cosine", "dot"]
 
@@ -120,8 +121,7 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"What {query.name} has already is not in the model. Give the data, concepts(model, rows=...), or ask "
-                "with exclude_known=False."
+                f"What {query.name} has already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
             )
         if self.geometry.mean is None and not self._direction(query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
@@ -231,8 +231,8 @@ class Concepts:
     def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
-                f"{what} needs rows, and the model holds only its columns. Give the data, concepts(model, rows=...), "
-                "or fit with left=True."
+                f"{what} needs rows, and the model holds only its columns. Give the data{DATA}, "
+                f"or fit with {KEEP_ROWS}."
             )
         return self.rows
 
@@ -277,8 +277,7 @@ class Concepts:
         """The best columns of each row, and the rows that get none because nothing is known of them."""
         if exclude_known and part.opened is None:
             raise InputError(
-                "What the rows have already is not in the model. Give the data, concepts(model, rows=...), or ask with "
-                "exclude_known=False."
+                f"What the rows have already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
             )
         forth, back = self.geometry.forth(part.coordinates), self.geometry.back
         if is_numpy(back):

@@ -23,6 +23,7 @@ from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
 from eckart.io.open_rows import open_table
 from eckart.result import SVDDetails
+from eckart.wording import DATA
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class StoredRowSet:
         if not self.measured:
             raise InputError(
                 "A proof needs the lengths of the rows, and the model holds only what the concepts see of them. Give "
-                "the data, concepts(model, rows=...)."
+                f"the data{DATA}."
             )
         return np.concatenate([square for square in squares if square is not None])
 

@@ -12,7 +12,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from eckart.api import decompose, project, reconstruct
 from eckart.arrays import Array
-from eckart.cur.details import CURDetails
+from eckart.cur.core import Core
+from eckart.cur.details import Bound, CURDetails
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take, take_scores
@@ -115,6 +116,19 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     decomposition_: Decomposition[CURDetails]
     certificate_: Certificate | None
     plan_: Plan | None
+    n_components_: int
+    columns_: np.ndarray
+    rows_: np.ndarray
+    column_scales_: np.ndarray
+    row_scales_: np.ndarray
+    column_names_: tuple[str, ...] | None
+    row_names_: tuple[str, ...] | None
+    core_: Core
+    error_: float
+    relative_error_: float
+    best_error_: tuple[float, float]
+    ratio_: tuple[float, float]
+    bounds_: dict[str, Bound]
 
     def __init__(
         self,

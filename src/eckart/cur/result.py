@@ -21,6 +21,7 @@ from eckart.engine.backends.select import backend_of
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened
 from eckart.errors import NotFiniteError
+from eckart.notes import Note
 from eckart.result import Certificate, Decomposition
 
 
@@ -192,7 +193,7 @@ def _bounds(components: RankComponents, found: Found, wanted: CURSettings, norm:
     return bounds
 
 
-def shortages(found: Found, wanted: CURSettings) -> list[str]:
+def shortages(found: Found, wanted: CURSettings) -> list[Note]:
     """Where fewer columns or rows are independent than were asked for."""
     if wanted.select == "norm" or found.seen.total == 0.0:
         return []
@@ -201,20 +202,23 @@ def shortages(found: Found, wanted: CURSettings) -> list[str]:
         ("rows", wanted.n_rows or found.k, len(found.rows.indices)),
     )
     return [
-        f"{asked} {name} were asked for; independent ones, and kept: {kept}."
+        Note("fewer_independent", f"{asked} {name} were asked for; independent ones, and kept: {kept}.")
         for name, asked, kept in counts
         if kept < asked
     ]
 
 
-def _notes(found: Found, wanted: CURSettings) -> tuple[str, ...]:
+def _notes(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     if found.seen.total == 0.0:
-        return ("The matrix is zero: any column and any row explain it.",)
+        return (Note("zero_matrix", "The matrix is zero: any column and any row explain it."),)
     if wanted.select != "norm":
         return tuple(shortages(found, wanted))
     drawn = (("columns", found.columns, found.rank[0]), ("rows", found.rows, found.rank[1]))
     return tuple(
-        f"Different {name} that were drawn: {len(chosen.indices)}; independent among them: {rank}."
+        Note(
+            "repeated_draws",
+            f"Different {name} that were drawn: {len(chosen.indices)}; independent among them: {rank}.",
+        )
         for name, chosen, rank in drawn
         if rank < len(chosen.indices)
     )

@@ -6,6 +6,8 @@ The rates are those of the backend of the data (`Costs`); only their ratios matt
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.host import HostBackend
@@ -13,6 +15,9 @@ from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES
 from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
+
+if TYPE_CHECKING:
+    from eckart.engine.settings import Settings
 
 _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
@@ -145,6 +150,28 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
     return choice
 
 
+def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
+    """What is asked of the solver, and the choice for it."""
+    tolerance = settings.accuracy(shape.precision, shape.short)
+    request = Request(
+        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes,
+        flat_tolerance=settings.accuracy_if_flat(shape.precision),
+    )  # fmt: skip
+    solver = settings.solver
+    if solver == "exact" and shape.block_bytes:
+        solver = "gram"
+    if solver == "exact":
+        solver = "direct" if choose(shape, request).solver == "direct" else "gram"
+    return request, choose(shape, request, solver=solver, memory=settings.memory)
+
+
+@lru_cache(maxsize=256)
+def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) -> tuple[Request, Choice]:
+    """The same for dense NumPy rows in memory. Cached: many tables of one shape wait for it only once."""
+    rows, columns = shape
+    return choose_for(Shape(rows, columns, rows * columns, False, precision, resident=True), settings)
+
+
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
@@ -218,6 +245,9 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
+    if shape.columns > shape.rows and not shape.sparse and not _few(shape, request):
+        # All vectors of the long side: another product, and QR, because the last values vanish.
+        cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one read'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.

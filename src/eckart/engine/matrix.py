@@ -66,7 +66,14 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
 
 
 def unprepared(data: Any) -> Opened | None:
-    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data."""
+    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data.
+
+    Small sparse matrices come as arrays: LAPACK is done with them before an iteration has begun.
+    """
+    if is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
+        check_sparse(data)
+        data = data.toarray(order="C")
+        data = data.astype(np.float64) if data.dtype.kind in "biu" else data
     if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
     precision = "float32" if data.dtype == np.float32 else "float64"
@@ -74,6 +81,8 @@ def unprepared(data: Any) -> Opened | None:
 
 
 _BLOCK_BYTES = (2**16, 2**26)
+_SMALL_DENSE = 2**17
+"""Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
 _MANY_COLUMNS = 10**7
 """From here on it is checked that a vector of so many numbers fits into memory."""
 

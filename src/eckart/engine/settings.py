@@ -14,11 +14,14 @@ from eckart.engine.matrix import Opened
 from eckart.errors import InputError, ParameterError
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.result import Which
+from eckart.wording import SMALLEST
 
 METHODS = ("pca", "svd")
 SOLVERS = ("auto", "direct", "gram", "lanczos", "exact")
-TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
-FLAT_TOLERANCE = {"float32": 1e-6, "float64": 1e-9}
+_TOLERANCE = {"float32": 1e-5, "float64": 1e-9}
+_TOLERANCE_OF_MOST = 1e-6
+"""Of most components, the last ones included: relative to these, one float64 Gram matrix is seldom more accurate."""
+_FLAT_TOLERANCE = {"float32": 1e-6, "float64": 1e-9}
 """The default where convergence is slow: values are close to each other there, and a few more steps cost little."""
 
 
@@ -36,6 +39,17 @@ class Settings:
     tolerance: float | None
     memory: int | None
     max_passes: int
+
+    def accuracy(self, precision: str, short: int) -> float:
+        """The tolerance that was asked for, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
+        if self.tolerance:
+            return self.tolerance
+        most = self.k is not None and 2 * self.k >= short and self.solver != "exact"
+        return max(_TOLERANCE[precision], _TOLERANCE_OF_MOST) if most else _TOLERANCE[precision]
+
+    def accuracy_if_flat(self, precision: str) -> float:
+        """The tolerance that was asked for, or the default where convergence is slow."""
+        return self.tolerance or _FLAT_TOLERANCE[precision]
 
     def at_most(self, short: int) -> Settings:
         """The same with no more axes than the shorter side has."""
@@ -69,9 +83,7 @@ def check_settings(
     elif error is not None:
         target_ratio = 1.0 - check_fraction("error", error) ** 2
     if target_ratio is not None and which == "smallest":
-        raise ParameterError(
-            "A share of variance is reached from the largest axes; give k together with which='smallest'."
-        )
+        raise ParameterError(f"A share of variance is reached from the largest axes; give k together with {SMALLEST}.")
     check_count("max_passes", max_passes, None)
     everything = None if target_ratio is not None else short
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):

@@ -22,7 +22,7 @@ from eckart.engine.blocks.cluster import find_cluster
 from eckart.engine.blocks.dask_rows import DaskRows
 from eckart.engine.blocks.reading import ProgressCallback
 from eckart.engine.certify import as_plan, assemble
-from eckart.engine.choose import Choice, Shape, choose
+from eckart.engine.choose import Choice, Shape, choose_for, choose_resident
 from eckart.engine.direct import solve_direct
 from eckart.engine.divisor import check_ddof, with_divisor_n
 from eckart.engine.exponent import safe_exponents, times_power_of_two
@@ -33,8 +33,6 @@ from eckart.engine.lanczos.terms import NotWorthError
 from eckart.engine.matrix import Opened, bytes_read_at_once, open_matrix, open_on_device, unprepared
 from eckart.engine.projection import plain_rows, plain_scores
 from eckart.engine.settings import (
-    FLAT_TOLERANCE,
-    TOLERANCE,
     Settings,
     check_settings,
     check_weights,
@@ -121,7 +119,7 @@ def find_components(
 def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition[SVDDetails] | None:
     """The same for dense NumPy rows whose Gram matrix is formed in float64; None where that is not the way."""
     matrix = opened.matrix
-    request, choice = _prepare(opened, settings, resident=True)
+    request, choice = choose_resident(matrix.shape, matrix.precision, settings)
     if choice.solver != "gram" or (matrix.precision == "float32" and worth_measuring(matrix.shape, request)):
         return None
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
@@ -288,18 +286,9 @@ def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> t
     rows, columns = matrix.shape
     costs = backend_of(matrix.prototype).costs
     size = bytes_read_at_once(matrix)
-    shape = Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident)
-    tolerance = settings.tolerance or TOLERANCE[matrix.precision]
-    request = Request(
-        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes,
-        flat_tolerance=settings.tolerance or FLAT_TOLERANCE[matrix.precision],
-    )  # fmt: skip
-    solver = settings.solver
-    if solver == "exact" and size:
-        solver = "gram"
-    if solver == "exact":
-        solver = "direct" if choose(shape, request).solver == "direct" else "gram"
-    return request, choose(shape, request, solver=solver, memory=settings.memory)
+    return choose_for(
+        Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident), settings
+    )
 
 
 def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Problem:

@@ -16,6 +16,7 @@ from eckart.errors import InputError
 from eckart.io.arrow.plain_columns import expanded_batch, expanded_schema, place_names
 from eckart.io.roles import EXACT, Parts, Text, assemble, check_row_names, listed, quoted, unique_names
 from eckart.io.text.cells import is_missing, is_number
+from eckart.notes import Note
 
 
 def frame_source(frame: Any, row_names: str | None = "auto") -> MemorySource | None:
@@ -133,16 +134,20 @@ def _parts(native: Any, columns: list[str], frame: Any) -> Parts:
     return Parts(matrix, names, _checked(texts), _notes(kinds, series, names, matrix))
 
 
-def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: NDArray[Any]) -> list[str]:
+def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matrix: NDArray[Any]) -> list[Note]:
     truths = [name for name, kind in kinds.items() if kind == "truth"]
     left_out = [f"{name} ({series[name].dtype})" for name, kind in kinds.items() if kind == "other"]
     whole = [(j, name) for j, name in enumerate(names) if series[name].dtype.is_integer()]
     large = [name for j, name in whole if (np.abs(matrix[:, j]) >= EXACT).any()]
-    notes = [f"True and false are read as 1 and 0 in {listed(truths)}."] if truths else []
+    notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
     if large:
-        notes.append(f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}.")
+        notes.append(
+            Note(
+                "rounded_integers", f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}."
+            )
+        )
     if left_out:
-        notes.append(f"Left out, because such values are not numbers: {listed(left_out)}.")
+        notes.append(Note("not_numbers", f"Left out, because such values are not numbers: {listed(left_out)}."))
     return notes
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from eckart.engine.blocks.source import Block
 from eckart.errors import EckartError, FileError, MemoryBudgetError, ReadError
+from eckart.wording import MEMORY
 
 Source = TypeVar("Source")
 _REMEDY = "It is damaged, cut off, or of another kind than its name says. Copy it again, or write it again."
@@ -31,7 +32,7 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
     except MemoryError as error:
         raise MemoryBudgetError(
             f"{where} needs more memory than can be had ({reason(error)}). If the file is smaller than that, its "
-            "header is damaged; else read it on a machine with more memory, or with memory=... in smaller blocks."
+            f"header is damaged; else read it on a machine with more memory, or with {MEMORY} in smaller blocks."
         ) from error
     except Exception as error:
         what = f"is a broken {kind}" if kind else "cannot be read"

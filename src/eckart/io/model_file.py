@@ -27,6 +27,7 @@ from eckart.files import new_file
 from eckart.fitted import takes_fitted
 from eckart.io.model_values import allowed, check, decode, encode
 from eckart.result import Decomposition
+from eckart.wording import SAVE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,17 +69,22 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
         file.write(seal)
 
 
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file ends with the seal of a model."""
+    with Path(path).open("rb") as file:
+        file.seek(-min(_SEAL_LENGTH, Path(path).stat().st_size), os.SEEK_END)
+        return file.read(len(_SEAL)) == _SEAL
+
+
 def _refuse_other_file(path: Path) -> None:
     """A model replaces a model (or an empty file), never the data that it was made of, under whatever name or link."""
     if not path.is_file() or path.stat().st_size == 0:
         return  # what cannot be replaced is refused when it is written
-    with path.open("rb") as file:
-        file.seek(-min(_SEAL_LENGTH, path.stat().st_size), os.SEEK_END)
-        if file.read(len(_SEAL)) != _SEAL:
-            raise ModelFileError(
-                f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove "
-                "the file yourself, or name another one."
-            )
+    if not is_model_file(path):
+        raise ModelFileError(
+            f"{path} is not a model file, and nothing was written: overwrite=True replaces models only. Remove the "
+            "file yourself, or name another one."
+        )
 
 
 def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:
@@ -159,7 +165,7 @@ def _seal(file: IO[bytes], length: int) -> bytes:
 def _check_seal(file: IO[bytes], name: str) -> None:
     start = file.read(8)
     if not start.startswith(b"PK\x03\x04"):
-        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} Models are written by Decomposition.save.")
+        raise ModelFileError(f"{name} is not an Eckart model: {_kind(start)} Models are written by {SAVE}.")
     length = file.seek(0, os.SEEK_END) - _SEAL_LENGTH
     file.seek(max(length, 0))
     seal = file.read()

@@ -14,6 +14,7 @@ import numpy as np
 
 from eckart.arrays import is_sparse, to_numpy
 from eckart.errors import ModelFileError
+from eckart.notes import Note
 from eckart.registry import all_methods, details_class, method_of
 from eckart.result import Certificate, Decomposition, Details, Plan, SolveInfo, UnknownDetails
 
@@ -32,6 +33,9 @@ def encode(value: Any, where: str, arrays: dict[str, np.ndarray]) -> Any:
     """JSON for a value; arrays found on the way are put into `arrays` under the place where they were found."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Note):
+        details = {key: encode(item, f"{where}.{key}", arrays) for key, item in value.details.items()}
+        return {"Note": {"code": value.code, "text": str(value), "details": details}}
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float):
@@ -129,9 +133,12 @@ def decode(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         return arrays[inner]
     if kind == "csr" and isinstance(inner, dict):
         return _csr({key: decode(item, arrays) for key, item in inner.items()})
+    if kind == "Note" and isinstance(inner, dict):
+        return _note(inner, arrays)
     if kind in _CLASSES and isinstance(inner, dict):
         fields = {key: decode(item, arrays) for key, item in inner.items()}
         if kind == "Decomposition":
+            fields["notes"] = _as_notes(fields.get("notes", ()))
             fields["details"] = _details(fields.get("method"), fields.pop("parts", {}))
         return _build(_CLASSES[kind], fields)
     raise ModelFileError(f"The model's JSON holds an unknown or broken {kind[:40]!r}. The file is not loaded.")
@@ -147,6 +154,20 @@ _RENAMED = {
     ("IsomapDetails", "components"): "connected_components",
 }
 """(class, field in files written before fields were renamed) -> field."""
+
+
+def _as_notes(given: Any) -> Any:
+    """Notes; those of older files are sentences without a code."""
+    if not isinstance(given, tuple):
+        return given
+    return tuple(Note("other", note) if type(note) is str else note for note in given)
+
+
+def _note(fields: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Note:
+    code, text, details = (fields.get(name) for name in ("code", "text", "details"))
+    if not isinstance(code, str) or not isinstance(text, str) or not isinstance(details, dict):
+        raise ModelFileError("The model's JSON holds a broken note. The file is not loaded.")
+    return Note(code, text, {key: decode(item, arrays) for key, item in details.items()})
 
 
 def _details(method: Any, parts: Any) -> Details:

@@ -30,6 +30,7 @@ from eckart.io.rows import FileState, MemoryRows, NpyRows
 from eckart.io.several import files_below, hive_labels, stacked_sources
 from eckart.io.text.layout import TextOptions
 from eckart.io.text.rows import text_rows
+from eckart.notes import Note
 
 
 def open_table(
@@ -193,7 +194,7 @@ def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_na
     return arrow_rows(path, name, memory, row_names)
 
 
-def _sorted_rows(path: str, found: Any, notes: tuple[str, ...] = ()) -> RowSource | None:
+def _sorted_rows(path: str, found: Any, notes: tuple[Note, ...] = ()) -> RowSource | None:
     """Entries in any order are sorted by rows first, in a temporary file."""
     if found is None:
         return None

@@ -14,6 +14,7 @@ from eckart.io.arrays.npy import ConvertingSource
 from eckart.io.bytes import GZIP_MAGIC, OpenedFile, open_path, open_stream, shown
 from eckart.io.guard import reading
 from eckart.io.text.layout import TextOptions
+from eckart.wording import FORMAT
 
 FORMATS = {
     ".csv": "csv",
@@ -120,7 +121,7 @@ def _kind(format: str | None, path: str) -> str:
                 f"{shown(path)} is packed, and {suffix} files are read unpacked. Unpack it with gunzip first."
             )
         return FORMATS[suffix]
-    remedy = _REMEDIES.get(suffix, "Convert it, or say format=... if only the name is unusual.")
+    remedy = _REMEDIES.get(suffix, f"Convert it, or say {FORMAT} if only the name is unusual.")
     known = " ".join(FORMATS)
     raise FileError(f"{shown(path)} has the suffix {shown(suffix)}, which is none of {known}. {remedy}")
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.errors import FileError, ParameterError
+from eckart.notes import Note
 
-_ID_NAME = re.compile(r"(?i:id|index|idx|row|rownum|no|nr|num|number|key|.*[_ .-](id|no|nr|key))|.*[a-z]I[Dd]")
 EXACT = 2.0**53
 MOST_NAMES = 1_000_000
 """Names and labels of more rows are not kept."""
@@ -37,13 +37,13 @@ class Parts:
     matrix: NDArray[Any]
     column_names: list[str]
     texts: list[Text] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     row_names: tuple[str, ...] | None = None
     order: list[str] = field(default_factory=list)
     """All columns of the file, as they stand in it."""
     column_roles: dict[str, str] = field(default_factory=dict)
     """What was done with columns that are neither plain numbers nor labels."""
-    layout: list[str] = field(default_factory=list)
+    layout: list[Note] = field(default_factory=list)
     """How the file is written, in sentences."""
 
 
@@ -56,9 +56,10 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         labels.remove(chosen)
         names = chosen.values
         unnamed = re.fullmatch("column [0-9]+", chosen.name)
-        notes.append(f"The rows are named by {chosen.name if unnamed else f'the column {quoted(chosen.name)}'}.")
+        named_by = chosen.name if unnamed else f"the column {quoted(chosen.name)}"
+        notes.append(Note("row_names", f"The rows are named by {named_by}."))
     notes += _label_notes(labels)
-    decided = (*parts.layout, *notes)
+    parsing_notes = (*parts.layout, *notes)
     notes += column_notes(parts, names)
     metadata = Metadata(
         name=name,
@@ -66,8 +67,9 @@ def assemble(parts: Parts, name: str, row_names: str | None = "auto") -> MemoryS
         column_names=tuple(parts.column_names),
         labels={label.name: label.values for label in labels},
         notes=tuple(notes),
-        decided=decided,
+        parsing_notes=parsing_notes,
         column_roles=_column_roles(parts, chosen, labels),
+        roles={} if chosen is None else {chosen.name: "row names"},
     )
     return MemorySource(parts.matrix, metadata)
 
@@ -85,7 +87,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     return {name: found[name] for name in parts.order or found if name in found}
 
 
-def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[str]:
+def column_notes(parts: Parts, row_names: tuple[str, ...] | None) -> list[Note]:
     """What a user must know of single columns of the matrix: they only count the rows, or have gaps."""
     return _id_notes(parts) + missing_notes(parts, row_names)
 
@@ -104,7 +106,7 @@ def check_row_names(asked: str | None, available: Sequence[str], name: str) -> N
         raise ParameterError(f"{name} has no column {asked!r} to name the rows. It has {listed(list(available))}.")
 
 
-def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
     """Every column gets a name of its own; what was changed is said."""
     plain = [name.strip() or f"column {position}" for position, name in enumerate(names, 1)]
     used, taken, counts = set(plain), set[str](), dict[str, int]()
@@ -119,7 +121,9 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
         taken.add(own)
         out.append(own)
     shown = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
-    return out, [f"Column names that occur more than once were numbered: {shown}."] if changed else []
+    return out, [
+        Note("names_numbered", f"Column names that occur more than once were numbered: {shown}.")
+    ] if changed else []
 
 
 def quoted(name: str) -> str:
@@ -133,49 +137,40 @@ def listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
-def _label_notes(labels: list[Text]) -> list[str]:
+def _label_notes(labels: list[Text]) -> list[Note]:
     texts = [label.name for label in labels if label.kind == "text"]
     dates = [label.name for label in labels if label.kind == "date"]
     amounts = [label.name for label in labels if label.kind == "amount"]
     notes = []
     if amounts:
         notes.append(
-            f"Numbers with a sign or a unit set aside as text: {listed(amounts)}. Write them plainly to use them."
+            Note(
+                "amounts_set_aside",
+                f"Numbers with a sign or a unit set aside as text: {listed(amounts)}. Write them plainly to use them.",
+            )
         )
     if texts:
-        notes.append(f"Text set aside as labels, not part of the analysis: {listed(texts)}.")
+        notes.append(Note("labels", f"Text set aside as labels, not part of the analysis: {listed(texts)}."))
     if dates:
         notes.append(
-            f"Dates or times set aside as labels, not part of the analysis: {listed(dates)}. "
-            "Write them as numbers to use them."
+            Note(
+                "dates_set_aside",
+                f"Dates or times set aside as labels, not part of the analysis: {listed(dates)}. "
+                "Write them as numbers to use them.",
+            )
         )
     return notes
 
 
-def _id_notes(parts: Parts) -> list[str]:
-    names = [quoted(parts.column_names[j]) for j in numbering_columns(parts.column_names, parts.matrix)]
+def _id_notes(parts: Parts) -> list[Note]:
+    from eckart.io.identifiers import identifier_columns
+
+    names = [quoted(parts.column_names[j]) for j in identifier_columns(parts.column_names, parts.matrix)]
     doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
-    return [f"The column {name} {doubt}" for name in names]
+    return [Note("numbering_column", f"The column {name} {doubt}") for name in names]
 
 
-def numbering_columns(names: Sequence[str], matrix: NDArray[Any]) -> list[int]:
-    """Columns that are called like an identifier and hold nothing but a count of the rows."""
-    if len(matrix) <= 2:
-        return []
-    return [j for j, name in enumerate(names) if is_identifier(name) and _counts(matrix[:, j])]
-
-
-def is_identifier(name: str) -> bool:
-    """Whether a column is called like one that tells rows apart: id, index, no, customer_id, ..."""
-    return _ID_NAME.fullmatch(name) is not None
-
-
-def _counts(column: NDArray[Any]) -> bool:
-    ordered = np.sort(column)
-    return bool(np.isfinite(ordered).all() and ordered[0] == np.rint(ordered[0]) and (np.diff(ordered) == 1).all())
-
-
-def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[str]:
+def missing_notes(parts: Parts, names: tuple[str, ...] | None) -> list[Note]:
     """Count what is missing by column, in row blocks so that no second matrix is made."""
     matrix = parts.matrix
     per_column = np.zeros(matrix.shape[1], np.int64)
@@ -204,17 +199,21 @@ def _missing_sentences(
     empty_rows: int,
     first_empty: int,
     names: tuple[str, ...] | None,
-) -> list[str]:
+) -> list[Note]:
     rows, columns = parts.matrix.shape
     title = f" ({quoted(names[first[0]])})" if names else ""
     touched = int((per_column > 0).sum())
     count = f"{int(per_column.sum())} of {rows * columns} values are missing, in {touched} of {columns} columns"
     place = f"the first is in row {first[0] + 1}{title}, column {quoted(parts.column_names[first[1]])}"
-    notes = [f"{count}; {place}."]
+    notes = [Note("missing_values", f"{count}; {place}.", {"count": int(per_column.sum())})]
     if (whole := np.flatnonzero(per_column == rows)).size:
-        notes.append(f"Without any value: the column {listed([parts.column_names[j] for j in whole])}.")
+        notes.append(
+            Note("empty_columns", f"Without any value: the column {listed([parts.column_names[j] for j in whole])}.")
+        )
     if empty_rows:
-        notes.append(f"Without any value: {empty_rows} row(s), the first of them row {first_empty + 1}.")
+        notes.append(
+            Note("empty_rows", f"Without any value: {empty_rows} row(s), the first of them row {first_empty + 1}.")
+        )
     return notes
 
 

@@ -61,6 +61,11 @@ class Embedding:
     peak_bytes: int
     info: SolveInfo
     certificate: Bounds | None = None
+    distances: np.ndarray | None = None
+    """Distances between all rows, in float64, where they take little memory: `transform` is quick with them."""
+
+
+_KEPT_BYTES = 2**27
 
 
 def embed_all(
@@ -105,7 +110,15 @@ def embed_all(
         left, values, squares.trace**0.5, np.arange(rows), weights,
         squares.means, np.zeros(k), figures, solution.solver, why, peak, _info(solution),
         Bounds(_certificate(solution, squares.trace, tolerance, returned, norm)),
+        _kept(squares.matrix),
     )  # fmt: skip
+
+
+def _kept(squares: np.ndarray) -> np.ndarray | None:
+    """Distances, in place of squared ones that nobody needs any more; None where they take too much memory."""
+    if squares.dtype != np.float64 or squares.nbytes > _KEPT_BYTES:
+        return None
+    return np.asarray(np.sqrt(squares, out=squares))
 
 
 def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> Embedding:

@@ -108,6 +108,12 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     embedding_: Array
     _distances: np.ndarray | None
     _nbrs: Any
+    residual_variance_: np.ndarray
+    negative_share_: float
+    n_connected_components_: int
+    landmarks_: np.ndarray | None
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def __init__(
         self,

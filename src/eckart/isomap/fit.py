@@ -8,6 +8,7 @@ With landmarks the same is done for a few rows, spread out, and all others are p
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from eckart.arrays import Array, Matrix, from_numpy, is_sparse
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.parallel import each
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.isomap import geodesic
@@ -24,6 +26,7 @@ from eckart.isomap.details import IsomapDetails
 from eckart.isomap.embedding import Embedding, embed_all, embed_landmarks
 from eckart.isomap.geodesic import Graph
 from eckart.isomap.neighbors import Neighbours
+from eckart.notes import Note
 from eckart.options import check_choice, check_count, is_number, memory_bytes
 from eckart.result import Decomposition, Plan, details_of
 
@@ -77,7 +80,7 @@ def decompose(
     wish = checked(graph.rows, k, n_landmarks, solver, tol, rng, memory)
     given = Given(points, n_neighbors, radius, count, opened.exponent)
     made = of_graph(graph, wish, columns=opened.matrix.shape[1], given=given, prototype=opened)
-    return made.named(opened.metadata.row_names, opened.metadata.column_names)
+    return _keep_distances(made.named(opened.metadata.row_names, opened.metadata.column_names), made)
 
 
 def project(decomposition: Decomposition, data: Any) -> Array:
@@ -219,7 +222,7 @@ def _assembled(
         eigenvalues=found.figures.eigenvalues,
     )  # fmt: skip
     bounds = found.certificate
-    return Decomposition(
+    made = Decomposition(
         method="isomap",
         values=from_numpy(values.astype(dtype), host),
         right=from_numpy(np.zeros((columns, 0), dtype), host),
@@ -234,18 +237,41 @@ def _assembled(
         notes=_notes(found, given.connected_components),
         details=details,
     )
+    if found.distances is not None:
+        made.__dict__[_DISTANCES] = found.distances
+    return made
 
 
-def _notes(found: Embedding, components: int) -> tuple[str, ...]:
+_DISTANCES = "_distances"
+"""Where distances between all rows are kept with a model. Pickles and files lack them: they are computed again."""
+
+
+def _keep_distances(
+    new: Decomposition[IsomapDetails], old: Decomposition[IsomapDetails]
+) -> Decomposition[IsomapDetails]:
+    if _DISTANCES in old.__dict__:
+        new.__dict__[_DISTANCES] = old.__dict__[_DISTANCES]
+    return new
+
+
+def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
     notes = []
     if components > 1:
         notes.append(
-            f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
-            "distances across such a bridge mean little."
+            Note(
+                "graph_joined",
+                f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
+                "distances across such a bridge mean little.",
+            )
         )
     lacking = int(np.sum(found.values == 0.0))
     if lacking:
-        notes.append(f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.")
+        notes.append(
+            Note(
+                "zero_coordinates",
+                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.",
+            )
+        )
     return tuple(notes)
 
 
@@ -267,7 +293,9 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     result = np.zeros((seeds.rows, d.k))
 
     def from_points(chosen: np.ndarray, tile: np.ndarray) -> None:
-        result[chosen] = (tile[:, sources] ** 2 - means) @ weights
+        squares = np.square(tile if len(sources) == tile.shape[1] else tile[:, sources])
+        squares -= means
+        result[chosen] = squares @ weights
 
     def from_sources(chosen: np.ndarray, tile: np.ndarray) -> np.ndarray:
         part = np.empty((seeds.rows, d.k))
@@ -277,12 +305,36 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
             part[start:stop] = (ways**2 - means[chosen]) @ weights[chosen]
         return part
 
-    if seeds.rows <= len(sources):
+    known = d.__dict__.get(_DISTANCES)
+    if known is not None:
+        _from_known(seeds, known, from_points)
+    elif seeds.rows <= len(sources):
         geodesic.each_distance(graph, seeds, from_points)
     else:
         result = geodesic.fold_distances(graph, geodesic.rows_as_sources(sources), from_sources, np.add)
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.ldexp(-0.5 * result - details.shift, -details.exponent))
+
+
+def _from_known(seeds: Neighbours, known: np.ndarray, consume: Callable[[np.ndarray, np.ndarray], None]) -> None:
+    """consume(i, tile) with the distances of points i to all rows, from those between rows: min over the seeds."""
+    counts = np.diff(seeds.first)
+
+    def step(start: int) -> None:
+        chosen = np.arange(start, min(start + _TOGETHER, seeds.rows))
+        first, tile = seeds.first[chosen], np.full((len(chosen), known.shape[1]), np.inf)
+        for turn in range(int(counts[chosen].max())):  # the seeds of all points, one after the other
+            seed = first + np.minimum(turn, counts[chosen] - 1)
+            ways = known[seeds.index[seed]]
+            ways += seeds.distance[seed][:, None]
+            np.minimum(tile, ways, out=tile)
+        consume(chosen, tile)
+
+    each(step, range(0, seeds.rows, _TOGETHER))
+
+
+_TOGETHER = 64
+"""Points that are placed at a time."""
 
 
 def distance_matrix(d: Decomposition) -> np.ndarray:

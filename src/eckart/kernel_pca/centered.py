@@ -191,6 +191,9 @@ class ProductErrors:
     symmetric matrix within that norm of G has exactly these products.
     """
 
+    rng: np.random.Generator
+    single: bool
+
     def __init__(self, rng: np.random.Generator, *, single: bool) -> None:
         self.rng, self.single = rng, single
         self.sums: tuple[Array, Array] | None = None

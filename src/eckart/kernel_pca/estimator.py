@@ -141,6 +141,16 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     certificate_: Certificate | None
     plan_: Plan | None
     decomposition_: Decomposition[KernelPCADetails]
+    eigenvalues_: Array
+    eigenvectors_: Array | None
+    n_components_: int
+    gamma_: float | None
+    approximation_error_: float
+    correlations_: Array
+    dual_coef_: Array
+    X_transformed_fit_: Array
+    preimage_alpha_: float
+    preimage_error_: float
 
     def __init__(
         self,
@@ -249,7 +259,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         array of shape (rows, columns)
         """
-        return self.preimages(X).rows
+        return self._preimages(X, measure=False).rows
 
     def preimages(self, X: Any) -> Preimages:
         """Rows from scores, with the distance of each from its point in the space of the kernel.
@@ -263,6 +273,9 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Preimages
             `rows`, `distances` (0 for the linear kernel, which has exact ones), and `lengths` to compare them with.
         """
+        return self._preimages(X, measure=True)
+
+    def _preimages(self, X: Any, *, measure: bool) -> Preimages:
         check_is_fitted(self)
         d = self.decomposition_
         scores = take_scores(X)
@@ -273,9 +286,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             xp = namespace(scores)
             return Preimages(rows, xp.zeros(scores.shape[0], device=device(scores)), row_lengths(scores))
         scores, d = scores_with_model(d, scores)
-        found = preimages(
-            expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=getattr(self, "_ridge", None)
-        )
+        ridge = getattr(self, "_ridge", None)
+        found = preimages(expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=ridge, measure=measure)
         return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
     def column_correlations(self, X: Any) -> Array:

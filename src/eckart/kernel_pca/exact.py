@@ -30,6 +30,7 @@ from eckart.kernel_pca.result import (
     inverse_or_zero,
     refuse_overflow,
 )  # fmt: skip
+from eckart.notes import Note
 from eckart.result import Decomposition, Plan
 
 _SMALL = {True: 512, False: 2048}
@@ -105,7 +106,7 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 
-def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
+def _symmetric(matrix: Any) -> tuple[Array, tuple[Note, ...]]:
     """A kernel that was given, its symmetric part where it has another."""
     dense = matrix.toarray() if is_sparse(matrix) else matrix
     xp = namespace(dense)
@@ -115,8 +116,9 @@ def _symmetric(matrix: Any) -> tuple[Array, tuple[str, ...]]:
     if skew <= 1e-6 * size:
         # In float64 the mean of two entries loses nothing.
         return (dense, ()) if skew == 0.0 else (_symmetric_part(dense), ())
-    sentence = (
-        f"The kernel given is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used."
+    sentence = Note(
+        "asymmetric_kernel",
+        f"The kernel given is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used.",
     )
     return _symmetric_part(dense), (sentence,)
 
@@ -182,7 +184,7 @@ def _say_unproved(solution: Solution) -> None:
         )
 
 
-def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[str, ...]]:
+def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[Note, ...]]:
     """Eigenvalues with rounding set to zero; refused where a wanted one is negative, with the share."""
     values = np.asarray(found.solution.values)
     largest = float(values.max(initial=0.0))

@@ -42,6 +42,7 @@ from eckart.kernel_pca.linear import linear_components, linear_rows, project_lin
 from eckart.kernel_pca.options import KernelSettings, check_kernel, table
 from eckart.kernel_pca.preimage import Expansion, preimages
 from eckart.kernel_pca.streamed import median_rows, solve_blocks
+from eckart.notes import Note
 from eckart.options import memory_bytes
 from eckart.result import Decomposition, details_of
 
@@ -109,13 +110,17 @@ def decompose(
     return result if left else replace(result, left=None)
 
 
-def _at_hand(opened: Opened, kernel: Any) -> tuple[Any, tuple[str, ...]]:
+def _at_hand(opened: Opened, kernel: Any) -> tuple[Any, tuple[Note, ...]]:
     """The rows where they are worked on, and a note where that is not where they were."""
     rows = table(opened)
     if isinstance(opened.matrix.matrix, DeviceCsr):
-        return rows, ("The rows are sparse and on a GPU: their kernel was computed on the host.",)
+        return rows, (
+            Note("computed_on_host", "The rows are sparse and on a GPU: their kernel was computed on the host."),
+        )
     if callable(kernel) and not is_sparse(rows) and not is_numpy(rows):
-        return to_numpy(rows), ("The kernel is a Python function of two rows: it was called on the host.",)
+        return to_numpy(rows), (
+            Note("computed_on_host", "The kernel is a Python function of two rows: it was called on the host."),
+        )
     return rows, ()
 
 
@@ -272,7 +277,7 @@ def reconstruct(
     if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)
     scores, d = scores_with_model(d, scores)
-    rows = preimages(expansion_of(d), scores, how=how, alpha=alpha).rows
+    rows = preimages(expansion_of(d), scores, how=how, alpha=alpha, measure=False).rows
     return astype(rows, scores.dtype)
 
 

@@ -26,6 +26,13 @@ _DEVICE_SIDE = 8192
 class KernelMatrix:
     """K = k(x_i, x_j). `precision` is that of the tiles; `keep` keeps them after the first read."""
 
+    kernel: Kernel
+    keep: bool
+    size: int
+    passes: int
+    diagonal: Array
+    precision: str
+
     def __init__(self, kernel: Kernel, data: Any, *, precision: str = "float32", keep: bool = True) -> None:
         self.kernel, self.keep = kernel, keep
         self.size = int(data.shape[0])

@@ -48,7 +48,7 @@ def linear_components(
     made: Any = replace(
         d, method="kernel_pca", left=left, right=d.right * signs, plan=plan, details=details,
         row_names=opened.metadata.row_names, column_names=opened.metadata.column_names,
-        notes=tuple(note for note in d.notes if "nothing was scaled" not in note),
+        notes=tuple(note for note in d.notes if note.code != "units_differ"),
     )  # fmt: skip
     result: Decomposition[KernelPCADetails] = made
     return result

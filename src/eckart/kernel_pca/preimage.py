@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, is_numpy, namespace, to_numpy
+from eckart.engine.parallel import fold
 from eckart.errors import ParameterError
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import check_choice
@@ -103,10 +104,12 @@ def preimages(
     how: str = "ridge",
     alpha: float | str = "auto",
     ridge: Ridge | None = None,
+    measure: bool = True,
 ) -> Preimages:
     """A row for every row of scores, with its distance in the kernel's space (NaN where the kernel gives none).
 
-    The ridge is learned on the host, from a sample; its rows are found where the scores are.
+    Distances take as long as the rows; without `measure` they are NaN. The ridge is learned on the host, from a sample;
+    its rows are found where the scores are.
     """
     check_choice("preimage", how, HOW)
     xp = namespace(scores)
@@ -124,9 +127,11 @@ def preimages(
         find = partial(_found_on_host, search, expansion.on_host())
     size = _piece(expansion, scores)
     pieces = [scores[start : start + size, :] for start in range(0, scores.shape[0], size)]
-    found = [find(piece) for piece in pieces]
+    # A kernel that users wrote may not run on several threads; the ridge has none of them.
+    workers = None if how == "ridge" and is_numpy(scores) else 1
+    found = fold(lambda piece: [find(piece)], pieces, lambda some, more: some + more, workers=workers)
     distances = xp.full(scores.shape[0], float("nan"), dtype=xp.float64, device=device(scores))
-    if expansion.exact:
+    if expansion.exact and measure:
         distances = xp.concat([expansion.distances(rows, piece) for rows, piece in zip(found, pieces, strict=True)])
     return Preimages(xp.concat(found, axis=0), distances, row_lengths(scores))
 

@@ -13,6 +13,7 @@ from eckart.engine.solution import Solution
 from eckart.engine.threads import threads
 from eckart.kernel_pca.details import KernelPCADetails
 from eckart.kernel_pca.options import KernelSettings
+from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 
@@ -67,7 +68,7 @@ def as_info(solution: Solution, passes: int, settings: KernelSettings, plan: Pla
 
 def assembled(
     rows: Any, values: np.ndarray, vectors: Array, total: float, plan: Plan, certificate: Certificate,
-    info: SolveInfo, details: KernelPCADetails, notes: tuple[str, ...], rank: int | None,
+    info: SolveInfo, details: KernelPCADetails, notes: tuple[Note, ...], rank: int | None,
 ) -> Decomposition[KernelPCADetails]:  # fmt: skip
     """The result in the dtype of the rows, and in the library of the vectors."""
     size, columns = rows.shape

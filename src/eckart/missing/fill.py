@@ -18,6 +18,7 @@ from eckart.errors import InputError
 from eckart.missing.em import Completed, GapModel, complete_by_all, complete_by_factors, fill_rows, means_present
 from eckart.missing.held_out import HeldOut
 from eckart.missing.variance_ratios import expected_variance_ratios
+from eckart.notes import Note
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition, Imputation, SVDDetails
 
@@ -55,7 +56,7 @@ class Filled:
     error: float | None = None
     """Error of values that were hidden and filled (root mean square), in standard deviations of their columns."""
     error_of_means: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def fill_missing(
@@ -189,11 +190,12 @@ def with_imputation(
     return replace(d, notes=(*d.notes, *notes), details=replace(d.details, missing=missing))
 
 
-def _shares_note(of_filled: float, expected: float, k: int) -> str:
+def _shares_note(of_filled: float, expected: float, k: int) -> Note:
     components = "component explains" if k == 1 else f"{k} components explain"
-    return (
+    return Note(
+        "imputed_variance",
         f"The {components} {of_filled:.1%} of the filled table. Imputed values lack the noise of measured values; "
-        f"allowing for it, the share is about {expected:.1%}."
+        f"allowing for it, the share is about {expected:.1%}.",
     )
 
 
@@ -313,12 +315,15 @@ def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
     names = opened.metadata.column_names
     listed = ", ".join(repr(names[j]) if names else str(j) for j in empty[:5])
     raise InputError(
-        f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
-        "Nothing can be said about them: leave them out."
+        Note(
+            "empty_rows",
+            f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
+            "Nothing can be said about them: leave them out.",
+        )
     )
 
 
-def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> tuple[str, ...]:
+def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> tuple[Note, ...]:
     """What was filled, how, and how sure that is."""
     count = len(filled.values)
     if not count:
@@ -326,11 +331,15 @@ def _notes(filled: Filled, shape: tuple[int, int], gone: np.ndarray | None) -> t
     touched = len(np.unique(filled.columns))
     cells = shape[0] * shape[1]
     seen = f"{count:,} of {cells:,} values ({count / cells:.2%}) were missing, in {touched:,} of {shape[1]:,} columns"
-    notes = [f"{seen}; {_way(filled)} Bounds are those of the filled table."]
+    notes = [Note("imputed", f"{seen}; {_way(filled)} Bounds are those of the filled table.")]
     if gone is not None and (empty := int(gone.all(axis=1).sum())):
-        notes.append(f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
+        notes.append(
+            Note("empty_rows", f"{empty} row{'s' * (empty > 1)} without a single value: filled with the column means.")
+        )
     if not filled.converged:
-        notes.append(f"The filled values had not converged after {filled.steps} iterations.")
+        notes.append(
+            Note("imputation_unconverged", f"The filled values had not converged after {filled.steps} iterations.")
+        )
     return tuple(notes)
 
 

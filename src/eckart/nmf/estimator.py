@@ -144,6 +144,11 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     certificate_: Certificate | None
     decomposition_: Decomposition[NMFDetails]
     plan_: Plan | None
+    n_components_: int
+    reconstruction_err_: float
+    loss_history_: np.ndarray
+    n_iter_: int
+    runs_: dict[str, np.ndarray]
 
     def __init__(
         self,

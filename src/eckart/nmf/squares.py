@@ -27,6 +27,11 @@ Product = Callable[[Array], Array]
 class Squares:
     """For a matrix that is known by its products: dense, or compressed to a few singular vectors."""
 
+    compiled: bool
+    end: float
+    constant: float
+    rounding: float
+
     def __init__(
         self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties, *, sweeps: int,
         prototype: Array | None = None, compiled: bool = True, end: float = END,
@@ -61,6 +66,9 @@ class Squares:
 
 class SparseSquares:
     """For CSR rows: W's step gathers A H^T and scatters A^T W, for the step of H that follows, in one read."""
+
+    constant: float
+    rounding: float
 
     def __init__(
         self, matrix: Any, squared_norm: float, penalties: Penalties, *, sweeps: int, end: float = END

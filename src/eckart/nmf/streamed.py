@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Matrix
 from eckart.engine.blocks.checkpoint import Journal, key_of
 from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
@@ -91,6 +92,11 @@ class TotalsTask:
 
 class StreamedParts:
     """A loss whose W is found anew in every read: what stands for it is an empty array, whose sums are known."""
+
+    matrix: Matrix
+    settings: Settings
+    constant: float
+    rounding: float
 
     def __init__(self, matrix: Any, settings: Settings, squared_norm: float) -> None:
         self.matrix, self.settings = matrix, settings

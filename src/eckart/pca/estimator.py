@@ -23,12 +23,11 @@ from eckart.pca.projection import (
     Projection,
     components_as_rows,
     explained_ratio,
-    explained_variance,
     noise_variance,
     zeros_like_mean,
 )
 from eckart.rank.minka import minka_rank
-from eckart.result import Certificate, Decomposition, Plan
+from eckart.result import Certificate, Decomposition, Imputation, Plan
 
 
 class PCA(OnDevices, ProbabilisticMixin, Projection):
@@ -49,7 +48,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "auto" takes the cheapest way, and `plan_` says why; "full" an exact one; "covariance_eigh" cross-products in
         float64, refined where they are not enough; "arpack" and "randomized" block Lanczos. All are accurate to `tol`.
     tol : float
-        Accuracy of the variances relative to the smallest wanted one; 0 means 1e-9, or 1e-5 for float32 data.
+        Accuracy of the variances relative to the smallest wanted one. 0 means 1e-9; 1e-6 if at least half of all
+        components are requested; 1e-5 for float32 data.
     iterated_power, n_oversamples, power_iteration_normalizer
         Accepted for compatibility: the iteration stops when its accuracy is proved.
     random_state : int, RandomState, Generator or None
@@ -120,6 +120,15 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
 
     certificate_: Certificate | None
     plan_: Plan | None
+    filled_: Imputation | None
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
+    noise_variance_: float
+    mean_: Array
+    scale_: Array | None
+    n_samples_: int
 
     def __init__(
         self,
@@ -262,9 +271,10 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.certificate_, self.plan_ = d.certificate, d.plan
         self.components_ = components_as_rows(d)
         self.singular_values_ = d.values
-        self.explained_variance_ = explained_variance(d)
-        self.explained_variance_ratio_ = explained_ratio(d)
-        self.noise_variance_ = noise_variance(d)
+        with np.errstate(over="ignore", under="ignore"):
+            self.explained_variance_ = d.explained_variance
+            self.explained_variance_ratio_ = d.explained_variance_ratio
+            self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
         self.n_components_ = d.k

@@ -71,6 +71,11 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
     (6, array([0.9924]))
     """
 
+    batch_size_: int
+    mean_: Array
+    var_: Array
+    n_samples_seen_: float
+
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [allowed.COUNT, None],
         "whiten": ["boolean"],

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.api import project, reconstruct
 from eckart.arrays import Array, namespace
+from eckart.engine.svd import project_on_components, reconstruct_from_components
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
@@ -51,7 +51,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         array of shape (rows, columns)
         """
         self._check_fitted()
-        return reconstruct(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
+        return reconstruct_from_components(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
 
     def _onnx(self, dtype: str) -> Any:
         return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
@@ -61,7 +61,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             check_is_fitted(self)
 
     def _scores(self, data: Any) -> Array:
-        return project(self.decomposition_, data, whiten=getattr(self, "whiten", False))
+        return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
     @property
     def _n_features_out(self) -> int:
@@ -116,8 +116,8 @@ def _left_over(d: Decomposition, directions: int) -> float:
     dropped = 1.0 - (d.certificate.explained[0] + rounding)
     if dropped <= rounding + 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
         return 0.0
-    with np.errstate(over="ignore", under="ignore"):
-        return float((np.float64(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5) ** 2)
+    deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
+    return float(deviation * deviation)  # Python's numbers overflow to infinity without a warning
 
 
 def zeros_like_mean(d: Decomposition) -> Array:

@@ -13,6 +13,7 @@ from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.backends.symmetric import leading_pairs
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.exponent import times_power_of_two
+from eckart.notes import Note
 from eckart.pca.null_space import settle
 from eckart.pca.scatter import Scatter
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo
@@ -171,9 +172,10 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     )
 
 
-def _note(scatter: Scatter) -> str:
+def _note(scatter: Scatter) -> Note:
     assert scatter.factor is not None
-    return (
+    return Note(
+        "variance_dropped",
         f"Not exact: {scatter.mean.shape[0]:,} columns are too many to keep all cross-products of the batches, and "
-        f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was given up on the way; the bounds allow for it."
+        f"{scatter.lost / (scatter.total or 1.0):.3g} of the variance was dropped; the bounds allow for it.",
     )

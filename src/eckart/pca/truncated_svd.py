@@ -41,7 +41,8 @@ class TruncatedSVD(OnDevices, Projection):
     random_state : int, RandomState, Generator or None
         Seed of the random start; None is a fixed one.
     tol : float
-        Accuracy of the squared singular values relative to the smallest wanted one; 0 means 1e-9, or 1e-5 for float32.
+        Accuracy of the squared singular values relative to the smallest wanted one. 0 means 1e-9; 1e-6 if at least half
+        of all components are requested; 1e-5 for float32 data.
     memory : str, int or None
         Working memory allowed beside the data, such as "2GB".
     device : str or None
@@ -85,6 +86,10 @@ class TruncatedSVD(OnDevices, Projection):
 
     certificate_: Certificate | None
     plan_: Plan | None
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
 
     def __init__(
         self,

@@ -9,16 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eckart.arrays import is_sparse, to_numpy
+from eckart.arrays import from_numpy, is_sparse, to_numpy
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import ParameterError
 from eckart.fitted import decomposition_of, is_model
-from eckart.missing.fill import WAYS, How, fill, unmasked, with_matrix
+from eckart.missing.fill import WAYS, How, fill, imputation_of, unmasked, with_matrix
+from eckart.notes import Note
 from eckart.options import check_choice, check_count, check_fraction, is_number, memory_bytes
 from eckart.rank.bicross import by_bicross
 from eckart.rank.broken_stick import by_broken_stick
 from eckart.rank.cells import by_cells
+from eckart.rank.certainty import certainty
 from eckart.rank.deterministic import by_edge
 from eckart.rank.edge_gap import by_gap
 from eckart.rank.elbow import by_elbow
@@ -27,11 +29,11 @@ from eckart.rank.gavish_donoho import by_known_noise, by_unknown_noise
 from eckart.rank.kaiser import by_average
 from eckart.rank.minka import by_evidence
 from eckart.rank.noise import neighbours_are_correlated, rows_are_exchangeable, spectrum_is_wide
-from eckart.rank.parallel import LARGEST_DENSE, by_permutation, by_sign_flips
+from eckart.rank.parallel import by_permutation, by_sign_flips
 from eckart.rank.screenot import by_screenot
 from eckart.rank.stability import by_stability
 from eckart.rank.variance import by_energy, by_linear_energy, by_variance
-from eckart.rank.verdict import ANY_NOISE, TESTS, RankChoice, Verdict
+from eckart.rank.verdict import ANY_NOISE, SPECTRAL_TESTS, TESTS, RankChoice, Verdict
 from eckart.registry import Method, get_method, method_of
 from eckart.result import Decomposition
 
@@ -122,6 +124,7 @@ def choose_rank(
     missing: How = "error",
     rng: int | None = None,
     memory: str | int | None = None,
+    decomposition: Decomposition | None = None,
 ) -> RankChoice:
     """How many components: every rule, one table, and a verdict with known error rates.
 
@@ -153,6 +156,9 @@ def choose_rank(
     memory : str or int, optional
         Memory that the work may take, such as "2GB". A larger table is read in blocks, once where its columns are few,
         and asked by the rules that need no copy of it.
+    decomposition : Decomposition, optional
+        Of the same data with the same options. The rules use it instead of decomposing the data again, if it has all
+        components of a small table, or the leading 81.
 
     Examples
     --------
@@ -183,13 +189,31 @@ def choose_rank(
     rows, columns = opened.matrix.shape
     with one_blas_thread() if rows * columns <= _SMALL else nullcontext():
         notes: tuple[str, ...] = ()
-        if missing != "error":
+        reuse = decomposition is not None and imputation_of(decomposition) is not None and not opened.matrix.sparse
+        if missing != "error" and decomposition is not None and reuse:
+            opened = _as_imputed(opened, decomposition)
+        elif missing != "error":
             filled = fill(opened, missing, weights=None, rng=np.random.Generator(np.random.Philox(options.seed)))
             opened, notes = with_matrix(opened, filled.table), filled.notes
-        evidence = of_data(data, opened, options, center=method == "pca", scale=scale)
+        evidence = of_data(data, opened, options, center=method == "pca", scale=scale, known=decomposition)
         if method == "cur":
-            notes = (*notes, "CUR of rank k is at best as good as the SVD of rank k, whose singular values are asked.")
+            notes = (
+                *notes,
+                Note(
+                    "cur_by_svd",
+                    "CUR of rank k is at best as good as the SVD of rank k, whose singular values are asked.",
+                ),
+            )
         return _answers(names, evidence, method, notes)
+
+
+def _as_imputed(opened: Opened, d: Decomposition) -> Opened:
+    """The table with the values that the decomposition imputed."""
+    known, matrix = imputation_of(d), opened.matrix.matrix
+    assert known is not None
+    table = to_numpy(matrix).astype(np.float64)
+    table[known.rows, known.columns] = known.values
+    return with_matrix(opened, from_numpy(table, matrix))
 
 
 def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) -> RankChoice:
@@ -200,7 +224,10 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
         )
     if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
-        note = "Rules on noise are left out: they know that of a table, not that of a kernel or of distances."
+        note = Note(
+            "noise_rules_left_out",
+            "Rules on noise are left out: they know that of a table, not that of a kernel or of distances.",
+        )
         return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
     return _answers(names, of_decomposition(d, options), d.method)
 
@@ -217,7 +244,10 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
             table = matrix if is_sparse(matrix) else to_numpy(matrix)
             k, reason = method.function("rank_rule")(table, options.most, options.seed)
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
-    note = "Parts of a factorisation are not nested, so of all rules only bi-cross-validation has a meaning for them."
+    note = Note(
+        "parts_not_nested",
+        "Parts of a factorisation are not nested, so of all rules only bi-cross-validation has a meaning for them.",
+    )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
 
@@ -225,11 +255,13 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
     verdicts = tuple(_verdict(name, evidence) for name in names)
     ratios = tuple(float(ratio) for ratio in evidence.ratios[:_SHOWN])
     choice = RankChoice(verdicts, evidence.rows, evidence.columns, method, evidence.scale, ratios, notes)
-    opened = evidence.opened
-    if opened is None or not opened.matrix.resident or evidence.rows * evidence.columns > LARGEST_DENSE:
-        return choice
-    choice = replace(choice, alike=_alike(choice, evidence))
-    return replace(choice, correlated=_correlated(choice, evidence))
+    if evidence.has_table:
+        choice = replace(choice, alike=_alike(choice, evidence))
+        choice = replace(choice, correlated=_correlated(choice, evidence))
+    if not any(v.counts and v.votes for v in verdicts) or not float(evidence.ratios.sum()):
+        return choice  # descriptive rules alone make no statement on noise
+    found = certainty(choice, evidence)
+    return replace(choice, lowest=found.lowest, highest=found.highest, reason=found.reason)
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
@@ -243,9 +275,11 @@ def _alike(choice: RankChoice, e: Evidence) -> bool:
 def _correlated(choice: RankChoice, e: Evidence) -> bool:
     """Whether fewer components stand apart than the tests find, and what is left is not independent noise."""
     gap = next((v.k for v in choice.verdicts if v.rule in ANY_NOISE and v.k is not None), None)
-    if gap is None or not any(v.rule in TESTS for v in choice.verdicts):
+    asked = [v for v in choice.verdicts if v.rule in (*TESTS, *SPECTRAL_TESTS)]
+    quick = not any(v.rule in TESTS for v in asked)
+    if gap is None or not asked or (quick and e.rows * e.columns > _SMALL):
         return False
-    tested = [k for k in (choice.k, *(v.k for v in choice.verdicts if v.rule in TESTS)) if k is not None]
+    tested = [k for k in (choice.k, *choice.tested) if k is not None]
     if choice.k is None or gap >= choice.k:
         return False
     # The most that a test finds: a component that is left in would look like correlated noise.

@@ -27,8 +27,9 @@ _FEWEST = 4
 
 def by_gap(e: Evidence) -> tuple[int | None, str]:
     """The last component that stands apart from the next."""
-    if e.short < _FEWEST:
-        return None, f"Needs at least {_FEWEST} components to compare neighbours; there are {e.short}."
+    known = min(e.short, len(e.ratios))
+    if known < _FEWEST:
+        return None, f"Needs at least {_FEWEST} components to compare neighbours; {known} are known."
     most = e.options.most or e.short
     ratios = e.ratios[:-1] / np.maximum(e.ratios[1:], 1e-300)
     rng = e.rng(9)

@@ -14,6 +14,7 @@ import numpy as np
 from eckart.arrays import from_numpy, to_numpy
 from eckart.engine.backends.symmetric import leading_pairs, leading_values
 from eckart.engine.finite import refuse_not_finite
+from eckart.engine.leading import leading
 from eckart.engine.matrix import Opened
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem, standardize
@@ -25,6 +26,8 @@ from eckart.result import Decomposition
 
 WHOLE = 3000
 """Up to this shorter side all singular values are computed, from the matrix of cross-products."""
+LARGEST_DENSE = 4_000_000
+"""Tables of up to this many entries are tested entry by entry; sparse ones as dense ones."""
 _EXACT = 400
 _LEADING = 40
 _STEEP = 3.0
@@ -129,6 +132,16 @@ class Evidence:
         table = self.table.toarray() if self.sparse else self.table
         return np.asarray(table - table.mean(axis=0)) if self.center else np.asarray(table)
 
+    @property
+    def has_table(self) -> bool:
+        """Whether the entries of the centred table are available."""
+        small = self.rows * self.columns <= LARGEST_DENSE
+        return small and self.opened is not None and bool(self.opened.matrix.resident)
+
+    def largest_row(self, place: int) -> float:
+        """The largest share of a component's sum of squares that one row has."""
+        return float(np.max(self._left[:, place] ** 2))
+
     @cached_property
     def _left(self) -> np.ndarray:
         """Left vectors of the leading components."""
@@ -176,16 +189,31 @@ def of_kernel(d: Decomposition, options: Options) -> Evidence:
     )  # fmt: skip
 
 
-def of_data(data: Any, opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
-    """The moments in one read, the leading axes, and all singular values where there are few enough of them."""
+def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
+    """How many components the rules need of a table in memory: all if there are few, else the leading ones."""
+    short = max(min(rows - 1 if center else rows, columns), 1)
+    return short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
+
+
+def of_data(
+    data: Any, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
+) -> Evidence:
+    """The moments in one read, the leading axes, and all singular values where there are few enough of them.
+
+    `known` is a decomposition of the same table; it is used if it has the components that the rules need.
+    """
     rows, columns = opened.matrix.shape
     short = max(min(rows - 1 if center else rows, columns), 1)
+    few = needed(rows, columns, options, center=center)
+    reusable = known is not None and known.k >= few and known.which == "largest"
     if not opened.matrix.resident and columns <= min(rows, WHOLE):
         return _of_blocks(opened, options, center=center, scale=scale)
-    few = short if short <= _EXACT else min(short, 2 * (options.most or _LEADING) + 1)
     method = "pca" if center else "svd"
-    given = opened.matrix.matrix if opened.matrix.resident else data
-    d = find_components(given, method, k=few, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
+    if known is not None and reusable:
+        d = leading(known, few)
+    else:
+        given = opened.matrix.matrix if opened.matrix.resident else data
+        d = find_components(given, method, k=few, center=center, scale=scale, rng=options.seed)  # type: ignore[arg-type]
     moments = _moments(opened, d, center=center, scale=scale)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     whole = few == short

@@ -11,14 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.rank.destroy import flipped, permuted
-from eckart.rank.evidence import Evidence
+from eckart.rank.evidence import LARGEST_DENSE, Evidence
 from eckart.rank.leading import leading_squares
 from eckart.rank.sequential import sequential
 from eckart.rank.tracy_widom import MEAN, STANDARD_DEVIATION, tracy_widom
 from eckart.rank.verdict import percent
-
-LARGEST_DENSE = 4_000_000
-"""Sparse tables of up to this many entries are tested as dense ones."""
 
 
 def by_permutation(e: Evidence) -> tuple[int | None, str]:

@@ -31,6 +31,11 @@ class Remainder:
     def table(self) -> np.ndarray:
         return np.asarray(self.whole - (self.whole @ self.v) @ self.v.T)
 
+    @property
+    def columns_left(self) -> int:
+        """Columns, less the directions that the components have taken."""
+        return int(self.v.shape[0] - self.v.shape[1])
+
     @cached_property
     def free_rows(self) -> np.ndarray:
         """1 - h."""

@@ -47,6 +47,10 @@ class RankChoice:
     known. All assume noise that is independent from entry to entry. Where the remainder is not (`correlated`), the rule
     for noise of any covariance decides: `gap`. Where all tests abstain, `k` is what most of the other voting rules say;
     of numbers named equally often, the one nearest to their median.
+
+    `certain` is False where the table has too few columns or rows to tell components from noise of unknown covariance.
+    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption (`highest` is
+    None if nothing bounds it), and `reason` explains the doubt.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -61,10 +65,24 @@ class RankChoice:
     """Whether what the sequential tests leave is correlated noise rather than independent noise."""
     alike: bool = False
     """Whether the rows of what they leave are alike in variance, as far as one can see."""
+    lowest: int | None = None
+    highest: int | None = None
+    reason: str = ""
+    """Why the number is not certain; empty if it is, and if only descriptive rules were asked."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether the number needs no assumption on the covariance of the noise."""
+        return self.lowest is not None and not self.reason
 
     @property
     def k(self) -> int | None:
         return self._decision[0]
+
+    @property
+    def decided_by(self) -> str:
+        """The rule that `k` comes from: its name, "vote", or "" if no rule could say."""
+        return self._decision[1]
 
     @property
     def _decision(self) -> tuple[int | None, str]:
@@ -82,6 +100,16 @@ class RankChoice:
         middle = answers[(len(answers) - 1) // 2]
         counted = Counter(answers)
         return min(counted, key=lambda k: (-counted[k], abs(k - middle), k)), "vote"
+
+    @property
+    def tested(self) -> list[int]:
+        """What the tests for independent noise say, without those that abstain."""
+        return [v.k for v in self._said(TESTS) or self._said(SPECTRAL_TESTS) if v.k is not None]
+
+    @property
+    def apart(self) -> int | None:
+        """How many components stand apart from noise of any covariance, if that rule was asked and answered."""
+        return next((v.k for v in self._said(ANY_NOISE)), None)
 
     def _said(self, rules: tuple[str, ...]) -> list[Verdict]:
         """The answers of these rules, in this order, without those that abstain."""
@@ -110,10 +138,13 @@ class RankChoice:
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
         agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
         if by in ANY_NOISE and self.correlated:
-            return f"The noise is correlated, so {by} decides: {components}. {agreement}"
-        if by == "vote":
+            agreement = f"The noise is correlated, so {by} decides: {components}. {agreement}"
+        elif by != "vote":
+            agreement = f"{components}, by {by}. {agreement}"
+        if not self.reason:
             return agreement
-        return f"{components}, by {by}. {agreement}"
+        span = f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
+        return f"{agreement} Not certain ({span}): {self.reason}"
 
     def __getitem__(self, rule: str) -> Verdict:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
@@ -130,6 +161,10 @@ class RankChoice:
             "scaled": self.scaled,
             "correlated": self.correlated,
             "alike": self.alike,
+            "certain": self.certain,
+            "lowest": self.lowest,
+            "highest": self.highest,
+            "reason": self.reason,
             "agreement": {str(k): list(rules) for k, rules in self.agreement.items()},
             "rules": [{name: getattr(verdict, name) for name in fields} for verdict in self.verdicts],
             "explained_variance_ratio": list(self.explained_variance_ratio),

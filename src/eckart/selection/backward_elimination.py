@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.selection.base import Search, table
+from eckart.selection.base import Search, best_set, table
 from eckart.selection.folds import Folds
 
 
@@ -26,8 +26,8 @@ class BackwardElimination(Search):
     estimator : classifier or regressor
         Cloned and fitted for every candidate; never itself.
     n_features_to_select : int, float or None
-        How many columns to keep, as a number or a share. None keeps the set with the best score, of equal ones the
-        smaller.
+        How many columns to keep, as a number or a share. None keeps the set with the best score; of scores that are
+        equal but for rounding, the smaller set.
     step : int or float
         Columns taken away in a round, as a number or as a share of those that are left.
     scoring, cv
@@ -65,6 +65,8 @@ class BackwardElimination(Search):
     >>> list(found.get_feature_names_out())
     ['petal length (cm)', 'petal width (cm)']
     """
+
+    best_score_: float
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
@@ -128,11 +130,12 @@ class BackwardElimination(Search):
             rows.append(self._row(current, scores, dropped))
             sets.append(current)
         score = np.array([row["score"] for row in rows])
-        # The last of equal ones is the smallest set.
-        best = len(rows) - 1 if self.n_features_to_select is not None else int(np.flatnonzero(score == score.max())[-1])
+        sizes = np.array([len(one) for one in sets])
+        best = len(rows) - 1 if self.n_features_to_select is not None else best_set(score, sizes)
         self._keep(sets[best])
         self.best_score_ = float(score[best])
         self.nested_score_ = self._nested(folds, groups) if self.nested else None
+        self._warn_if_useless(folds)
         self.history_ = table(rows)
         return self
 

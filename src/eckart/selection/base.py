@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -11,11 +12,22 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from eckart.errors import ParameterError
+from eckart.errors import DataWarning, ParameterError
 from eckart.selection.folds import Folds
 
 History = dict[str, np.ndarray]
 """Columns of a table by name, all of one length; pandas.DataFrame(history) shows it."""
+
+
+_EQUAL = 1e-10
+"""Scores that differ by less, relative to 1 or to their size, differ by rounding."""
+
+
+def best_set(scores: np.ndarray, sizes: np.ndarray) -> int:
+    """The place of the highest score; of scores equal but for rounding the smallest set, of equal sizes the first."""
+    top = float(scores.max())
+    tied = np.flatnonzero(scores >= top - _EQUAL * max(1.0, abs(top)))
+    return int(tied[np.argmin(sizes[tied], axis=0)])
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -43,7 +55,9 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     cv: Any
     n_jobs: int | None
     nested: bool
+    best_score_: float
     nested_score_: float | None
+    n_features_: int
 
     def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
         tags = get_tags(self.estimator).input_tags
@@ -69,9 +83,28 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
         found = []
         for train, test in folds.splits:
             rows = [None if part is None else _safe_indexing(part, train) for part in (folds.X, folds.y, groups)]
-            columns = np.flatnonzero(clone(inner).fit(*rows).support_)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Nothing predicts", DataWarning)  # said once, of all rows
+                columns = np.flatnonzero(clone(inner).fit(*rows).support_)
             found.append(folds.score(columns, train, test))
         return float(np.mean(found))
+
+    def _warn_if_useless(self, folds: Folds) -> None:
+        """Warn if the columns predict no better than a constant does, such as the mean or the commonest class.
+
+        The nested score decides where it is known, because the best of many sets is above chance by chance.
+        """
+        constant = folds.constant_score()
+        score = self.best_score_ if self.nested_score_ is None else min(self.best_score_, self.nested_score_)
+        if constant is None or score > constant + _EQUAL:
+            return
+        where = "the best set" if score == self.best_score_ else "the chosen columns, on rows that did not choose them,"
+        warnings.warn(
+            f"Nothing predicts the target: {where} scores {score:.4f}, a constant prediction "
+            f"{constant:.4f}. Do not use the selection; look for other columns or another model.",
+            DataWarning,
+            stacklevel=3,
+        )
 
     def _keep(self, chosen: np.ndarray) -> None:
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)

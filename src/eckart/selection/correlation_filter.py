@@ -62,6 +62,8 @@ class CorrelationFilter(Selector):
     array([ True, False])
     """
 
+    scores_: np.ndarray
+
     _parameter_constraints = {  # noqa: RUF012
         "score_func": [StrOptions(set(_SCORES)), callable],
         "threshold": [Interval(Real, None, None, closed="neither"), None],

@@ -7,13 +7,14 @@ checked once, and all candidates of a round go to the workers together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
@@ -53,6 +54,17 @@ class Folds:
             return np.array([_scores(self, columns) for columns in candidates])
         work = Parallel(n_jobs=self.n_jobs)
         return np.array(work(delayed(_scores)(self, columns) for columns in candidates))
+
+    def constant_score(self) -> float | None:
+        """Mean score of a constant prediction: the mean, or the commonest class; None where the scorer has none."""
+        if self.y is None:
+            return None
+        kind = DummyClassifier(strategy="prior") if is_classifier(self.estimator) else DummyRegressor()
+        constant = replace(self, estimator=kind, n_jobs=None)
+        try:
+            return float(np.mean([_score(constant, self.X[:, :1], train, test) for train, test in self.splits]))
+        except (ValueError, TypeError, AttributeError):
+            return None
 
 
 def _scores(folds: Folds, columns: np.ndarray, *, checked: bool = False) -> np.ndarray:

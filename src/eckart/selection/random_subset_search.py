@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from eckart.engine.settings import generator
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
-from eckart.selection.base import Search, table
+from eckart.selection.base import Search, best_set, table
 
 _TOGETHER = 16
 """Sets that are judged before progress is told."""
@@ -67,6 +67,8 @@ class RandomSubsetSearch(Search):
     >>> search.get_support()  # alone as good as any pair
     array([False, False, False,  True])
     """
+
+    best_score_: float
 
     _parameter_constraints = {  # noqa: RUF012
         "estimator": [HasMethods(["fit"])],
@@ -129,11 +131,14 @@ class RandomSubsetSearch(Search):
             if self.progress is not None:
                 self.progress({"tried": len(rows), "of": len(sets), **max(rows, key=lambda row: row["score"])})
         order = sorted(range(len(rows)), key=lambda i: (-rows[i]["score"], rows[i]["n_columns"], i))
+        first = best_set(np.array([row["score"] for row in rows]), np.array([row["n_columns"] for row in rows]))
+        order = [first, *(i for i in order if i != first)]
         for rank, i in enumerate(order):
             rows[i]["rank"] = rank + 1
         self._keep(sets[order[0]])
         self.best_score_ = float(rows[order[0]]["score"])
         self.nested_score_ = self._nested(folds, groups) if self.nested else None
+        self._warn_if_useless(folds)
         self.history_ = table(rows)
         return self
 

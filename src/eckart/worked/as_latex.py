@@ -86,7 +86,8 @@ def line(equation: Equation) -> str:
     """An equation on a line of its own."""
     if isinstance(equation.value, str):
         name = f"{latex_name(equation.name, inline=True)}: " if equation.name else ""
-        return f"{name}{latex_prose(equation.value)}\n"
+        # Long products may be broken between their factors.
+        return f"{name}{latex_prose(equation.value)}\n".replace(") (", r")\allowbreak (")
     return rf"\[\fit{{{equation_latex(equation)}}}\]"
 
 

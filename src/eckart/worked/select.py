@@ -39,8 +39,7 @@ def select(given: Any, target: Any, *, count: int | None = None, threshold: floa
     limit = 0.5 if threshold is None else threshold
     chosen = order[:count] if count else [j for j in order if abs(float(sp.N(found[j]))) >= limit]
     rows = tuple(
-        (sp.Integer(j + 1), squares[j], products[j], found[j], tr("kept") if j in chosen else tr("dropped"))
-        for j in order
+        (sp.Integer(j + 1), squares[j], products[j], found[j], tr("keep") if j in chosen else tr("drop")) for j in order
     )
     remark = (
         tr("A column that does not vary has no correlation and counts as 0.") if any(s == 0 for s in squares) else ""

@@ -108,9 +108,9 @@ def test_colour_by_words_and_by_numbers(browser: Browser, page: Path) -> None:
 
 def test_slider_rebuilds_the_row_and_says_the_error(browser: Browser, page: Path) -> None:
     shown(browser, page)
-    assert browser.js("document.getElementById('axes-slider').value") == "3", "as many as carry 90 %"
+    assert browser.js("document.getElementById('axes-slider').value") == "1", "the recommended number"
     browser.choose("#axes-slider", "2")
-    assert browser.text("#axes-used").replace("\u00a0", " ").startswith("2 axes keep 86.75 %")
+    assert browser.text("#axes-used").replace("\u00a0", " ").startswith("2 components explain 86.75 %")
     assert "36.40" in browser.text("#axes-used")
     few = browser.text("#row-table")
     browser.choose("#axes-slider", "4")
@@ -200,7 +200,7 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
     shown(browser, page)
     browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     browser.js("for (const b of document.querySelectorAll('#plane-tools button')) b.click()")
-    for name in ("axes", "scores", "loadings", "distances"):
+    for name in ("components", "scores", "loadings", "distances"):
         browser.js(f"document.querySelector('button[data-csv={name}]').click()")
     wanted = ("plane.svg", "plane.png", "axes.csv", "scores.csv", "loadings.csv", "distances.csv")
     end = time.monotonic() + 20
@@ -216,7 +216,8 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose([[float(x) for x in row[1:]] for row in rows[1:]], d.left * d.values, atol=1e-6)
     distances = (tmp_path / "distances.csv").read_text(encoding="utf-8").splitlines()
     assert len(distances) == 51
-    assert max(distances[1:], key=lambda line: float(line.split(",")[2])).startswith("Alaska,")
+    farthest = int(((d.left[:, 1:] * d.values[1:]) ** 2).sum(axis=1).argmax())  # Q with the one recommended component
+    assert max(range(50), key=lambda i: float(distances[i + 1].split(",")[2])) == farthest
     loadings = (tmp_path / "loadings.csv").read_text(encoding="utf-8").splitlines()
     assert float(loadings[2].split(",")[1]) == pytest.approx(0.5831836, abs=1e-7)
     assert browser.complaints == []
@@ -225,7 +226,8 @@ def test_downloads(browser: Browser, page: Path, tmp_path: Path) -> None:
 def test_hostile_names_do_nothing(browser: Browser, tmp_path: Path) -> None:
     name = 'x"><img src=x onerror=alert(1)>.html' if os.name == "posix" else "x.html"
     labels = {HOSTILE[1]: [HOSTILE[i % 3] for i in range(50)]}
-    report(hostile(), tmp_path / name, title=HOSTILE[0], data=usarrests()[0], labels=labels, reading=HOSTILE)
+    found = replace(ek.analyze(hostile(), data=usarrests()[0], labels=labels), name=HOSTILE[0], reading=HOSTILE)
+    found.report(tmp_path / name, title=HOSTILE[0], command=HOSTILE[1])
     browser.open(tmp_path / name)
     browser.choose("select[name=colour]", "g0")
     browser.js("document.getElementById('find').focus()")

@@ -19,12 +19,12 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import eckart as ek
+from eckart.analysis.column_roles import ColumnRole
 from eckart.analysis.report.drawn_rows import MOST_ROWS, drawn_rows
 from eckart.analysis.report.pack import levels, packed
 from eckart.errors import FileError, ParameterError
 from eckart.reporting import report
 from eckart.result import Decomposition, SVDDetails
-from eckart.text import Table
 from tests.samples import arrests, built, usarrests
 
 HOSTILE = (
@@ -85,12 +85,12 @@ def test_page_says_what_was_found(tmp_path: Path) -> None:
     words = re.sub(r"\s+", " ", page.partition('id="numbers"')[0])
     for part in (
         "<title>Crime &amp; punishment</title>", "62.01 %", "62.006 %", "62.007 %", "95.66 %",
-        "Assault +0.58, Rape +0.54, Murder +0.54", "Units differ.", "California", "no 3 axes carry more",
-        "PC1 is made by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 read of the data",
-        "divided by its standard deviation", "No chance is involved", "at least 95.664 % of the variance",
+        "Assault +0.58, Rape +0.54, Murder +0.54", "Units differ.", "California", "Keep 1 component", "Rows × columns",
+        "PC1 is led by Assault, Rape and Murder", "PC1 and PC2 together 86.8 %", "1 pass over the data",
+        "divided by its standard deviation", "No chance is involved", "at least 62.006 % of the variance",
     ):  # fmt: skip
         assert part in words
-    for fact in ("Seed", "Threads", "Solver", "Accuracy asked for", "numpy", "Planned", "Numerical rank"):
+    for fact in ("Seed", "Threads", "Solver", "Requested accuracy", "numpy", "Planned", "Numerical rank"):
         assert fact in page
     assert [axis["label"] for axis in numbers(page)["axes"]] == ["PC1 (62.0 %)", "PC2 (24.7 %)", "PC3 (8.9 %)"]
 
@@ -132,10 +132,13 @@ def test_page_can_be_read_by_everybody() -> None:
 
 def test_hostile_names_add_no_tag() -> None:
     labels = {HOSTILE[1]: [HOSTILE[i % 3] for i in range(50)]}
-    ranks = Table(HOSTILE[0], ("rule", HOSTILE[1]), ((HOSTILE[2], HOSTILE[0]),), HOSTILE[0], ("text", "text"))
     data = usarrests()[0]
-    page = report(hostile(), title=HOSTILE[2], data=data, labels=labels, ranks=ranks, columns=ranks, reading=HOSTILE)
-    plain = Tags(report(arrests(4, notes=("a",) * 6), data=data, ranks=ranks, columns=ranks))
+    found = replace(ek.analyze(hostile(), data=data, labels=labels), name=HOSTILE[0], reading=HOSTILE)
+    found = replace(found, roles=tuple(ColumnRole(name, name, name) for name in HOSTILE))
+    page = found.report(title=HOSTILE[2], command=HOSTILE[0])
+    plain = ek.analyze(arrests(4, notes=("a",) * 6), data=data, labels={"side": ["a", "b"] * 25})
+    roles = tuple(ColumnRole(name, "measure", "analysed") for name in "abcd")
+    plain = Tags(replace(plain, roles=roles).report(command="eckart report a.csv"))
     tags = Tags(page)
     assert {tag for tag, _ in tags.found} == {tag for tag, _ in plain.found}
     assert len(tags.inside["script"]) == 4
@@ -160,18 +163,18 @@ def test_every_link_leads_somewhere(k: int, left: bool) -> None:
 @pytest.mark.parametrize("k", [1, 2])
 def test_few_axes(k: int) -> None:
     page = report(arrests(k))
-    assert ("A plane needs two axes" in page) == (k == 1)
+    assert ("A plane needs two components" in page) == (k == 1)
 
 
 def test_no_axis_is_refused() -> None:
     d = Decomposition("svd", np.zeros(0), np.zeros((3, 0)), 4, 3, 1.0, 4.0)
-    with pytest.raises(ParameterError, match="no axis"):
+    with pytest.raises(ParameterError, match="no components"):
         report(d)
 
 
 def test_bare_decomposition() -> None:
     page = report(Decomposition("svd", np.zeros(2), np.eye(3)[:, :2], 4, 3, 0.0, 4.0))
-    assert "there is no certificate" in page
+    assert "No certificate was made" in page
     assert "component 1" in page
 
 
@@ -256,7 +259,7 @@ def test_many_rows_and_columns_are_thinned_and_said_so() -> None:
     page = report(d, data=data)
     for sentence in (
         "Of 21,000 rows 19,", "The 30 longest of 60 arrows", "20 weaker columns are not drawn",
-        "The first 10 of 12 axes", "The first 200 of 21,000 are listed", "strongest of 60 columns",
+        "The first 10 of 12 components", "The first 200 of 21,000 are listed", "strongest of 60 columns",
         "1 part in 65,535",
     ):  # fmt: skip
         assert sentence in page
@@ -342,7 +345,7 @@ def test_markdown_has_the_same_content(tmp_path: Path) -> None:
     for part in (
         "Units \\*differ\\*.",
         "| PC1 | 2.480 | 62.01 % | 62.01 % | 62.006 % | 62.007 % |",
-        "## How sure this is",
+        "## Certificate",
     ):
         assert part in text
     assert "<script" not in report(hostile(), tmp_path / "h.md").replace("\\<", "")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eckart.analysis.column_roles import label_role
 from eckart.analysis.labels import certified_ratios, column_labels, component_labels, row_labels
 from eckart.analysis.measures import column_spread, floats, row_distances, row_scores, row_weights, svd_details
 from eckart.analysis.report.drawn_rows import drawn_rows, groups, short
@@ -17,15 +18,16 @@ from eckart.formatting import percent, shorten
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from eckart.analysis.analyze import Analysis
     from eckart.result import Decomposition
 
 MOST_COMPONENTS = 10
 """Axes whose coordinates are in the page."""
-_OBSERVED = 500_000
+_OBSERVED = 420_000
 """Numbers of the table itself that are in the page; beyond, the strongest columns only."""
 _LETTERS = 180_000
 _MOST_COLUMNS = 2000
@@ -35,20 +37,33 @@ _EXACT = 100_000
 """Up to here the table is kept in full digits, beyond as levels."""
 
 
-def numbers(d: Decomposition, data: Any, labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Everything the script needs, ready for JSON; `data` and `labels` as `report` takes them."""
+def numbers(found: Analysis) -> dict[str, Any]:
+    """Everything the script needs, ready for JSON."""
+    d = found.decomposition
     k = min(d.k, MOST_COMPONENTS)
     scores = None if d.left is None else row_scores(d, components=slice(k))
     drawn = np.empty(0, np.intp) if scores is None else drawn_rows(scores)
     rows = _rows(d, scores, drawn)
     columns = _shown_columns(d, k, max(len(drawn), 1), sum(map(len, rows["names"])))
+    colours = [] if scores is None else groups(_grouping(found), scores, drawn)
     return {
         "method": d.method, "k": k, "additive": method_of(d).additive, "orthogonal": method_of(d).orthogonal,
-        "axes": _axes(d), "errors": _errors(d),
+        "axes": _axes(d), "errors": _errors(d), "model": min(found.recommendation.model, k),
+        "recommended": found.recommendation.k,
         "rows": rows, "columns": _columns(d, k, columns),
-        "observed": _observed(d, data, drawn, columns), "outliers": unusual_rows(d, drawn),
-        "colours": [] if scores is None else groups(labels, scores, drawn),
+        "observed": _observed(d, found.data, drawn, columns), "outliers": unusual_rows(found.outliers, drawn),
+        "colours": colours, "first_colour": "g0" if colours else "",
     }  # fmt: skip
+
+
+def _grouping(found: Analysis) -> dict[str, Sequence[str]]:
+    """What rows can be grouped by: categories, then clusters, then other text with few different values."""
+    roles = {name: label_role(name, values) for name, values in found.labels.items()}
+    ordered = sorted(found.labels, key=lambda name: roles[name] != "category")
+    made: dict[str, Sequence[str]] = {name: found.labels[name] for name in ordered if roles[name] == "category"}
+    if found.clusters is not None and found.clusters.count > 1:
+        made["clusters (found here)"] = found.clusters.labels
+    return made | {name: found.labels[name] for name in ordered if roles[name] not in ("category", "date")}
 
 
 def drawn_count(content: dict[str, Any]) -> int:
@@ -57,8 +72,11 @@ def drawn_count(content: dict[str, Any]) -> int:
 
 
 def colour_choices(content: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the rows can be coloured by: text columns by their groups, then the columns of the table itself."""
+    """What the rows can be coloured by: groups, quality and contribution in the plane, columns of the table."""
     texts = [(f"g{i}", choice["name"]) for i, choice in enumerate(content["colours"])]
+    if content["orthogonal"] and content["rows"]["scores"] is not None:
+        known = content["rows"]["distances"] is not None
+        texts += [("q", "cos² in this plane")] * known + [("p", "contribution to this plane")]
     if content["observed"] is None:
         return texts
     return texts + [(f"c{j}", name) for j, name in enumerate(content["columns"]["names"][:_MOST_CHOICES])]

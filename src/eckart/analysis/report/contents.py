@@ -7,22 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from eckart.analysis import sentences
-from eckart.analysis.labels import component_labels
-from eckart.analysis.report.method_section import components_table, correlations, method_tables
+from eckart.analysis.column_roles import columns_table
+from eckart.analysis.labels import component_labels, explained, total_name
+from eckart.analysis.measures import floats
+from eckart.analysis.report.column_section import column_statistics
+from eckart.analysis.report.method_section import components_table, correlations, method_tables, total_ratio
+from eckart.analysis.report.supplementary_section import supplementary
 from eckart.analysis.tables.contributions import contributions, scores
 from eckart.analysis.tables.eigenvalues import reconstruction_error
 from eckart.analysis.tables.loadings import correlations as column_correlations
 from eckart.analysis.tables.loadings import loadings
 from eckart.analysis.tables.quality import cos2
-from eckart.analysis.unusual import Unusual, unusual
 from eckart.errors import ParameterError
-from eckart.formatting import number, shorten
+from eckart.formatting import interval, number, shorten
 from eckart.io.model_file import libraries
 from eckart.registry import method_of
 from eckart.text import Table
 
 if TYPE_CHECKING:
+    from eckart.analysis.analyze import Analysis
+    from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
 
 _COMPONENTS_EXPLAINED = 8
@@ -41,43 +48,49 @@ class Section:
     tables: dict[str, Table] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class ReportContext:
-    """What the caller knows beside the decomposition: how the data were read, and how many axes each rule wants."""
-
-    reading: tuple[str, ...] = ()
-    data: Any = None
-    """The table that was decomposed, rows x columns, dense or sparse."""
-    columns: Table | None = None
-    ranks: Table | None = None
-    unusual: Unusual | None = None
-    """What `report_unusual.unusual` says, where it was asked already."""
-
-
-def sections(d: Decomposition, context: ReportContext) -> list[Section]:
-    """The whole report in order."""
-    found = [
-        Section(
-            "summary", "Summary", (sentences.carried(d), sentences.scree_finding(d), sentences.loadings_finding(d))
-        ),
-        Section("notes", "Read this first", tuple(sentences.doubts(d, context.reading))),
+def sections(found: Analysis) -> list[Section]:
+    """The whole report in order: the answer first."""
+    d = found.decomposition
+    made = [
+        Section("summary", "Summary", answer(found), {}),
+        Section("notes", "Read this first", tuple(sentences.doubts(d, found.reading))),
+        Section("components", "Explained variance", (), {"components": components_table(d)}),
+        Section("ranks", "How many components", _agreement(found), _some(ranks=rank_table(found.ranks))),
+        Section("method", method_of(d).section.title, (), method_tables(d)),
+        Section("meaning", "Columns behind the components", _makes(d), column_tables(d)),
+        Section("rows", "Rows", (), row_tables(d)),
+        Section("supplementary", "Categories and dates", *supplementary(found)),
+        Section("clusters", "Clusters of rows", *_clusters(found)),
+        Section("rebuilt", "Reconstruction from few components", (), _errors(d)),
+        Section("unusual", "Unusual rows", found.outliers.lines, found.outliers.tables),
+        Section("columns", "Columns and correlations", (), column_statistics(found)),
         Section(
             "data",
             "What was done to the data",
-            (sentences.treated(d), *context.reading),
-            _some(columns=context.columns),
+            (sentences.treated(d), *found.reading),
+            _some(columns=columns_table(found.roles, d)),
         ),
-        Section("components", "How much each axis carries", (), {"components": components_table(d)}),
-        Section("ranks", "How many axes", _agreement(context.ranks), _some(ranks=context.ranks)),
-        Section("method", method_of(d).section.title, (), method_tables(d)),
-        Section("meaning", "What makes the axes", _makes(d), column_tables(d)),
-        Section("rows", "Rows", (), row_tables(d)),
-        Section("rebuilt", "Rebuilding the table from few axes", (), _errors(d)),
-        Section("unusual", "Unusual rows", *(context.unusual or unusual(d, context.data))),
-        Section("sure", "How sure this is", tuple(sentences.sure(d))),
+        Section("sure", "Certificate", tuple(sentences.sure(found.kept))),
         Section("how", "How it was computed", (sentences.how(d),), {"facts": facts(d)}),
     ]
-    return [section for section in found if any(section.lines) or section.tables]
+    return [section for section in made if any(section.lines) or section.tables]
+
+
+def answer(found: Analysis) -> tuple[str, ...]:
+    """The recommendation, what the components mean, and what was requested instead."""
+    d, advice = found.decomposition, found.recommendation
+    asked = ""
+    if found.requested and advice.k is not None and d.k != advice.k:
+        share = interval(*explained(d)) if method_of(d).certifies_explained_variance else total_ratio(d)
+        verb = "component was requested: it explains" if d.k == 1 else "components were requested: they explain"
+        asked = f"{d.k} {verb} {share} of the {total_name(d)}."
+    return tuple(line for line in (advice.sentence, asked, sentences.loadings_finding(d)) if line)
+
+
+def _clusters(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
+    if found.clusters is None:
+        return (), {}
+    return found.clusters.lines, _some(clusters=found.clusters.table)
 
 
 def column_tables(d: Decomposition) -> dict[str, Table]:
@@ -96,11 +109,11 @@ def row_tables(d: Decomposition) -> dict[str, Table]:
 
 def facts(d: Decomposition) -> Table:
     """What somebody needs to compute it again, and the certificate's numbers."""
-    found: list[tuple[str, str]] = [("Method", d.method), ("Axes", f"{d.k} ({d.which} first)")]
+    found: list[tuple[str, str]] = [("Method", d.method), ("Components", f"{d.k} ({d.which} first)")]
     if d.rank is not None:
         found.append(("Numerical rank", str(d.rank)))
     if d.info is not None:
-        found += [("Solver", d.info.solver), ("Reads of the data", str(d.info.passes)), ("Steps", str(d.info.steps)),
+        found += [("Solver", d.info.solver), ("Passes over the data", str(d.info.passes)), ("Steps", str(d.info.steps)),
                   ("Precision", d.info.precision), ("Threads", str(d.info.threads)),
                   ("Seed", "none" if d.info.seed is None else str(d.info.seed))]  # fmt: skip
     if d.plan is not None:
@@ -110,7 +123,7 @@ def facts(d: Decomposition) -> Table:
         c = d.certificate
         angle = "not known" if c.angle >= 1 else f"at most {number(c.angle)}"
         chance = "0 (no chance involved)" if c.failure_probability == 0 else f"at most {number(c.failure_probability)}"
-        found += [("Accuracy asked for", f"{number(c.tolerance)} of the share"),
+        found += [("Requested accuracy", f"{number(c.tolerance)} of the explained variance"),
                   ("Proved", "yes" if c.proved else "NO"),
                   ("Sine of the angle to the true subspace", angle),
                   ("Largest residual", number(float(max(c.residuals, default=0.0)))),
@@ -119,13 +132,13 @@ def facts(d: Decomposition) -> Table:
     return Table("How it was computed", ("what", "value"), tuple(found), kinds=("text", "text"))
 
 
-def rank_table(choice: Any) -> Table | None:
-    """How many axes each rule wants, why, and what it takes for granted; from `eckart.choose_rank`, or a table."""
-    if choice is None or isinstance(choice, Table):
-        return choice
+def rank_table(choice: RankChoice | None) -> Table | None:
+    """The number of components by each rule, its reason and its assumptions."""
+    if choice is None:
+        return None
     rows = tuple((v.title, v.k, v.reason, v.assumes) for v in choice.verdicts)
     columns = ("rule", "components", "why", "assumes")
-    return Table("How many axes", columns, rows, choice.summary, ("text", "count", "text", "text"))
+    return Table("How many components", columns, rows, choice.summary, ("text", "count", "text", "text"))
 
 
 def heatmap(d: Decomposition) -> Table | None:
@@ -143,17 +156,26 @@ def heatmap(d: Decomposition) -> Table | None:
 
 def _makes(d: Decomposition) -> tuple[str, ...]:
     if not sentences.has_weights(d):
-        return ("The axes do not lie in the space of the columns, so no column has a weight on them.",)
+        return ("The components do not lie in the space of the columns, so columns have no loadings.",)
     names = component_labels(d)[:_COMPONENTS_EXPLAINED]
-    return tuple(f"{name}: {sentences.makes(d, component)}" for component, name in enumerate(names))
+    return tuple(f"{name}: {sentences.makes(d, axis)}" for axis, name in enumerate(names))
 
 
 def _errors(d: Decomposition) -> dict[str, Table]:
     return {"errors": reconstruction_error(d)} if method_of(d).orthogonal and d.which == "largest" else {}
 
 
-def _agreement(ranks: Table | None) -> tuple[str, ...]:
-    return (ranks.caption,) if ranks is not None and ranks.caption else ()
+def _agreement(found: Analysis) -> tuple[str, ...]:
+    """What the rules say, and how many components a fixed share would need, which is another question."""
+    if found.ranks is None:
+        return ()
+    d = found.decomposition
+    lines = [found.ranks.summary]
+    enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), 0.9 - 1e-12)) + 1
+    if enough <= d.k and enough != found.recommendation.k:
+        components = f"{enough} component{'' if enough == 1 else 's'}"
+        lines.append(f"To explain a fixed 90 % of the {total_name(d)}, whether signal or noise, takes {components}.")
+    return tuple(lines)
 
 
 def _known(make: Any, *arguments: Any, **options: Any) -> Table | None:

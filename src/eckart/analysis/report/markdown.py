@@ -6,21 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
-from eckart.analysis.report.contents import ReportContext, Section, sections
+from eckart.analysis.report.contents import Section, sections
 from eckart.formatting import clean
 
 if TYPE_CHECKING:
-    from eckart.result import Decomposition
+    from eckart.analysis.analyze import Analysis
     from eckart.text import Table
 
 _LINES = 60
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 
 
-def markdown(d: Decomposition, context: ReportContext, title: str) -> str:
-    """Headings, sentences and tables of the report."""
-    parts = [f"# {plain(title)}", plain(sentences.what(d))]
-    for section in sections(d, context):
+def markdown(found: Analysis, title: str, made: list[Section] | None = None) -> str:
+    """Headings, sentences and tables of the report; `made` are its sections, if they are known already."""
+    parts = [f"# {plain(title)}", plain(sentences.what(found.decomposition))]
+    for section in sections(found) if made is None else made:
         parts += _section(section)
     return "\n\n".join(parts) + "\n"
 

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 def total_ratio(d: Decomposition) -> str:
-    """The share of all axes together; where the certificate is about something else, as computed."""
+    """The explained variance of all components; as computed where the certificate is about something else."""
     if not method_of(d).certifies_explained_variance:
         return percent(float(floats(d.explained_variance_ratio).sum()), 2)
     return interval(*explained(d))
 
 
 def components_table(d: Decomposition) -> Table:
-    """What each axis carries; without sums where shares do not add up."""
+    """The explained variance of each component; without sums where shares do not add up."""
     made = eigenvalues(d)
     method = method_of(d)
     if method.section.shares_of:
-        caption = f"The {d.k} axes together carry {total_ratio(d)} of the {method.section.shares_of}."
+        caption = f"The {d.k} components together explain {total_ratio(d)} of the {method.section.shares_of}."
         return replace(made, caption=caption)
     if method.additive:
         return made
     rows = tuple(row[:3] for row in made.rows)
-    caption = "Parts that are not perpendicular share what they explain, so their own shares do not add up."
+    caption = "Parts are not orthogonal, so their explained shares overlap and do not add up."
     return Table("Parts", (made.columns[0], "size", "size squared, of the total"), rows, caption, made.kinds[:3])
 
 
@@ -46,12 +46,12 @@ def method_tables(d: Decomposition) -> dict[str, Table]:
 
 
 def correlations(d: Decomposition) -> Table | None:
-    """Correlations of the columns with the axes that a method found beside its axes."""
+    """Correlations of the columns with the components, where the method computed them."""
     found = getattr(d.details, "correlations", None)
     if found is None or floats(found).shape != (d.columns, d.k):
         return None
     rows = tuple((name, *line) for name, line in zip(column_labels(d), floats(found).tolist(), strict=True))
-    caption = "Correlation of each column with the scores on each axis."
+    caption = "Correlation of each column with the scores on each component."
     return Table("Correlations", ("column", *component_labels(d)), rows, caption)
 
 

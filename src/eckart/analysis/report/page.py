@@ -16,21 +16,31 @@ from typing import TYPE_CHECKING, Any
 from eckart.analysis import sentences
 from eckart.analysis.labels import total_name
 from eckart.analysis.report import charts
-from eckart.analysis.report.contents import ReportContext, Section, for_script, full, heatmap, sections
+from eckart.analysis.report.column_section import MOST_COLUMNS, histograms
+from eckart.analysis.report.contents import Section, for_script, full, heatmap, sections
 from eckart.analysis.report.drawn_rows import subset_sentence
+from eckart.analysis.report.markdown import markdown
 from eckart.analysis.report.method_section import total_ratio
+from eckart.analysis.report.share_section import sharing
 from eckart.errors import ParameterError
 from eckart.files import new_file
-from eckart.formatting import clean, number, percent
+from eckart.formatting import clean, interval, number, percent
 from eckart.io.model_file import libraries
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from eckart.analysis.analyze import Analysis
     from eckart.result import Decomposition
 
-_SCRIPTS = ("report_base.js", "report_figures.js", "report_plane.js", "report_row.js", "report.js")
+_SCRIPTS = (
+    "report_base.js",
+    "report_figures.js",
+    "report_colours.js",
+    "report_plane.js",
+    "report_space.js",
+    "report_row.js",
+    "report.js",
+)
 _SCALINGS = {
     "form": "form: distances between rows",
     "covariance": "covariance: angles between columns",
@@ -38,100 +48,128 @@ _SCALINGS = {
 }
 _COORDINATES = {
     "form": "The coordinates of the rows, with the same scale in both directions",
-    "covariance": "The coordinates of the rows, each axis in its own standard deviations",
+    "covariance": "The coordinates of the rows, in standard deviations of each component",
 }
 _MEANINGS = {
     "form": "Form biplot: distances between points stand for distances between rows",
     "covariance": "Covariance biplot: angles between arrows show correlations between columns",
-    "correlation": "Correlation circle: each arrow shows how a column correlates with the two axes; "
-    "one that reaches the circle is shown completely",
+    "correlation": "Correlation circle: each arrow shows how a column correlates with the two components; "
+    "an arrow that reaches the circle is shown completely",
 }
 
 
 def write(
-    d: Decomposition,
-    context: ReportContext,
+    found: Analysis,
     title: str,
-    labels: Mapping[str, Sequence[str]],
     path: str | os.PathLike[str] | None = None,
     *,
     overwrite: bool = False,
+    command: str = "",
 ) -> str:
-    """The report, for a caller that has gathered what it says beside the decomposition."""
+    """The report as Markdown if `path` ends in .md, else as HTML; written if a path is given."""
     if path is not None and PurePath(path).suffix.lower() in (".md", ".markdown"):
-        from eckart.analysis.report.markdown import markdown
-
-        text = markdown(d, context, title)
+        text = markdown(found, title)
     else:
-        text = html(d, context, title, labels)
+        text = html(found, title, command)
     if path is not None:
         with new_file(path, overwrite=overwrite) as file:
             file.write(text.encode("utf-8"))
     return text
 
 
-def html(d: Decomposition, context: ReportContext, title: str, labels: Mapping[str, Sequence[str]]) -> str:
+def html(found: Analysis, title: str, command: str = "") -> str:
     """The page as text."""
-    if d.k == 0:
-        raise ParameterError("There is no axis to report on: the decomposition has k=0. Ask for at least one axis.")
-    page: str = _template().render(**_contents(d, context, title, labels))
+    if found.decomposition.k == 0:
+        raise ParameterError("The decomposition has no components (k=0), so there is nothing to report. Request one.")
+    page: str = template("report.html.jinja").render(**_contents(found, title, command))
     return page
 
 
-def _template() -> Any:
+def template(name: str) -> Any:
+    """A template whose values are escaped and cleaned."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
         autoescape=True, finalize=_finalize, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(_part("report.html.jinja"))
+    return environment.from_string(part(name))
 
 
 def _finalize(value: object) -> object:
-    """Every text that is not our own markup loses its invisible and steering characters; '%' stays at its number."""
+    """Every text that is not our own markup loses its control characters; '%' stays at its number."""
     return clean(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
 
 
-def _contents(
-    d: Decomposition, context: ReportContext, title: str, labels: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    found = {section.key: section for section in sections(d, context)}
-    tables, drawing = full(list(found.values())), heatmap(d)
-    numbers = charts.numbers(d, context.data, labels)
-    style, library = _part("report.css"), _part("vendor/echarts.min.js")
-    script = '"use strict";\n(() => {\n' + "".join(map(_part, _SCRIPTS)) + "})();\n"
+def _contents(found: Analysis, title: str, command: str) -> dict[str, Any]:
+    d, numbers = found.decomposition, charts.numbers(found)
+    made = {section.key: section for section in sections(found)}
+    tables, drawing = full(list(made.values())), heatmap(d)
     drawn = charts.drawn_count(numbers)
-    kept = {name: for_script(made) for name, made in tables.items() if name not in ("facts", "scores")}
+    kept = {name: for_script(table) for name, table in tables.items() if name not in ("facts", "scores")}
+    shared = sharing(found, title, command)
+    copied = {"markdown": markdown(found, title, list(made.values())), "python": shared["python"]}
     return {
-        "d": d, "title": title, "what": sentences.what(d), "share": total_ratio(d),
+        "d": d, "title": title, "what": sentences.what(d), "cards": _cards(found), "share_lines": shared,
         "total_name": total_name(d), "scree_finding": sentences.scree_finding(d), "versions": libraries(),
-        "loadings_finding": sentences.loadings_finding(d), "sections": found, "tables": tables, "heatmap": drawing,
-        "contents": _headings(found, numbers, drawn),
+        "loadings_finding": sentences.loadings_finding(d), "sections": made, "tables": tables, "heatmap": drawing,
+        "contents": _headings(made, numbers, drawn), "histograms": histograms(found), "number": number,
         "k": numbers["k"], "axes": numbers["axes"][: numbers["k"]], "drawn": drawn, "additive": numbers["additive"],
         "right": numbers["columns"]["right"] is not None, "errors": numbers["errors"],
-        "certified": d.certificate is not None and method_of(d).certifies_explained_variance,
         "observed": numbers["observed"] is not None, "levels": "step" in (numbers["observed"] or {}),
         "shown_columns": len(numbers["columns"]["names"]), "subset": subset_sentence(d.rows, drawn) if drawn else "",
         "scalings": _scalings(numbers), "meanings": _meanings(d), "colours": charts.colour_choices(numbers),
-        "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['k']} axes",
-        "numbers": numbers | {"meanings": _meanings(d), "word": total_name(d), "unit": _unit(d)},
+        "first_colour": numbers["first_colour"], "most_columns": MOST_COLUMNS,
+        "even_part": percent(1 / max(d.rows, 1), 3), "error_sentence": f"{numbers['model']} components",
+        "numbers": numbers | {"meanings": _meanings(d), "word": total_name(d), "unit": _unit(d), "shared": copied},
         "csv_tables": kept if drawing is None else kept | {"heatmap": for_script(drawing)},
         "limits": [number(limit) for limit in (numbers["outliers"] or {"limits": ()})["limits"]],
-        "style": Markup(style), "style_hash": _hash(style), "library": Markup(library), "script": Markup(script),
-        "script_hashes": [_hash(library), _hash(script)],
+        **_scripts(),
     }  # fmt: skip
+
+
+def _scripts() -> dict[str, Any]:
+    """The style sheet and the scripts, with the hashes that the content security policy admits."""
+    from markupsafe import Markup
+
+    style, library = part("report.css"), part("vendor/echarts.min.js")
+    script = '"use strict";\n(() => {\n' + "".join(map(part, _SCRIPTS)) + "})();\n"
+    return {
+        "style": Markup(style), "style_hash": content_hash(style), "library": Markup(library),
+        "script": Markup(script), "script_hashes": [content_hash(library), content_hash(script)],
+    }  # fmt: skip
+
+
+def _cards(found: Analysis) -> list[tuple[str, str]]:
+    """The answer in figures: how many components, what they explain, how large the table is."""
+    d, advice = found.decomposition, found.recommendation
+    certified = d.certificate is not None and method_of(d).certifies_explained_variance
+    cards = []
+    if advice.k is not None:
+        cards.append(("Recommended components", "none" if advice.k == 0 else str(advice.k)))
+    if advice.k and advice.explained is not None:
+        verb = "It explains" if advice.k == 1 else "They explain"
+        cards.append((f"{verb} ({'certified' if certified else 'not certified'})", interval(*advice.explained)))
+    elif advice.k is None:
+        cards.append((f"Explained by {d.k}" + (" (certified)" if certified else ""), total_ratio(d)))
+    cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
+    cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))
+    return cards
 
 
 def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) -> list[tuple[str, str]]:
     """Where the page can be entered."""
     weights = numbers["columns"]["right"] is not None
-    entries = [(key, section.title) for key, section in found.items() if key not in ("notes", "rows", "rebuilt")]
-    place = next((i + 1 for i, (key, _) in enumerate(entries) if key == "meaning"), len(entries))
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
-    rebuilt = [("rebuilt", "Rebuilding the table")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
-    return entries[:place] + plane + rebuilt + entries[place:]
+    rebuilt = [("rebuilt", "Reconstruction")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
+    entries: list[tuple[str, str]] = []
+    for key, section in found.items():
+        if key == "notes" or key == "rows" or key == "rebuilt":
+            continue
+        entries.append((key, section.title))
+        entries += plane if key == "meaning" else rebuilt if key == "clusters" else []
+    for one in (plane, rebuilt):
+        entries += [entry for entry in one if entry not in entries]
+    return [*entries, ("share", "Share this")]
 
 
 def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
@@ -142,7 +180,7 @@ def _scalings(numbers: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _meanings(d: Decomposition) -> dict[str, str]:
-    """What may be read off the plane: distances and angles only where axes are perpendicular."""
+    """What may be read off the plane: distances and angles only where components are orthogonal."""
     if method_of(d).orthogonal:
         return _MEANINGS
     arrows = "; arrows show the weights of the columns" if sentences.has_weights(d) else ""
@@ -150,15 +188,15 @@ def _meanings(d: Decomposition) -> dict[str, str]:
 
 
 def _unit(d: Decomposition) -> str:
-    """What the cells of a row are measured in."""
+    """Unit of the cells of a row."""
     if d.mean is None:
         return "value" if d.scale is None else "value in units of the column's size"
     return "distance from the mean" if d.scale is None else "standard deviations from the mean"
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
     return (files("eckart.analysis.report") / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def content_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

@@ -12,6 +12,7 @@ const unpack = (packed) => {
   return Float64Array.from(codes, (code, i) => (code === 65535 ? NaN : packed.low[i % p] + packed.step[i % p] * code));
 };
 
+const shared = data.shared;
 const k = data.k;
 const rowNames = data.rows.names, columnNames = data.columns.names;
 const n = rowNames.length, p = columnNames.length;
@@ -141,4 +142,18 @@ for (const button of document.querySelectorAll("button[data-csv]")) {
     const made = { scores: scoreTable, distances: distanceTable }[id], { columns, rows } = made ? made() : tables[id];
     save(asCsv(columns, rows), "text/csv", `${id}.csv`);
   });
+}
+for (const button of document.querySelectorAll("button[data-share]")) {
+  const id = button.dataset.share, text = id === "command" ? part("share-command").textContent : shared[id];
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const told = (words) => { const before = button.textContent; button.textContent = words; setTimeout(() => { button.textContent = before; }, 1500); };
+    if (button.dataset.how === "save") save(text, "text/plain", button.dataset.name);
+    else if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => told("Copied"), () => told("Not copied"));
+    else told("Not possible here");
+  });
+}
+for (const button of document.querySelectorAll("button[data-figures]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => { for (const self of Object.values(figures)) if (self.chart) save(asSvg(self), "image/svg+xml", `${self.id}.svg`); });
 }

@@ -1,4 +1,4 @@
-// How much each axis carries: bars, certified bounds, the cumulative line.
+// Explained variance of each component: bars, certified bounds, the cumulative line.
 const shown = data.axes.slice(0, 40);
 const running = shown.reduce((sums, a) => [...sums, (sums.at(-1) || 0) + a.share], []);
 const categoryAt = (id, x) => Math.round(figures[id].chart.convertFromPixel({ xAxisIndex: 0 }, x));
@@ -16,7 +16,7 @@ figure("scree", {
     xAxis: axis({ type: "category", data: shown.map((a) => a.name), splitLine: { show: false } }),
     yAxis: axis({ type: "value", min: 0, max: data.additive ? 100 : undefined, axisLabel: { formatter: (x) => `${x} %` } }),
     series: [
-      { type: "bar", data: shown.map((a) => 100 * a.share), itemStyle: { color: colour("blue") }, barMaxWidth: 56, label: { show: shown.length <= 12, position: "inside", color: readable(blend("blue", 1)), fontSize: 11.5, formatter: (x) => (x.value >= 8 ? `${x.value.toFixed(1)} %` : "") } },
+      { type: "bar", data: shown.map((a) => 100 * a.share), itemStyle: { color: (x) => (data.recommended && x.dataIndex >= data.recommended ? colour("sky") : colour("blue")) }, barMaxWidth: 56, label: { show: shown.length <= 12, position: "inside", color: readable(blend("blue", 1)), fontSize: 11.5, formatter: (x) => (x.value >= 8 ? `${x.value.toFixed(1)} %` : "") } },
       { type: "scatter", silent: true, symbolSize: 0.1, data: shown.map((a) => 100 * a.share), label: { show: shown.length <= 12, position: "top", color: colour("soft"), fontSize: 11.5, formatter: (x) => (x.value < 8 ? `${x.value.toFixed(1)} %` : "") } },
       ...(shown[0] && shown[0].low !== null ? [{ type: "custom", renderItem: bounds, data: shown.map((a, i) => [i, 100 * a.low, 100 * (a.high ?? 1)]), z: 3 }] : []),
       ...(data.additive ? [{ type: "line", data: running.map((x) => 100 * x), symbol: "circle", symbolSize: 7, itemStyle: { color: colour("red") }, lineStyle: { color: colour("red"), width: 2 } }] : []),
@@ -30,7 +30,7 @@ figure("scree", {
   },
 });
 
-// What makes the axes: one cell for each column and axis.
+// Loadings: one cell for each column and component.
 const blend = (name, strength) => {
   const numbers = (text) => text.match(/[0-9a-f]{2}/gi).map((pair) => parseInt(pair, 16));
   const paper = numbers(colour("paper")), ink = numbers(colour(name));
@@ -86,13 +86,12 @@ if (weights) figure("loadings", {
   },
 });
 
-// Rebuilding the table from its first axes: the error that is left.
-const enough = data.errors.findIndex((error) => error * error <= 0.1);
-let axesUsed = enough > 0 && enough <= k ? enough : k;
+// Reconstruction from the first components: the error that is left.
+let axesUsed = data.model;
 const errorSentence = () => {
   const error = data.errors[axesUsed];
-  if (error === undefined) return `Rebuilt from ${axesUsed} of ${data.axes.length} axes.`;
-  const word = axesUsed === 1 ? "axis keeps" : "axes keep";
+  if (error === undefined) return `Rebuilt from ${axesUsed} of ${data.axes.length} components.`;
+  const word = axesUsed === 1 ? "component explains" : "components explain";
   return `${axesUsed} ${word} ${percent(1 - error * error, 2)} of the ${data.word}; the relative error is ${percent(error, 2)}.`;
 };
 
@@ -100,7 +99,7 @@ if (data.errors.length) figure("errors", {
   height: (width) => (width < 500 ? 200 : 220),
   option: () => ({
     grid: { left: 52, right: 16, top: 12, bottom: 44 },
-    xAxis: axis({ type: "category", data: data.errors.slice(0, 41).map((_, i) => String(i)), name: "axes used", nameLocation: "middle", nameGap: 28, splitLine: { show: false } }),
+    xAxis: axis({ type: "category", data: data.errors.slice(0, 41).map((_, i) => String(i)), name: "components used", nameLocation: "middle", nameGap: 28, splitLine: { show: false } }),
     yAxis: axis({ type: "value", min: 0, max: 100, axisLabel: { formatter: (x) => `${x} %` } }),
     series: [
       { type: "line", data: data.errors.slice(0, 41).map((x) => 100 * x), symbol: "circle", symbolSize: 6, itemStyle: { color: colour("blue") }, lineStyle: { color: colour("blue"), width: 2 } },
@@ -109,11 +108,11 @@ if (data.errors.length) figure("errors", {
   }),
   tip: (x) => {
     const i = categoryAt("errors", x);
-    return data.errors[i] === undefined ? "" : `${i} axes: relative error ${percent(data.errors[i], 2)}`;
+    return data.errors[i] === undefined ? "" : `${i} components: relative error ${percent(data.errors[i], 2)}`;
   },
 });
 
-// Rows far out along the axes, or far from them; distances as multiples of their limits.
+// Rows far from the centre along the components, or far from the components; distances as multiples of their limits.
 const outliers = data.outliers && ((pairs) => ({ t2: pairs.filter((_, i) => i % 2 === 0), q: pairs.filter((_, i) => i % 2) }))(unpack(data.outliers.distances));
 if (outliers) figure("outliers", {
   height: (width) => Math.round(Math.max(260, Math.min(0.6 * width, 420))),
@@ -126,8 +125,8 @@ if (outliers) figure("outliers", {
     const dots = (name, shape, points, opacity) => ({ type: "scatter", silent: true, large, largeThreshold: 1, symbol: shape, symbolSize: large ? 3.2 : 7, itemStyle: { color: colour(name), opacity }, data: points.map(([t, q]) => [t, q]) });
     return {
       grid: { left: 52, right: 20, top: 12, bottom: 46 },
-      xAxis: axis({ type: "value", min: 0, max: x, name: "T² / limit: along the axes", nameLocation: "middle", nameGap: 28, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
-      yAxis: axis({ type: "value", min: 0, max: y, name: "Q / limit: from the axes", nameLocation: "middle", nameGap: 36, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
+      xAxis: axis({ type: "value", min: 0, max: x, name: "T² / limit: along the components", nameLocation: "middle", nameGap: 28, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
+      yAxis: axis({ type: "value", min: 0, max: y, name: "Q / limit: from the components", nameLocation: "middle", nameGap: 36, axisLabel: { showMaxLabel: false, formatter: (v) => digits(v, 3) } }),
       series: [
         dots("blue", "circle", both.filter(([t, q]) => t <= 1 && q <= 1), large ? 0.4 : 0.7), dots("red", "triangle", far, 0.9),
         { type: "line", silent: true, symbol: "none", lineStyle: style, data: [[1, 0], [1, y]] }, { type: "line", silent: true, symbol: "none", lineStyle: style, data: [[0, 1], [x, 1]] },

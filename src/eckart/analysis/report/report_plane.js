@@ -1,13 +1,8 @@
-// Rows as points and columns as arrows on two axes.
+// Rows as points and columns as arrows on two components.
 const MOST_ARROWS = 30, MOST_LABELS = 120, REACH = 0.85;
 const plane = part("plane");
 const controls = part("plane-controls");
-const state = { across: 0, up: Math.min(1, k - 1), scaling: "form", colour: "", row: -1, column: -1 };
 let pixels = new Float64Array(0), seen = null;
-
-const factor = (a) => (state.scaling === "covariance" ? 1 / (data.axes[a].deviation || 1) : 1);
-const point = (i) => [scores[i * k + state.across] * factor(state.across), scores[i * k + state.up] * factor(state.up)];
-const withRows = () => n > 0 && state.scaling !== "correlation";
 
 const arrowOf = (j) => [state.across, state.up].map((a) => {
   const v = right[j * k + a], deviation = data.axes[a].deviation;
@@ -21,38 +16,6 @@ const arrows = () => {
   const kept = all.slice(0, MOST_ARROWS);
   if (state.column >= 0 && !kept.some(({ j }) => j === state.column)) kept.push({ j: state.column, at: arrowOf(state.column) });
   return kept;
-};
-
-// Which rows belong together: a text column's groups, or a column of numbers in ten steps.
-const RAMP = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121], [110, 206, 88], [181, 222, 43], [253, 231, 37]];
-const colouring = () => {
-  const everything = [{ name: "rows", colour: colour("blue"), shape: "circle", rows: Array.from({ length: n }, (_, i) => i) }];
-  if (!state.colour) return everything;
-  const [kind, place] = [state.colour[0], +state.colour.slice(1)];
-  if (kind === "g") {
-    const codes = unpack(data.colours[place].codes), groups = data.colours[place].groups;
-    const found = groups.map((group, g) => ({ ...group, colour: colour(GROUPS[g % GROUPS.length]), shape: SHAPES[g % SHAPES.length], rows: [] }));
-    codes.forEach((g, i) => found[g].rows.push(i));
-    return found;
-  }
-  const values = Array.from({ length: n }, (_, i) => observed[i * p + place]);
-  const known = values.filter(Number.isFinite), low = known.reduce((a, b) => Math.min(a, b), Infinity), high = known.reduce((a, b) => Math.max(a, b), -Infinity);
-  const steps = RAMP.map((rgb, s) => ({ name: `${digits(low + ((high - low) * s) / 10, 3)} to ${digits(low + ((high - low) * (s + 1)) / 10, 3)}`, colour: `rgb(${rgb})`, shape: "circle", rows: [] }));
-  const missing = { name: "missing", colour: colour("soft"), shape: "emptyCircle", rows: [] };
-  values.forEach((x, i) => (Number.isFinite(x) ? steps[Math.min(9, Math.floor((10 * (x - low)) / (high - low || 1)))] : missing).rows.push(i));
-  return [...steps, missing].filter((group) => group.rows.length);
-};
-
-// 95 % of a normal group lies in the ellipse mean + sqrt(5.991) L (cos, sin), with L L^T its covariance.
-const ellipse = (group) => {
-  if (!group.covariance) return null;
-  const [x, y] = [state.across, state.up], [f, g] = [factor(x), factor(y)];
-  const a = group.covariance[x][x] * f * f, b = group.covariance[x][y] * f * g, c = group.covariance[y][y] * g * g;
-  const l11 = Math.sqrt(Math.max(a, 0)), l21 = l11 ? b / l11 : 0, l22 = Math.sqrt(Math.max(c - l21 * l21, 0)), r = Math.sqrt(5.991464547107979);
-  return Array.from({ length: 73 }, (_, i) => {
-    const u = r * Math.cos((i * Math.PI) / 36), v = r * Math.sin((i * Math.PI) / 36);
-    return [group.mean[x] * f + l11 * u, group.mean[y] * g + l21 * u + l22 * v];
-  });
 };
 
 // The same scale in both directions, so that angles and distances are true.
@@ -92,10 +55,12 @@ const planeOption = (size) => {
   const stretch = reach > 0 && longest > 0 ? (REACH * reach) / longest : 1;
   const tips = found.map(({ j, at }) => ({ j, at: at.map((x) => x * stretch) }));
   const groups = withRows() ? colouring() : [];
-  const lines = groups.map((group) => ({ points: ellipse(group), colour: group.colour })).filter(({ points }) => points);
+  const around = { ellipses: ellipse, hulls: hull, none: () => null }[state.around];
+  const lines = groups.map((group) => ({ points: group.count === undefined ? null : around(group), colour: group.colour })).filter(({ points }) => points);
+  const middles = groups.filter((group) => group.count > 1).map((group) => ({ at: middle(group), name: group.name, colour: group.colour }));
   if (state.scaling === "correlation") lines.push({ points: Array.from({ length: 73 }, (_, i) => [Math.cos((i * Math.PI) / 36), Math.sin((i * Math.PI) / 36)]), colour: colour("soft") });
   const [xs, ys] = window2d(tips.map(({ at }) => at), lines, size);
-  seen = { tips, stretch, groups };
+  seen = { tips, stretch, groups, middles };
   const label = { showMinLabel: false, showMaxLabel: false, formatter: (x) => digits(x, 4) };
   const zero = { show: true, onZero: true, lineStyle: { color: colour("soft"), opacity: 0.6 } };
   const large = n > 2000, round = large ? 3.2 : 7;
@@ -107,6 +72,7 @@ const planeOption = (size) => {
     series: [
       ...groups.map((group) => ({ type: "scatter", silent: true, large, largeThreshold: 1, symbol: group.shape, symbolSize: round, itemStyle: { color: group.colour, opacity: large ? 0.55 : 0.75 }, data: group.rows.map(point) })),
       { type: "custom", silent: true, renderItem: drawLine(lines), data: lines.map((_, i) => [i, 0]), encode: { x: [], y: [] }, clip: true },
+      { type: "scatter", silent: true, symbol: "diamond", symbolSize: 15, z: 4, data: middles.map(({ at, colour: fill }) => ({ value: at, itemStyle: { color: fill, borderColor: colour("paper"), borderWidth: 2 } })) },
       { type: "custom", silent: true, renderItem: drawArrow(tips), data: tips.map(({ at }) => at), clip: true, z: 3 },
       { id: "ring", type: "scatter", silent: true, symbolSize: 16, itemStyle: { color: "transparent", borderColor: colour("ink"), borderWidth: 2.5 }, z: 5, data: withRows() && state.row >= 0 ? [point(state.row)] : [] },
       { id: "words", type: "scatter", silent: true, symbolSize: 0.1, z: 6, data: [] },
@@ -142,6 +108,7 @@ const label = () => {
     taken.push(boxes[side]);
     words.push({ value: xy, label: { show: true, position: side ? "left" : "right", distance: 6, formatter: () => text, textBorderColor: colour("paper"), textBorderWidth: 3, ...style } });
   };
+  for (const { at: xy, name } of seen.middles) { const [x, y] = at(xy); if (inside(x, y)) write(name, x, y, xy, { color: colour("ink"), fontSize: 12.5, fontWeight: 700 }); }
   for (const { j, at: xy } of seen.tips) { const [x, y] = at(xy); if (inside(x, y)) write(columnNames[j], x, y, xy, { color: colour("arrow-ink"), fontSize: 12, fontWeight: 600 }); }
   const order = Array.from({ length: pixels.length / 2 }, (_, i) => i).filter((i) => inside(pixels[2 * i], pixels[2 * i + 1]));
   const far = (i) => Math.hypot(pixels[2 * i] - origin[0], pixels[2 * i + 1] - origin[1]);
@@ -158,7 +125,10 @@ const legend = () => {
     swatch.style.backgroundColor = group.colour;
     return make("span", { class: "key" }, swatch, group.count === undefined ? group.name : `${group.name} (${group.count.toLocaleString("en")})`);
   }));
-  part("plane-ellipses").hidden = !(state.colour[0] === "g" && withRows());
+  const grouped = state.colour[0] === "g" && withRows();
+  part("plane-ellipses").hidden = !(grouped && state.around === "ellipses");
+  part("plane-hulls").hidden = !(grouped && state.around === "hulls");
+  part("plane-middles").hidden = !grouped;
 };
 
 const near = (x, y, within = 14) => {
@@ -187,10 +157,11 @@ if (plane) {
   figures.plane.chart.getZr().on("click", (event) => { const i = near(event.offsetX, event.offsetY); if (i >= 0) chooseRow(i); });
   controls.addEventListener("submit", (event) => event.preventDefault());
   controls.addEventListener("change", (event) => {
-    const { across, up, scaling, colour: by } = controls.elements;
+    const { across, up, scaling, colour: by, around } = controls.elements;
     if (across.value === up.value) { const other = event.target === across ? up : across; other.value = String((+other.value + 1) % k); }
-    Object.assign(state, { across: +across.value, up: +up.value, scaling: scaling.value, colour: by ? by.value : "" });
+    Object.assign(state, { across: +across.value, up: +up.value, scaling: scaling.value, colour: by ? by.value : "", around: around ? around.value : "ellipses" });
     drawPlane();
+    if (figures.space) figures.space.draw();
     if (state.row >= 0) part("told").textContent = describe(state.row).replace("\n", ": ");
   });
   const zoom = (by) => {

@@ -1,4 +1,4 @@
-// One row: where it lies, what makes it, and how well few axes rebuild it.
+// One row: its coordinates, its contributions, and how well few components rebuild it.
 const MOST_SHOWN = 14;
 const centre = (j) => (mean ? mean[j] : 0), unit = (j) => (scale ? scale[j] : 1);
 const rebuilt = (i, j, axes) => {
@@ -77,7 +77,7 @@ const showRow = () => {
   if (i < 0) return;
   const t = Array.from(scores.subarray(i * k, (i + 1) * k)), all = distances ? distances[i] ** 2 : 0;
   const known = all > 0 && data.additive;
-  fill(part("row-axes"), ["axis", "coordinate", "part in the axis", ...(known ? ["shown by the axis"] : []), ...(right && data.orthogonal ? ["made by"] : [])], t.map((x, a) => [
+  fill(part("row-axes"), ["component", "coordinate", "contribution", ...(known ? ["cos²"] : []), ...(right && data.orthogonal ? ["main columns"] : [])], t.map((x, a) => [
     data.axes[a].name, digits(x), `${digits(data.axes[a].value ? 100 * (rowWeights ? rowWeights[i] : 1) * (x / data.axes[a].value) ** 2 : 0, 3)}\u00a0%`, ...(known ? [percent((x * x) / all, 1)] : []), ...(right && data.orthogonal ? [made(i, a)] : []),
   ]));
   part("row-near").replaceChildren(...nearest(i).flatMap((other, place) => {

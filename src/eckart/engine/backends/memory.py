@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from eckart.errors import MemoryBudgetError
+from eckart.notes import Note
 
 Result = TypeVar("Result")
 _BLOCK_BYTES = 2**29
@@ -28,11 +29,16 @@ class Counter:
         return self.block_bytes < _BLOCK_BYTES
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         if not self.frugal:
             return ()
         size = self.block_bytes / 2**20
-        return (f"The memory of the GPU ran out, and the work was done in smaller blocks, of {size:.3g} MiB.",)
+        return (
+            Note(
+                "smaller_blocks",
+                f"The memory of the GPU ran out, and the work was done in smaller blocks, of {size:.3g} MiB.",
+            ),
+        )
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -197,6 +197,8 @@ def flip_signs(right: Array) -> np.ndarray:
 
 def signs_of(right: Array) -> Array:
     """The same beside `right`; on a GPU without a way to the host."""
+    if isinstance(right, np.ndarray):
+        return flip_signs(right)
     if is_host(right) or right.shape[0] == 0:
         return from_numpy(flip_signs(right), right)
     xp = namespace(right)

@@ -21,6 +21,7 @@ from eckart.engine.blocks.reading import Reading
 from eckart.engine.blocks.worker import Span, Sums, add_parts, make_work, run_blocks, run_chunk
 from eckart.errors import ClusterError, EckartError, require
 from eckart.fingerprint import in_files
+from eckart.wording import CHECKPOINT, MEMORY
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.stacked import StackedBlocks
@@ -99,7 +100,7 @@ class Cluster:
     def _scheduler_lost(self) -> ClusterError:
         return ClusterError(
             f"The Dask scheduler was lost, or it cancelled the work (client {self.client.status!r}). Start it again "
-            "and repeat the call; with checkpoint=... it is resumed."
+            f"and repeat the call; with {CHECKPOINT} it is resumed."
         )
 
     def _submit(
@@ -182,7 +183,7 @@ class Cluster:
             return self._scheduler_lost()
         return ClusterError(
             f"The Dask cluster has had no worker, or its scheduler gave no answer, for {self.patience:.0f} seconds. "
-            "Start workers again and repeat the call; with checkpoint=... it is resumed."
+            f"Start workers again and repeat the call; with {CHECKPOINT} it is resumed."
         )
 
     def _workers(self) -> int:
@@ -201,7 +202,7 @@ class Cluster:
         if type(error).__name__ == "KilledWorker":
             return ClusterError(
                 f"{block} ended its worker again and again: {error}. Give workers more memory, or use smaller blocks "
-                "with memory=... or smaller chunks."
+                f"with {MEMORY} or smaller chunks."
             )
         failure = ClusterError(f"{block} failed on the cluster: {type(error).__name__}: {error}")
         failure.__cause__ = error

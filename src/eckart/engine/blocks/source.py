@@ -8,6 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from eckart.notes import Note
+
 Block = Any
 """Consecutive rows: a 2-D floating NumPy array, or a scipy.sparse CSR array."""
 
@@ -81,12 +83,14 @@ class Metadata:
     column_names: tuple[str, ...] | None = None
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Text columns set aside, by name; one entry per row."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What was decided while reading, in sentences for the user."""
-    decided: tuple[str, ...] = ()
+    parsing_notes: tuple[Note, ...] = ()
     """What was found out about the layout and the roles of columns: part of `notes` as far as it matters, and plain."""
     column_roles: dict[str, str] = field(default_factory=dict)
     """What was done with each column of the file, in its order; empty where the file has no columns by name."""
+    roles: dict[str, str] = field(default_factory=dict)
+    """Roles of columns that are neither analysed nor labels: "row names", "identifier", "weights"."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.digests import digest_of
 from eckart.errors import ClusterError, FileError, InputError, require
 from eckart.fingerprint import on_this_machine
+from eckart.wording import MEMORY
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.source import RowSource
@@ -144,7 +145,7 @@ def _remedy(error: Exception) -> str:
     if isinstance(error, FileError | OSError):
         return " Every worker must see the same files under the same path: use a shared file system, or copy them."
     if isinstance(error, MemoryError):
-        return " Give workers more memory, or use smaller blocks with memory=... or smaller chunks."
+        return f" Give workers more memory, or use smaller blocks with {MEMORY} or smaller chunks."
     return ""
 
 

@@ -20,6 +20,7 @@ from eckart.engine.standardize.moments import Moments, Units, describe
 from eckart.engine.standardize.rounding import DEVIATIONS, ENTRY, deviation_of_sum, euclidean, gamma
 from eckart.engine.standardize.small import Materialized, materialize
 from eckart.engine.transformed import Centered, Scaled, Wrapped
+from eckart.notes import Note
 
 Given = RowBlocks | StackedBlocks
 RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
@@ -32,6 +33,9 @@ AMPLIFIED = 4e4
 
 class Case:
     """A problem; a subclass says how the first pass goes."""
+
+    center: bool
+    scale: bool
 
     transposed = False
 
@@ -83,7 +87,7 @@ class Case:
         return None if roots is None else to_numpy(roots) ** 2
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         return self._given.counter.notes
 
     @property

@@ -25,6 +25,7 @@ from eckart.engine.operator import Operator
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.small import Materialized
+from eckart.notes import Note
 
 if TYPE_CHECKING:
     from eckart.engine.standardize.case import Given
@@ -69,7 +70,7 @@ class Problem(Protocol):
     def weights(self) -> np.ndarray | None: ...
 
     @property
-    def notes(self) -> tuple[str, ...]: ...
+    def notes(self) -> tuple[Note, ...]: ...
 
     @property
     def data(self) -> Given:

@@ -22,6 +22,7 @@ from eckart.errors import FileError
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reason
 from eckart.io.roles import EXACT
+from eckart.notes import Note
 
 _KINDS = {
     "O": "Python objects (a pickle), which could run code when loaded; save the numbers alone with astype(float)",
@@ -157,9 +158,9 @@ def numeric_source(values: NDArray[Any], metadata: Metadata) -> MemorySource | C
     converted = values.astype(np.float64 if values.dtype.newbyteorder("=") != np.float32 else np.float32, order="C")
     notes = list(metadata.notes)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and (np.abs(converted) >= EXACT).any():
-        notes.append("Whole numbers beyond 2**53 were rounded to the nearest double.")
+        notes.append(Note("rounded_integers", "Whole numbers beyond 2**53 were rounded to the nearest double."))
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        notes.append("Numbers of more than double precision were rounded to doubles.")
+        notes.append(Note("rounded_floats", "Numbers of more than double precision were rounded to doubles."))
     return MemorySource(converted, Metadata(metadata.name, notes=tuple(notes)))
 
 

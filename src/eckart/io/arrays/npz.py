@@ -16,6 +16,8 @@ from eckart.io.arrays.npy import ConvertingSource, Header, check_size, numeric_s
 from eckart.io.bytes import OpenedFile
 from eckart.io.guard import reading
 from eckart.io.roles import listed
+from eckart.notes import Note
+from eckart.wording import KEY
 
 
 def read_npz(opened: OpenedFile, key: str | None = None) -> MemorySource | ConvertingSource:
@@ -65,12 +67,12 @@ def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> ND
 def _dense(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], opened: OpenedFile, key: str | None
 ) -> MemorySource | ConvertingSource:
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if key is None:
         key = _only_matrix(archive, members, opened)
         if len(members) > 1:
             others = [name for name in members if name != key]
-            notes = (f"The matrix is the array {key!r}; not used: {listed(others)}.",)
+            notes = (Note("unused_arrays", f"The matrix is the array {key!r}; not used: {listed(others)}."),)
     if key not in members:
         raise ParameterError(f"{opened.name} has no array {key!r}. It has {listed(list(members))}.")
     title = f"{opened.name}, array {key!r}"
@@ -94,9 +96,7 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
         return tables[0]
     seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
     count = "several matrices" if tables else "no matrix"
-    raise FileError(
-        f"{opened.name} holds {count}: {seen}. Say which with key=..., or save one array of two dimensions."
-    )
+    raise FileError(f"{opened.name} holds {count}: {seen}. Say which with {KEY}, or save one array of two dimensions.")
 
 
 def _sparse(

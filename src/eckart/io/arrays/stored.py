@@ -22,6 +22,7 @@ from eckart.fingerprint import fingerprint
 from eckart.io.arrays.containers import Container, open_container
 from eckart.io.guard import reading, reads_rows
 from eckart.io.rows import FileState
+from eckart.wording import KEY
 
 _NAMES = ("_index", "index", "cell_id", "gene_id")
 _MOST_NAMES = 1_000_000
@@ -123,7 +124,7 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     if len(array.shape) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in array.shape:
         raise FileError(
             f"{name}, array {place!r}: shape {tuple(array.shape)} of {array.dtype} is no matrix of numbers. "
-            "Name another array with key=..."
+            f"Name another array with {KEY}"
         )
     container.check(array, place)
     shape = (int(array.shape[0]), int(array.shape[1]))
@@ -193,7 +194,7 @@ def _place(container: Container, name: str) -> str:
     if len(tables) == 1:
         return tables[0]
     seen = ", ".join(repr(key) for key in tables[:20]) if tables else "none"
-    raise ParameterError(f"{name} holds {len(tables)} arrays of two dimensions: {seen}. Say which with key=...")
+    raise ParameterError(f"{name} holds {len(tables)} arrays of two dimensions: {seen}. Say which with {KEY}")
 
 
 def _index(container: Container, side: str, size: int, name: str) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eckart.environment import check_fits
 from eckart.errors import NotFiniteError
 from eckart.io.roles import EXACT, Text, listed, quoted
+from eckart.notes import Note
 
 TRUTHS = "true and false: analysed as 1 and 0"
 
@@ -80,7 +81,7 @@ def _plain(column: Any, target: Any) -> NDArray[Any]:
     return values
 
 
-def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[Any]) -> list[str]:
+def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[Any]) -> list[Note]:
     """What happened to truth values and to integers too large for a float."""
     import pyarrow as pa
 
@@ -90,9 +91,13 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[A
         for j, (name, column) in enumerate(zip(names, columns, strict=True))
         if pa.types.is_integer(column.type) and column.type.bit_width == 64 and (np.abs(matrix[:, j]) >= EXACT).any()
     ]
-    notes = [f"True and false are read as 1 and 0 in {listed(truths)}."] if truths else []
+    notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
     if large:
-        notes.append(f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}.")
+        notes.append(
+            Note(
+                "rounded_integers", f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}."
+            )
+        )
     return notes
 
 

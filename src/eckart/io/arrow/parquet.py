@@ -14,10 +14,12 @@ from eckart.io.bytes import OpenedFile
 from eckart.io.entries.triplets import read_entries, table_entries
 from eckart.io.guard import reading
 from eckart.io.roles import refuse_empty
+from eckart.notes import Note
 
-ENTRIES_NOTE = (
+ENTRIES_NOTE = Note(
+    "entries",
     "Its columns are a row number, a column number and a value, so it is read as the entries of a sparse matrix, "
-    "counted from 0. To read it as a table of three columns, say format='parquet'."
+    "counted from 0. To read it as a table of three columns, say format='parquet'.",
 )
 
 

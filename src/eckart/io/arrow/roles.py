@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from eckart.engine.blocks.source import MemorySource
 from eckart.io.arrow.columns import kind_of, number_notes, text_of, truth_roles
 from eckart.io.roles import Parts, Text, assemble, check_row_names, listed, unique_names
+from eckart.notes import Note
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Roles:
     numbers: tuple[int, ...] = ()
     texts: tuple[int, ...] = ()
     left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[Note, ...] = field(default_factory=tuple)
     row_names: str | None = "auto"
 
     @property
@@ -74,7 +75,9 @@ def source_of(
         found.append(text_of(roles.names[j], column, kind if kind in ("text", "date") else "text"))
     notes = list(roles.notes) + (number_notes(labels, numbers, matrix) if len(matrix) else _truth_note(roles))
     if roles.left_out:
-        notes.append(f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
+        notes.append(
+            Note("not_numbers", f"Left out, because such values are not numbers: {listed(list(roles.left_out))}.")
+        )
     column_roles = truth_roles(labels, [Typed(kind) for kind in roles.types])
     column_roles |= dict.fromkeys(roles.left_out, "not numbers: left out")
     order = [*roles.names, *roles.left_out]
@@ -92,7 +95,7 @@ class Typed:
     type: Any
 
 
-def _truth_note(roles: Roles) -> list[str]:
+def _truth_note(roles: Roles) -> list[Note]:
     names = [roles.names[j] for j in roles.numbers]
     return number_notes(names, [Typed(kind) for kind in roles.types], empty_matrix(roles))
 

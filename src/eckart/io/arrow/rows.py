@@ -24,6 +24,7 @@ from eckart.io.bytes import open_path, shown
 from eckart.io.guard import reading, reads_rows
 from eckart.io.roles import MOST_NAMES, listed, refuse_empty
 from eckart.io.rows import FileState
+from eckart.notes import Note
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,8 @@ def _assembled(
     metadata = source_of(roles, (), texts, empty_matrix(roles), name).metadata
     if roles.texts and not few:
         dropped = listed([roles.names[j] for j in roles.texts])
-        note = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
-        metadata = replace(metadata, notes=(*metadata.notes, note))
+        text = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
+        metadata = replace(metadata, notes=(*metadata.notes, Note("names_dropped", text)))
     return ArrowRows(states, tuple(piece for piece, _ in kept), edges, roles.numbers, roles.single, parquet, metadata)
 
 

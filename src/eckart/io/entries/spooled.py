@@ -18,9 +18,13 @@ from eckart.fingerprint import FileState, fingerprint
 from eckart.io.arrays.npz_rows import NpzRows, npz_rows
 from eckart.io.bytes import open_path
 from eckart.io.entries.triplets import Entries, write_csr
+from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool, stated_folder
 
-_NOTE = "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all."
+_NOTE = Note(
+    "sorted_entries",
+    "Its entries were sorted by rows in a temporary file; `eckart convert` does that once and for all.",
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class SpooledRows:
 
 
 def spooled_rows(
-    path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, notes: tuple[str, ...] = ()
+    path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, notes: tuple[Note, ...] = ()
 ) -> SpooledRows:
     """Sort entries by rows in a folder that goes away with the source."""
     original, spool = FileState.of(path), Spool()
@@ -101,5 +105,5 @@ def spooled_rows(
         raise
     assert rows is not None
     original.check(name, 0, shape[0])  # it was read twice, and both had to be the same
-    metadata = Metadata(name, notes=notes, decided=(*notes, _NOTE))
+    metadata = Metadata(name, notes=notes, parsing_notes=(*notes, _NOTE))
     return SpooledRows(original, replace(rows, metadata=metadata), spool, metadata)

@@ -21,6 +21,7 @@ from eckart.io.arrow.roles import Roles, Typed, empty_matrix, roles_of, source_o
 from eckart.io.guard import reason
 from eckart.io.objects.collected import CollectedRows, Collector
 from eckart.io.roles import MOST_NAMES, listed
+from eckart.notes import Note
 
 _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 1 << 23
@@ -155,7 +156,10 @@ def _assembled(
     metadata = source_of(roles, (), whole, empty_matrix(roles), name).metadata
     if len(texts) < len(roles.texts):
         dropped = listed([roles.names[j] for j in roles.texts])
-        note = f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}."
+        note = Note(
+            "names_dropped",
+            f"Not kept, because there are more than {MOST_NAMES:,} rows: the names and labels in {dropped}.",
+        )
         metadata = replace(metadata, notes=(*metadata.notes, note))
     found = collector.finish(metadata)
     if isinstance(found, CollectedRows) or not isinstance(found.matrix, np.ndarray):

@@ -19,9 +19,10 @@ from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
 from eckart.fingerprint import FileState
 from eckart.io.rows import NpyRows
+from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 
-_NOTE = "The rows came as a stream, and were kept in a temporary file while they were analysed."
+_NOTE = Note("spooled", "The rows came as a stream, and were kept in a temporary file while they were analysed.")
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class CollectedRows:
 
 class Collector:
     """Takes blocks of rows in order and gives them back as one source."""
+
+    rows: int
 
     def __init__(self, name: str, memory: int | None) -> None:
         self.name = name
@@ -156,7 +159,7 @@ class Collector:
         assert self._file.tell() == start
         path = self._file.name
         self._file.close()
-        metadata = replace(metadata, decided=(*metadata.decided, _NOTE))
+        metadata = replace(metadata, parsing_notes=(*metadata.parsing_notes, _NOTE))
         shape = (self.rows, int(self._columns or 0))
         rows = NpyRows(FileState.of(path), shape, np.dtype(self._dtype), start, False, metadata)
         return CollectedRows(rows, self._spool, metadata)

@@ -16,6 +16,7 @@ from eckart.io.guard import reason
 from eckart.io.objects.arrow_stream import arrow_reader, reader_source
 from eckart.io.objects.batches import cursor_source
 from eckart.io.roles import listed
+from eckart.wording import KEY
 
 _SERVERS = ("postgresql://", "postgres://")
 _DUCKDB = (".duckdb", ".ddb")
@@ -78,7 +79,7 @@ class Database:
             return key
         tables = self.tables()
         if key is None and len(tables) != 1:
-            raise ParameterError(f"{name} holds {len(tables)} tables: {listed(tables)}. Say which with key=...")
+            raise ParameterError(f"{name} holds {len(tables)} tables: {listed(tables)}. Say which with {KEY}")
         if key is not None and key not in tables:
             raise ParameterError(f"{name} has no table {key!r}. It has {listed(tables)}.")
         table = tables[0] if key is None else key

@@ -13,6 +13,7 @@ from eckart.errors import InputError
 from eckart.io.objects.arrow_stream import reader_source
 from eckart.io.objects.records import record_table
 from eckart.io.roles import listed
+from eckart.wording import KEY
 
 
 def is_labelled(data: Any) -> bool:
@@ -66,7 +67,7 @@ def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     dimensions = {data[name].dims for name in names}
     if len(dimensions) != 1 or len(next(iter(dimensions))) != 1:
         raise InputError(
-            f"The Dataset holds variables of several shapes: {listed(names)}. Say which with key=..., or select those "
+            f"The Dataset holds variables of several shapes: {listed(names)}. Say which with {KEY}, or select those "
             "of one dimension."
         )
     table = record_table(names, [data[name].values for name in names])

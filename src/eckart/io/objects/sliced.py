@@ -13,6 +13,7 @@ from eckart.engine.blocks.dask_rows import as_block
 from eckart.engine.blocks.source import Block, Metadata
 from eckart.errors import InputError
 from eckart.io.guard import reads_rows
+from eckart.wording import KEY
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,5 @@ def sliced_rows(array: Any, name: str) -> SlicedRows:
     """A stored array of numbers of two dimensions."""
     shape, kind = tuple(array.shape), np.dtype(array.dtype).kind
     if len(shape) != 2 or kind not in "fiub":
-        raise InputError(
-            f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Name another with key=..."
-        )
+        raise InputError(f"{name}: shape {shape} of {array.dtype} is not a matrix of numbers. Name another with {KEY}")
     return SlicedRows(array, Metadata(name))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from eckart.wording import DECIMAL_COMMA
+
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", ".")
 """What files write where a value is missing."""
 
@@ -55,10 +57,10 @@ def advice(cell: str, decimal: str) -> str:
     cell = cell.strip()
     if _THOUSANDS.match(cell) and not is_number(cell, "."):
         return "It looks like a number with thousands separators. Write the numbers without them" + (
-            ", or say decimal=',' if the comma is the decimal sign." if re.fullmatch(r"[^,]*,\d+", cell) else "."
+            f", or say {DECIMAL_COMMA} if the comma is the decimal sign." if re.fullmatch(r"[^,]*,\d+", cell) else "."
         )
     if decimal == "." and is_number(cell, ","):
-        return "It looks like a number with a decimal comma; say decimal=','."
+        return f"It looks like a number with a decimal comma; say {DECIMAL_COMMA}."
     if decimal == "," and is_number(cell, "."):
         return "The other numbers have a decimal comma and this one a point; write them alike, or say decimal='.'."
     if is_grouped(cell):

@@ -29,6 +29,8 @@ from eckart.io.text.cells import (
 from eckart.io.text.encoding import to_utf8
 from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import Records
+from eckart.notes import Note
+from eckart.wording import DECIMAL_COMMA
 
 WIDE = 10_000
 """Beyond this many columns Arrow's cost per column outweighs its parser; rows are then read one by one."""
@@ -39,6 +41,13 @@ EMPTY = "without any value: left out"
 
 class Page:
     """A text whose layout is known: names for its columns, and the line of any of its rows."""
+
+    name: str
+    layout: Layout
+    named_rows: bool
+    unnamed_first: bool
+    columns: list[str]
+    notes: list[Note]
 
     def __init__(self, name: str, layout: Layout) -> None:
         self.name, self.layout = name, layout
@@ -78,7 +87,7 @@ class Page:
         if len(self.columns) == 1:
             return " If lines above the table are a title, begin them with '#' or remove them."
         if self.layout.delimiter == "," and cells > len(self.columns):
-            return " If the comma is a decimal sign, say decimal=','."
+            return f" If the comma is a decimal sign, say {DECIMAL_COMMA}."
         return ""
 
     def refuse_cell(self, row: int, column: str, cell: str) -> NoReturn:
@@ -99,7 +108,7 @@ def read_delimited(data: bytes, name: str, options: TextOptions) -> MemorySource
     check_row_names(options.row_names, page.columns, name)
     parts = _wide_parts(page, options) if len(page.columns) > WIDE else _parts(page, options)
     parts.notes[:0] = notes + layout.notes + page.notes
-    parts.layout.append(_separated(layout, options))
+    parts.layout.append(Note("layout", _separated(layout, options)))
     refuse_empty(len(parts.matrix), parts.matrix.shape[1], name)
     refuse_infinite(parts.matrix, parts.column_names, page.place)
     return assemble(parts, name, options.row_names)
@@ -169,7 +178,7 @@ def _parts(page: Page, options: TextOptions) -> Parts:
     notes = number_notes(names, numbers, matrix)
     column_roles = truth_roles(names, numbers) | dict.fromkeys(empty, EMPTY)
     if empty:
-        notes.append(f"Without any value, and so left out: the column {listed(empty)}.")
+        notes.append(Note("empty_columns", f"Without any value, and so left out: the column {listed(empty)}."))
     texts.sort(key=lambda text: text.name not in naming)
     return Parts(matrix, names, texts, notes, order=list(page.columns), column_roles=column_roles)
 

@@ -6,9 +6,11 @@ import codecs
 import re
 
 from eckart.errors import FileError, ParameterError
+from eckart.notes import Note
+from eckart.wording import ENCODING
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_UTF16 = "The text is encoded in UTF-16."
+_UTF16 = Note("utf16", "The text is encoded in UTF-16.")
 _OTHER_KINDS = {
     b"PK\x03\x04": "a zip archive (an Excel workbook is one); save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
@@ -20,7 +22,7 @@ _OTHER_KINDS = {
 }
 
 
-def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[str]]:
+def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[Note]]:
     """The text as UTF-8 bytes, lines ending in a newline, and what was decided on the way."""
     for magic, kind in _OTHER_KINDS.items():
         if data.startswith(magic):
@@ -40,7 +42,7 @@ def to_utf8(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
     return text.rstrip(b"\n \x1a"), notes
 
 
-def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[str]]:
+def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[Note]]:
     if encoding is not None:
         return _recoded(data, encoding, name), []
     for mark, kind in _MARKS:
@@ -55,7 +57,10 @@ def _decoded(data: bytes, encoding: str | None, name: str) -> tuple[bytes, list[
         return data, []
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        note = f"The text is not UTF-8 (line {line}) and was read as Latin-1; say encoding=... if accents look wrong."
+        note = Note(
+            "latin1",
+            f"The text is not UTF-8 (line {line}) and was read as Latin-1; say {ENCODING} if accents look wrong.",
+        )
         try:
             return _recoded(data, "cp1252", name), [note]
         except FileError:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from eckart.errors import FileError, ParameterError
 from eckart.io.text.cells import is_grouped, is_missing, is_number, is_value, is_word
 from eckart.io.text.records import MAX_RECORD, record_end, refuse_long, split
+from eckart.notes import Note
+from eckart.wording import DECIMAL_COMMA, HEADER
 
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 1 << 20
 CANDIDATES = (",", ";", "\t", "|")
@@ -49,7 +51,7 @@ class Layout:
     header: list[str] | None
     body: int
     sample: list[list[str]]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
@@ -65,15 +67,24 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         records = sample_records(data, start, name)
     rows = [split(record, delimiter) for record in records]
     decimal = options.decimal or _decimal(rows, delimiter, data, name)
-    notes = ["Numbers are written with a decimal comma."] if decimal == "," and options.decimal is None else []
+    notes = (
+        [Note("decimal_comma", "Numbers are written with a decimal comma.")]
+        if decimal == "," and options.decimal is None
+        else []
+    )
     if comments:
-        notes.append(f"{len(comments)} line(s) beginning with '#' before the table were not read as data.")
+        notes.append(
+            Note(
+                "comments_skipped",
+                f"{len(comments)} line(s) beginning with '#' before the table were not read as data.",
+            )
+        )
     if has_header(rows, decimal) if options.header is None else options.header:
         body = min(record_end(data, start) + 1, len(data))
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
     if header is None and options.header is None:
-        notes.append("The first line holds data, not names, so the columns are numbered.")
+        notes.append(Note("no_header", "The first line holds data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
 
 
@@ -157,7 +168,8 @@ def _decimal(rows: list[list[str]], delimiter: str, data: bytes, name: str) -> s
         return ","
     raise FileError(
         f"{name}: {commas[0]!r} may be a number with a thousands separator or one with a decimal comma, and no other "
-        "cell tells which. Say decimal=',' if the comma is the decimal sign; else write the numbers without separators."
+        f"cell tells which. Say {DECIMAL_COMMA} if the comma is the decimal sign; else write "
+        "the numbers without separators."
     )
 
 
@@ -204,9 +216,14 @@ def _counts_up(cells: list[str]) -> bool:
     return all(after == before + 1 for before, after in pairwise(numbers))
 
 
-def _doubt(header: list[str], decimal: str) -> list[str]:
+def _doubt(header: list[str], decimal: str) -> list[Note]:
     if any(is_number(cell, decimal) for cell in header):
-        return ["The first line was read as names though some of them are numbers; say header=False if it is data."]
+        return [
+            Note(
+                "doubtful_header",
+                f"The first line was read as names though some of them are numbers; say {HEADER} if it is data.",
+            )
+        ]
     return []
 
 

@@ -30,6 +30,10 @@ def refuse_long(name: str, line: int) -> NoReturn:
 class Records:
     """The records of `data` from byte `body` on, found by whole-array operations. Blank lines are no records."""
 
+    data: bytes
+    body: int
+    delimiter: str
+
     def __init__(self, data: bytes, body: int, delimiter: str) -> None:
         self.data, self.body, self.delimiter = data, body, delimiter
         self._bytes = np.frombuffer(data, np.uint8, offset=body) if body < len(data) else np.empty(0, np.uint8)

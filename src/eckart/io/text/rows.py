@@ -27,11 +27,15 @@ from eckart.io.text.cells import MISSING, looks_numeric
 from eckart.io.text.delimited import EMPTY, Page, read_delimited, refuse_stray_quote
 from eckart.io.text.layout import Layout, TextOptions, sniff
 from eckart.io.text.records import MAX_RECORD, Records, refuse_long
+from eckart.notes import Note
 
 _HELD = 1 << 24
 """Texts up to this many bytes, unpacked, are read whole."""
 _HEAD = 1 << 21
 _CHUNK = 1 << 22
+
+_OF_ALL_ROWS = frozenset({"row_names", "numbering_column", "missing_values", "empty_rows"})
+"""Codes of notes that are not true of all rows when they are true of the first."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +171,11 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     edges, indices, lines = index.pieces(opened, len(mark) + layout.body, line)
     refuse_empty(edges[-1], len(numbers), name)
     others = [column for column in page.columns if column not in numbers]
-    notes = [note for note in begun.metadata.notes if "row" not in note]
+    notes = [note for note in begun.metadata.notes if note.code not in _OF_ALL_ROWS]
     if others:
-        notes.append(f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
+        notes.append(
+            Note("text_left_out", f"Left out, because the text is read in blocks: {', '.join(map(repr, others[:5]))}.")
+        )
     metadata = Metadata(name, column_names=numbers, notes=tuple(notes))
     columns, delimiter = tuple(page.columns), layout.delimiter
     return DelimitedRows(

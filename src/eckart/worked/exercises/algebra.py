@@ -240,5 +240,7 @@ KINDS = {
         lambda p, s: (Target(("Q", "q"), "matrix", s["Q"]), Target(("R",), "matrix", s["R"])),
         ((mark("independent columns, no two of them orthogonal"), lambda p, s: s["rank"] == p.matrix.cols),),
         _is_good_basis,
+        allows=lambda rows, cols: cols <= rows,
+        allowed="independent columns need at least as many rows as columns",
     ),
 }

@@ -86,13 +86,27 @@ def readings(text: str) -> list[list[Row]]:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """The text, the text with decimal commas, and the text with digits in groups of three."""
+    """The text, with decimal commas, with digits in groups of three, and with mixed numbers such as 2 1/3."""
     yield text
+    mixed = re.sub(r"(?<![\d.,^/])(\d+) (\d+)/(\d+)(?![\d.,^])", _mixed, text)
+    if mixed != text:
+        yield mixed
     if re.search(r"\d,\d", text):
         yield re.sub(r"(?<=\d),(?=\d)", ".", text)
     grouped = r"(?<![\d.,])(\d{1,3})((?:[ ,]\d{3})+)(?![\d.,])"
     if re.search(grouped, text):
         yield re.sub(grouped, lambda m: m[1] + re.sub(r"[ ,]", "", m[2]), text)
+    # 12 000,5 and 12.000,5 with a decimal comma, 12,000.5 with a point.
+    for sign, decimal in ((" ", ","), (r"\.", ","), (",", r"\.")):
+        grouped = rf"(?<![\d.,])(\d{{1,3}}(?:{sign}\d{{3}})+){decimal}(\d+)(?![\d.,])"
+        if re.search(grouped, text):
+            text_of = re.sub(grouped, lambda m: re.sub(r"\D", "", m[1]) + "." + m[2], text)
+            yield re.sub(r"(?<=\d),(?=\d)", ".", text_of) if decimal == "," else text_of
+
+
+def _mixed(match: re.Match[str]) -> str:
+    """2 1/3 as (2+1/3); 2 4/3 is no mixed number."""
+    return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 
 
 def _rows(text: str, product: bool) -> Iterator[Row]:

@@ -22,7 +22,7 @@ from eckart.worked.messages import tr
 DIGITS = 40
 _CONTEXT = Context(prec=DIGITS, Emax=60, Emin=-60, traps=[DivisionByZero, InvalidOperation, Overflow, Underflow])
 _TOKEN = re.compile(
-    r"(\s*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
+    r"([^\S\n]*)(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|sqrt|cbrt|[-+*/^()\[\]{},;\n%])", re.ASCII
 )
 _DEEPEST = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -114,7 +114,8 @@ class Reader:
         found = []
         while self.token() and self.token() not in ")]};\n":
             if self.token() == ",":
-                self.place += 1
+                # A comma at the end of a line continues the row on the next.
+                self.place += 2 if self.token(1) == "\n" else 1
                 continue
             found.append(self.entry())
         return found

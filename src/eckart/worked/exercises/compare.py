@@ -100,13 +100,18 @@ def _decimal(value: Any) -> Decimal:
 
 
 def close(given: Typed, true: Any) -> bool:
-    """Exactly equal, or a decimal within one unit of its last place and within a per cent."""
+    """Exactly equal, or a decimal that is rounded or cut off in its last place, and within a per cent.
+
+    What is computed with rounded decimals may be off by their errors.
+    """
     true = sp.sympify(true)
     expected = _decimal(true)
     gap, size = abs(given.value - expected), abs(expected)
     if given.error:
         least = Decimal("1e-9") if size else given.error / 2
-        return gap <= given.error * Decimal("1.0000001") and gap <= max(_COARSE * size, least)
+        cut = given.value * expected >= 0 and abs(given.value) <= size
+        unit = given.error if cut or not given.digits else given.error / 2
+        return gap <= unit * Decimal("1.0000001") and gap <= max(_COARSE * size, least)
     return gap <= (_FLOAT * max(Decimal(1), size) if true.has(sp.Float) else _EXACT * (1 + size))
 
 
@@ -259,6 +264,8 @@ def _scores(part: Part, target: Target) -> Verdict:
 
 def _columns(part: Part, target: Target, *, unit: bool) -> Verdict:
     true, given = target.value, _as_columns(part, target.value)
+    if true.rows == 1 and given.shape == (true.cols, 1):
+        given = _turned(given)  # one row, written with semicolons
     if given.shape != true.shape:
         if given.shape[0] == true.rows and given.shape[1] < true.cols:
             return _some_columns(given, target, unit)

@@ -166,4 +166,6 @@ def _checked(kind: str, size: tuple[int, int]) -> tuple[int, int]:
     if not (own.least[0] <= rows <= own.most[0] and own.least[1] <= cols <= own.most[1]):
         columns = f"{own.least[1]} to {own.most[1]} columns"
         raise ParameterError(f"size={size!r} is not possible for {kind}: {bounds}, {columns}.")
+    if not own.allows(rows, cols):
+        raise ParameterError(f"size={size!r} is not possible for {kind}: {own.allowed}.")
     return rows, cols

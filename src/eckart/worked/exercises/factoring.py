@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def _is_good_table(problem: Problem) -> bool:
 def _pseudo_inverse(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     if difficulty == 1:
         return Problem(whole(rng, rows, cols, 2))
-    rank = cols if difficulty == 2 and rows > cols else cols - 1
+    rank = cols if rows > cols and (difficulty == 2 or cols == 2) else cols - 1
     return Problem(whole(rng, rows, rank, 2) * whole(rng, rank, cols, 1) if rank < cols else whole(rng, rows, cols, 2))
 
 
@@ -77,18 +78,22 @@ def _needs_fewer(problem: Problem, solution: Solution) -> bool:
 
 
 def _query(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
-    """Groups of columns that are rated together; at difficulty 2 rows mix them, at 3 one of three is dropped."""
-    count = 3 if difficulty == 3 else 2
+    """Groups of columns that are rated together; at difficulty 2 rows mix them, at 3 one of three is dropped.
+
+    Three columns are too few for three groups, one of which has to have two columns: they get two groups, mixed.
+    """
+    dropped = difficulty == 3 and cols > 3
+    count = 3 if dropped else 2
     member = rng.integers(0, count, cols)
     groups = [[int(member[j] == g) * int(rng.integers(1, 3)) for j in range(cols)] for g in range(count)]
-    if difficulty == 2:
+    if difficulty == 2 or (difficulty == 3 and not dropped):
         left = rng.integers(0, 4, (rows, count))
     else:
         left = np.eye(count, dtype=int)[rng.integers(0, count, rows)] * rng.integers(1, 6, (rows, 1))
     matrix = sp.Matrix(left.tolist()) * sp.Matrix(groups)
     q = [0] * cols
     q[int(rng.integers(cols))] = int(rng.integers(1, 6))
-    arguments: dict[str, Any] = {"q": q} | ({"k": 2} if difficulty == 3 else {})
+    arguments: dict[str, Any] = {"q": q} | ({"k": 2} if dropped else {})
     return Problem(matrix, arguments, (Equation("q", sp.Matrix([q])),), values={"k": 2, "rank": count})
 
 
@@ -118,7 +123,7 @@ def _suggested(problem: Problem, solution: Solution) -> list[int]:
 
 
 def _bounds(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
-    k = 1 if cols == 2 or difficulty < 3 else 2
+    k = 1 if min(rows, cols) == 2 or difficulty < 3 else 2
     return Problem(table(rng, rows, cols, centred=False), {"k": k}, values={"k": k})
 
 
@@ -144,7 +149,7 @@ def _has_clean_core(problem: Problem, solution: Solution) -> bool:
 
 
 def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
-    k = 1 if difficulty == 1 else 2
+    k = 1 if difficulty == 1 or min(rows, cols) == 2 else 2
     matrix = sp.Matrix(rng.integers(0, 10 if difficulty == 1 else 5, (rows, cols)).tolist())
     w, h = sp.Matrix(rng.integers(1, 3, (rows, k)).tolist()), sp.Matrix(rng.integers(1, 3, (k, cols)).tolist())
     loss = "kl" if difficulty == 3 else "euclidean"
@@ -160,12 +165,16 @@ def _nmf(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
 def _is_good_nmf(problem: Problem) -> bool:
     a, w = problem.matrix, problem.arguments["w"]
     h, k, loss = problem.arguments["h"], problem.arguments["k"], problem.arguments["loss"]
-    sums = [sum(a[i, :]) for i in range(a.rows)] + [sum(a[:, j]) for j in range(a.cols)]
-    if 0 in sums or not no_equal_rows(a) or min(a.rank(), w.rank(), h.rank()) < k or a.rank() == k:
+    ranks = [np.linalg.matrix_rank(floats(matrix)) for matrix in (a, w, h)]
+    if min(ranks) < k or ranks[0] == k or not no_equal_rows(a):
         return False
-    exact = [np.array(m.tolist(), dtype=object) for m in (a, w, h)]
+    # Fractions of integers are ten times as fast here as exact numbers of the solution.
+    exact = [np.array([[Fraction(int(x)) for x in row] for row in m.tolist()], dtype=object) for m in (a, w, h)]
+    if not all(exact[0].sum(axis=0)) or not all(exact[0].sum(axis=1)):
+        return False
     first = step(exact[0], exact[1], exact[2], loss)
-    return all(sp.Rational(entry).q <= 2000 for factor in first for entry in factor.ravel())
+    most = 2000 if a.rows * a.cols <= 9 else 5000
+    return all(entry.denominator <= most for factor in first for entry in factor.ravel())
 
 
 def _moves(problem: Problem, solution: Solution) -> bool:

@@ -44,3 +44,6 @@ class Kind:
     criteria: tuple[Criterion, ...]
     quick: Callable[[Problem], bool] = lambda problem: True
     square: bool = False
+    allows: Callable[[int, int], bool] = lambda rows, cols: True
+    """Whether this many rows and columns are possible within the bounds; `allowed` says which in words."""
+    allowed: str = ""

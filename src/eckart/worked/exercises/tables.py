@@ -75,7 +75,7 @@ def _is_good_correlation(problem: Problem) -> bool:
 def _select(rng: Random, difficulty: int, rows: int, cols: int) -> Problem:
     matrix = sp.Matrix(rng.integers(-4, 8, (rows, cols)).tolist())
     target = sp.Matrix(rng.integers(-4, 10, (rows, 1)).tolist())
-    count = 1 if difficulty == 1 else 2
+    count = 1 if difficulty == 1 or cols == 2 else 2
     return Problem(matrix, {"target": target, "count": count}, (Equation("y", target),), values={"count": count})
 
 
@@ -318,6 +318,8 @@ KINDS = {
             (mark("eigenvalues that are fractions, and scores that are roots of small numbers"), _clean_scores),
         ),
         _is_good_cloud,
+        allows=lambda rows, cols: rows + cols <= 7,
+        allowed="eigenvalues of five points in three columns are hardly ever fractions; take fewer of either",
     ),
     "isomap": Kind(
         mark("Do Isomap with one neighbour: edges, shortest paths, and one coordinate for every point."),

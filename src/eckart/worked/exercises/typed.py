@@ -39,12 +39,13 @@ def plain(text: str) -> str:
     >>> plain(r"$\frac{\sqrt{2}}{2}$"), plain("½√2"), plain("5×10⁻¹"), plain("λ₁ = 2 − √3")
     ('((sqrt(2))/(2))', '(1/2)sqrt2', '5*10^(-1)', 'lambda1 = 2 - sqrt3')
     """
-    text = _unicode(text)
+    text = _unicode(text.replace("{,}", ","))  # the decimal comma of LaTeX
     if "\\" in text or "$" in text:
         text = _latex(text)
     # x_{1} is x_1, and a raised {..} is a parenthesis; what is left of braces is a set.
     text = re.sub(r"_\{\s*(\w+)\s*\}", r"_\1", re.sub(r"_\{\s*\d+(?:\s*,\s*\d+)+\s*\}", "", text))
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text)
+    text = re.sub(r"(?<=[^\W\d_])\^\((\d+)\)(?=\s*(?:=|:|≈))", r"^\1", text)  # A^3 is a name here
     text = re.sub(r"\|\s*([^\W\d_])\s*\|\s*=", "det =", text)
     text = "\n".join(re.sub(r"^\s*\|(.*)\|\s*$", r"\1", line) for line in text.splitlines())
     text = re.sub(_WRAPPERS, "", text, flags=re.IGNORECASE)

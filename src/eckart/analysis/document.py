@@ -1,4 +1,4 @@
-"""A decomposition and a plan as JSON values."""
+"""A decomposition, an analysis and a plan as JSON values."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from eckart.analysis.report.contents import ReportContext
+    from eckart.analysis.analyze import Analysis
     from eckart.result import Certificate, Decomposition, Plan
 
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
     """What the axes are and carry, and how sure that is."""
     from eckart.analysis.labels import column_labels, component_labels
+    from eckart.analysis.tables.eigenvalues import eigenvalues
     from eckart.registry import method_of
-    from eckart.tables import eigenvalues
 
     table = eigenvalues(d).to_dict()
     if not method_of(d).additive:  # shares that overlap have no sum, and no bounds of their own
@@ -53,19 +53,28 @@ def of_decomposition(d: Decomposition) -> dict[str, Any]:
     }
 
 
-def of_report(d: Decomposition, context: ReportContext) -> dict[str, Any]:
-    """What the page says: its sections with their sentences and tables."""
+def of_analysis(found: Analysis) -> dict[str, Any]:
+    """The decomposition, the recommendation, the roles of the columns, and the sections of the report."""
     from eckart.analysis.report.contents import sections
 
-    found = sections(d, context)
+    advice = found.recommendation
     shown = [
         {
             "key": section.key, "title": section.title, "lines": [line for line in section.lines if line],
             "tables": {name: table.to_dict() for name, table in section.tables.items()},
         }
-        for section in found
+        for section in sections(found)
     ]  # fmt: skip
-    return {"sections": plain(shown)}
+    recommended = {"k": advice.k, "explained": advice.explained, "rule": advice.rule, "sentence": advice.sentence}
+    parts = {
+        "recommended": recommended,
+        "roles": [{"name": role.name, "role": role.role, "treatment": role.treatment} for role in found.roles],
+        "ranks": None if found.ranks is None else found.ranks.to_dict(),
+        "clusters": None if found.clusters is None else {"count": found.clusters.count, "codes": found.clusters.codes},
+        "sections": shown,
+    }
+    made: dict[str, Any] = of_decomposition(found.decomposition) | plain(parts)
+    return made
 
 
 def of_certificate(c: Certificate) -> dict[str, Any]:

@@ -1,0 +1,326 @@
+"""analyze: everything the report, the command line and notebooks show, computed once from one decomposition."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from eckart.analysis.clusters import Clusters, clusters
+from eckart.analysis.column_roles import ColumnRole, column_roles
+from eckart.analysis.default_number import SHOWN, default_number
+from eckart.analysis.labels import column_labels
+from eckart.analysis.measures import floats, svd_details
+from eckart.analysis.recommendation import Recommendation, recommend
+from eckart.analysis.report.given_rows import at_edge
+from eckart.analysis.square_tables import inner_products, recognise
+from eckart.analysis.unusual import Outliers, unusual
+from eckart.analysis.with_rows import with_rows
+from eckart.api import decompose
+from eckart.arrays import is_array, is_sparse
+from eckart.engine.blocks.source import MemorySource, Metadata, RowSource, Source
+from eckart.engine.leading import leading
+from eckart.errors import EckartError, ParameterError
+from eckart.fitted import decomposition_of, is_model
+from eckart.io.identifiers import without_identifiers
+from eckart.io.open_data import open_with
+from eckart.io.read_options import split_options
+from eckart.notes import Note
+from eckart.options import check_choice, memory_bytes
+from eckart.rank.choose import choose_rank
+from eckart.rank.evidence import WHOLE, Options, needed
+from eckart.rank.verdict import RankChoice
+from eckart.registry import Method, get_method, method_of
+from eckart.result import Decomposition
+
+_EVERY_RULE = 100_000
+"""Up to this many cells all rules on the number of components are asked; beyond, those that draw no tables."""
+_MOST_SCORES = 20_000_000
+"""Coordinates of rows are kept up to this many numbers."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A decomposition and what is said metadata it. Made by `analyze`."""
+
+    decomposition: Decomposition
+    recommendation: Recommendation
+    roles: tuple[ColumnRole, ...] = ()
+    """Every column of the source: measure, category, date, label, identifier, row names."""
+    ranks: RankChoice | None = None
+    """The answer of every rule on the number of components."""
+    outliers: Outliers = field(default_factory=Outliers)
+    clusters: Clusters | None = None
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Text for each row by column: categories, dates, labels."""
+    data: Any = None
+    """The decomposed table, rows x columns, if it is in memory."""
+    reading: tuple[str, ...] = ()
+    """How the source was read, in sentences."""
+    name: str = "data"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The options that `analyze` was called with."""
+    requested: bool = False
+    """Whether the number of components was requested rather than chosen."""
+
+    @property
+    def k(self) -> int | None:
+        """Recommended number of components; 0 if none stands out from noise, None if no rule applies."""
+        return self.recommendation.k
+
+    @property
+    def scale_matters(self) -> bool:
+        """Whether columns were not scaled and their variances differ by more than a factor of 100."""
+        d = self.decomposition
+        lengths = svd_details(d).column_norms
+        if d.method != "pca" or d.scale is not None or lengths is None:
+            return False
+        norms = floats(lengths)
+        norms = norms[norms > 0]
+        return len(norms) > 1 and bool(norms.max() > 10.0 * norms.min())
+
+    @property
+    def kept(self) -> Decomposition:
+        """The decomposition with the recommended components only, or with all if no rule applies."""
+        d = self.decomposition
+        if self.requested or not method_of(d).orthogonal or d.which == "smallest":
+            return d
+        return leading(d, self.recommendation.model)
+
+    def summary(self, *, width: int = 80, steps: Sequence[str] = ()) -> str:
+        """The summary that the command line prints."""
+        from eckart.analysis.summary import summary_text
+
+        return summary_text(self, width=width, steps=steps)
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        overwrite: bool = False,
+        command: str = "",
+    ) -> str:
+        """The report as text, written to `path` if one is given: Markdown if the name ends in .md, else HTML.
+
+        `command` is the command line that made the analysis, for the section on sharing it.
+        """
+        from eckart.analysis.report.page import write
+
+        return write(self, title or self.title, path, overwrite=overwrite, command=command)
+
+    def markdown(self, *, title: str | None = None) -> str:
+        """The report as Markdown."""
+        from eckart.analysis.report.markdown import markdown
+
+        return markdown(self, title or self.title)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: the recommendation, the sections of the report with their tables."""
+        from eckart.analysis.document import of_analysis
+
+        return of_analysis(self)
+
+    @property
+    def title(self) -> str:
+        """Title of the report."""
+        from eckart.analysis.labels import method_name
+
+        method = method_name(self.decomposition)
+        return method if self.name == "data" else f"{method} of {self.name}"
+
+    def __repr__(self) -> str:
+        d = self.decomposition
+        return f"<Analysis of {self.name}: {d.method} of {d.rows:,} x {d.columns:,}. {self.recommendation.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer, the components and the columns behind them."""
+        from eckart.analysis.report.fragment import fragment
+
+        return fragment(self)
+
+
+def analyze(
+    source: Any,
+    method: str | Method | None = None,
+    *,
+    data: Any = None,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    ranks: RankChoice | str | None = "auto",
+    **options: Any,
+) -> Analysis:
+    """Decompose data once and gather what a report needs: the recommended number of components, roles, outliers.
+
+    Parameters
+    ----------
+    source : anything `decompose` takes, a Decomposition, or a fitted estimator
+        Columns that identify or count the rows are set aside, unless `columns` names them. A matrix of distances is
+        analysed by its principal coordinates, unless `method` is given.
+    method : str, optional
+        As in `decompose`; "pca" by default.
+    data : anything `decompose` takes, optional
+        For a model: the table that was decomposed. With it, rows are compared with what few components rebuild.
+    labels : mapping of str to sequence of str, optional
+        Text for each row, by name, in addition to the text columns of the source.
+    ranks : "auto", RankChoice or None
+        What `choose_rank` returned; "auto" asks the rules, all of them if the table is small; None asks none.
+    **options
+        Those of `decompose`, reading options included. Without `k`, `explain` or `error`, all components of a table
+        with a side of at most 20 are shown, else the recommended ones and at least 5.
+
+    Returns
+    -------
+    Analysis
+
+    See Also
+    --------
+    report : The same as a page.
+    choose_rank : The rules on the number of components.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> found = ek.analyze(ek.datasets.path("usarrests"), scale=True)
+    >>> found.k, found.decomposition.k
+    (1, 4)
+    >>> [role.name for role in found.roles if role.role == "measure"]
+    ['Murder', 'Assault', 'UrbanPop', 'Rape']
+    >>> print(found.recommendation.sentence)
+    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel, sign flips decides.
+    """
+    if is_model(source):
+        if options:
+            name = next(iter(options))
+            raise TypeError(f"unexpected keyword argument {name!r}: a model is decomposed already.")
+        return _of_model(decomposition_of(source), data, dict(labels or {}), ranks)
+    if data is not None:
+        raise ParameterError("The first argument is decomposed already as data: leave data= out.")
+    given, others = split_options(options)
+    memory = memory_bytes(others.get("memory"))
+    found = open_with(source, given, memory=memory, stream=others.get("stream"))
+    table = found if isinstance(found, Source | RowSource) else _plain(found)
+    opened = isinstance(source, Source | RowSource)  # by the caller, who chose its columns
+    if not opened and (given is None or given.columns is None):
+        table = without_identifiers(table)
+    return _of_table(table, method, dict(labels or {}), ranks, others)
+
+
+def _plain(array: Any) -> Any:
+    """An array as a source, where NumPy or SciPy hold it."""
+    import numpy as np
+
+    return MemorySource(array) if isinstance(array, np.ndarray) and array.ndim == 2 else array
+
+
+def _of_model(
+    model: Decomposition, data: Any, labels: dict[str, Sequence[str]], ranks: RankChoice | str | None
+) -> Analysis:
+    matrix, metadata, found = None, Metadata(), None
+    if data is not None:
+        found = open_with(data)
+        metadata = getattr(found, "metadata", metadata)
+        matrix = found if is_array(found) or is_sparse(found) else getattr(found, "matrix", None)
+        if model.left is None:
+            model = with_rows(model, found)
+    d = model.on_host()  # what is on a device comes to the host once, not for every table
+    d, choice = _asked(d, found, ranks, {})
+    return _gathered(d, choice, metadata, at_edge(matrix), labels | dict(metadata.labels), {}, requested=False)
+
+
+def _of_table(
+    table: Any, method: str | Method | None, labels: dict[str, Sequence[str]], ranks: Any, options: dict[str, Any]
+) -> Analysis:
+    square = recognise(table) if method in (None, "pca") else None
+    if square is not None and square.kind == "distances" and method is None and hasattr(table, "metadata"):
+        options = {"k": min(table.shape[0] - 1, SHOWN), **options, "kernel": "precomputed"}
+        chosen, taken = get_method("kernel_pca"), inner_products(table)
+        square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
+    else:
+        chosen, taken = get_method(method or "pca") if not isinstance(method, Method) else method, table
+    requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
+    d, shown = _decomposed(taken, chosen, options, ranks)
+    d, choice = _asked(d, taken, ranks, options)
+    if shown is not None:
+        d = leading(d, shown if requested else max(shown, min(choice.k or 0, d.k) if choice is not None else 0))
+    if d.left is None and options.get("left", True) and d.rows * d.k <= _MOST_SCORES and shown is not None:
+        d = with_rows(d, taken)
+    if square is not None:
+        d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
+    metadata = getattr(table, "metadata", Metadata())
+    matrix = getattr(taken, "matrix", taken if is_array(taken) or is_sparse(taken) else None)
+    kept = {**options, "method": chosen.name}
+    return _gathered(
+        d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
+    )
+
+
+def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any) -> tuple[Decomposition, int | None]:
+    """The decomposition with as many components as the rules need, and the number to show (None: as computed)."""
+    rows, columns = table.shape
+    arguments = dict(options)
+    if arguments.get("explain") is not None or arguments.get("error") is not None:
+        return decompose(table, method, **{"left": True, **arguments}), None
+    counts = (arguments.get("n_columns"), arguments.get("n_rows"))
+    shown = arguments.pop("k", None)
+    shown = default_number(table, method, counts) if shown is None else int(shown)
+    resident = not hasattr(table, "read")
+    nested = method.rank == "spectrum" and method.orthogonal and arguments.get("which", "largest") == "largest"
+    if not (ranks == "auto" and nested and resident and min(rows, columns) <= WHOLE):
+        left = arguments.pop("left", True) and rows * shown <= _MOST_SCORES
+        return decompose(table, method, **{**arguments, "k": shown, "left": left}), None
+    center = arguments.get("center", method.name == "pca")
+    wanted = max(shown, needed(rows, columns, Options(), center=bool(center)))
+    left = arguments.pop("left", True) and rows * wanted <= _MOST_SCORES
+    return decompose(table, method, **{**arguments, "k": wanted, "left": left}), shown
+
+
+def _asked(
+    d: Decomposition, table: Any, ranks: RankChoice | str | None, options: dict[str, Any]
+) -> tuple[Decomposition, RankChoice | None]:
+    """The answers of the rules on the number of components, if they are to be asked; why not, as a note."""
+    if isinstance(ranks, RankChoice) or ranks is None:
+        return d, ranks
+    check_choice("ranks", ranks, ("auto",))
+    try:
+        return d, _choice(d, table, options)
+    except EckartError as error:
+        note = Note("no_recommendation", f"No rule could recommend a number of components: {error}")
+        return replace(d, notes=(*d.notes, note)), None
+
+
+def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice | None:
+    """All rules; of a large table those that draw no other tables."""
+    method = method_of(d)
+    if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
+        return None
+    small = d.rows * d.columns <= _EVERY_RULE
+    weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
+    usual = (d.mean is not None) == (d.method == "pca") and options.get("ddof", 1) == 1
+    seed, memory = options.get("rng"), options.get("memory")
+    if table is None or weighted or not usual or min(d.rows, d.columns) > WHOLE:
+        return choose_rank(d, "quick", rng=seed)
+    imputed = svd_details(d).missing
+    missing: Any = options.get("missing") or ("error" if imputed is None else imputed.how)
+    return choose_rank(
+        table, "all" if small else "quick", method=d.method, scale=d.scale is not None, missing=missing, rng=seed,
+        memory=memory, decomposition=d,
+    )  # fmt: skip
+
+
+def _gathered(
+    d: Decomposition,
+    choice: RankChoice | None,
+    metadata: Metadata,
+    matrix: Any,
+    labels: dict[str, Sequence[str]],
+    options: dict[str, Any],
+    *,
+    requested: bool,
+) -> Analysis:
+    advice = recommend(d, choice)
+    found = clusters(d, advice.model)
+    return Analysis(
+        d, advice, column_roles(metadata, column_labels(d)), choice, unusual(d, matrix, advice.model), found, labels,
+        matrix, metadata.parsing_notes, metadata.name, options, requested,
+    )  # fmt: skip

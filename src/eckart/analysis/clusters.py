@@ -1,0 +1,170 @@
+"""Clusters of rows in the space of the recommended components, and whether there are any.
+
+Ward's method on the scores gives partitions into 2 to 8 clusters (hierarchical clustering on principal components:
+Husson, Josse and Pages, 2010). The number of clusters has the largest mean silhouette width (Rousseeuw, 1987). It
+counts only if it exceeds that of every one of 39 normal samples with the same variances, a test at the level
+of 1 in 40: Ward's method divides any data, and one normal distribution has no clusters. Lloyd's algorithm then moves
+rows to their nearest mean (consolidation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import column_labels, component_labels, row_labels
+from eckart.analysis.measures import floats, row_scores
+from eckart.formatting import joined, shorten
+from eckart.registry import method_of
+from eckart.text import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from eckart.result import Decomposition
+
+    Matrix = NDArray[np.float64]
+    Codes = NDArray[np.intp]
+
+_MOST_CLUSTERS = 8
+_FEWEST_ROWS = 12
+_SAMPLE = 400
+"""Rows that decide on the number of clusters; the others join the nearest mean."""
+_REFERENCES = 39
+_MOST_STEPS = 50
+_MOST_COMPONENTS = 10
+_MOST_COLUMNS = 4
+_COUNTS = 2.0
+"""Standard errors by which a cluster's mean must differ from that of all rows to be named."""
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A partition of the rows; `codes` has the number of the cluster of each row, counted from 0."""
+
+    codes: Codes
+    count: int
+    k: int
+    """Components that the rows were compared on."""
+    silhouette: float
+    reference: float
+    """Largest silhouette of normal samples without clusters."""
+    lines: tuple[str, ...]
+    table: Table | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cluster of each row, as text."""
+        return tuple(f"cluster {code + 1}" for code in self.codes.tolist()) if self.count > 1 else ()
+
+
+def clusters(d: Decomposition, k: int) -> Clusters | None:
+    """Clusters of the rows on the first k components; None without coordinates of rows or with fewer than 12 rows."""
+    if d.left is None or d.rows < _FEWEST_ROWS or d.which != "largest" or not method_of(d).orthogonal or d.norm == 0:
+        return None
+    k = max(1, min(k, d.k, _MOST_COMPONENTS))
+    scores = row_scores(d, components=slice(k))
+    if not np.isfinite(scores).all() or not scores.any():
+        return None
+    unit = scores / max(float(np.abs(scores).max()), np.finfo(float).tiny)
+    rng = np.random.Generator(np.random.Philox(0))
+    sample = unit if len(unit) <= _SAMPLE else unit[np.sort(rng.choice(len(unit), _SAMPLE, replace=False))]
+    width, codes = _best(sample)
+    reference = max(_best(rng.standard_normal(sample.shape) * sample.std(axis=0))[0] for _ in range(_REFERENCES))
+    components = f"{k} component{'' if k == 1 else 's'}"
+    if width <= reference:
+        line = (
+            f"No clusters on {components}: the best partition has a mean silhouette width of {width:.2f}, and samples "
+            f"of one normal distribution reach {reference:.2f}."
+        )
+        return Clusters(np.zeros(d.rows, np.intp), 1, k, width, reference, (line,))
+    codes = _consolidated(unit, np.array([sample[codes == i].mean(axis=0) for i in range(codes.max() + 1)]))
+    codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))[codes]  # the largest cluster first
+    count = int(codes.max()) + 1
+    line = (
+        f"{count} clusters on {components}: Ward's method with the largest mean silhouette width, {width:.2f}, then "
+        f"k-means. Samples of one normal distribution reach {reference:.2f} at most."
+    )
+    return Clusters(codes, count, k, width, reference, (line,), _described(d, codes, count, scores))
+
+
+def _best(points: Matrix) -> tuple[float, Codes]:
+    """The largest mean silhouette width of Ward's partitions, and the partition."""
+    from scipy.cluster.hierarchy import fcluster, ward
+    from scipy.spatial.distance import pdist, squareform
+
+    condensed = pdist(points)
+    tree, square = ward(condensed), squareform(condensed)
+    found = (-1.0, np.zeros(len(points), np.intp))
+    for count in range(2, min(_MOST_CLUSTERS, len(points) // 4) + 1):
+        codes = np.asarray(fcluster(tree, count, criterion="maxclust"), np.intp) - 1
+        if codes.max() == 0:
+            continue
+        width = _silhouette(square, codes)
+        if width > found[0]:
+            found = (width, codes)
+    return found
+
+
+def _silhouette(distances: Matrix, codes: Codes) -> float:
+    """Mean of (b - a) / max(a, b): a the mean distance to the own cluster, b to the nearest other one."""
+    counts = np.bincount(codes)
+    sums = distances @ np.eye(len(counts))[codes]
+    rows = np.arange(len(codes))
+    own = sums[rows, codes] / np.maximum(counts[codes] - 1, 1)
+    others = sums / counts
+    others[rows, codes] = np.inf
+    nearest = others.min(axis=1)
+    widest = np.maximum(own, nearest)
+    widths = np.divide(nearest - own, widest, out=np.zeros_like(own), where=widest > 0)
+    return float(np.where(counts[codes] > 1, widths, 0.0).mean())
+
+
+def _consolidated(points: Matrix, means: Matrix) -> Codes:
+    """Lloyd's algorithm from the given means."""
+    codes = np.full(len(points), -1, np.intp)
+    for _ in range(_MOST_STEPS):
+        squares = (means**2).sum(axis=1) - 2.0 * points @ means.T
+        new = np.asarray(squares.argmin(axis=1), np.intp)
+        if (new == codes).all():
+            break
+        codes = new
+        counts = np.bincount(codes, minlength=len(means))
+        sums = np.stack([np.bincount(codes, column, minlength=len(means)) for column in points.T], axis=1)
+        means = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], means)
+    return np.unique(codes, return_inverse=True)[1].astype(np.intp)
+
+
+def _described(d: Decomposition, codes: Codes, count: int, scores: Matrix) -> Table:
+    """Size, the row nearest to the mean, and the columns in which each cluster differs from all rows."""
+    names, columns = row_labels(d), column_labels(d)
+    right, values = floats(d.right)[:, : scores.shape[1]], scores
+    linear = right.shape == (d.columns, scores.shape[1])
+    rows = []
+    for code in range(count):
+        members = np.flatnonzero(codes == code)
+        middle = values[members].mean(axis=0)
+        nearest = int(members[((values[members] - middle) ** 2).sum(axis=1).argmin()])
+        marks = _marks(middle, right, columns, values, len(members)) if linear else ""
+        rows.append((f"cluster\N{NO-BREAK SPACE}{code + 1}", len(members), names[nearest], marks))
+    axes = joined(list(component_labels(d)[: scores.shape[1]]))
+    caption = f"Clusters on {axes}. The typical row is the one nearest to the mean of its cluster."
+    kinds = ("text", "count", "text", "text")
+    return Table(
+        "Clusters", ("cluster", "rows", "typical row", "differs from all rows by"), tuple(rows), caption, kinds
+    )
+
+
+def _marks(middle: Matrix, right: Matrix, columns: tuple[str, ...], scores: Matrix, size: int) -> str:
+    """Columns whose mean in the cluster, as the components show it, lies far from that of all rows."""
+    shift = right @ middle
+    spread = np.sqrt(
+        np.maximum(((right @ np.cov(scores, rowvar=False).reshape(len(middle), -1)) * right).sum(axis=1), 0)
+    )
+    error = spread / np.sqrt(size)
+    strength = np.divide(shift, error, out=np.zeros_like(shift), where=error > 0)
+    order = [j for j in np.argsort(-np.abs(strength), kind="stable").tolist() if abs(strength[j]) >= _COUNTS]
+    words = [f"{'higher' if shift[j] > 0 else 'lower'} {shorten(columns[j], 24)}" for j in order[:_MOST_COLUMNS]]
+    return ", ".join(words)

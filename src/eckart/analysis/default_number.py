@@ -1,0 +1,35 @@
+"""How many components are computed and shown if no number is requested."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eckart.registry import Method
+
+SHOWN = 5
+ALL = 20
+"""Tables with a side of at most this many show all components."""
+_MOST_CELLS = 20_000_000
+
+
+def default_number(source: Any, method: Method, counts: tuple[int | None, ...] = ()) -> int:
+    """All components of a small table, 5 of a larger one; the default of the method where it has one.
+
+    `counts` are other sizes that bound the number, such as the columns and rows that CUR keeps.
+    """
+    most = min(int(size) for size in source.shape)
+    if method.default_k is not None:
+        return min([most, method.default_k, *(count for count in counts if count)])
+    if most <= ALL and method.name == "pca":
+        most = _varying(source)
+    return most if most <= ALL else SHOWN
+
+
+def _varying(source: Any) -> int:
+    """Components that can have variance: no more than columns that vary, and one less than rows."""
+    rows, columns = source.shape
+    columns = int(columns)
+    matrix = getattr(source, "matrix", source)
+    if hasattr(matrix, "max") and not hasattr(matrix, "toarray") and rows * columns <= _MOST_CELLS:
+        columns = int((matrix.max(axis=0) != matrix.min(axis=0)).sum())
+    return max(1, min(int(rows) - 1, columns))

@@ -1,0 +1,91 @@
+"""The one answer to "how many components": a number, what it explains, and the rule behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.labels import component_labels, explained, total_name
+from eckart.analysis.measures import complete, floats
+from eckart.engine.leading import leading
+from eckart.formatting import interval, percent
+from eckart.registry import method_of
+
+if TYPE_CHECKING:
+    from eckart.rank.verdict import RankChoice
+    from eckart.result import Decomposition
+
+_TARGET = 0.9
+_MODEL = 0.8
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """How many components to keep."""
+
+    k: int | None
+    """0 if no component stands out from noise; None if no rule applies to the method."""
+    explained: tuple[float, float] | None
+    """Lower and upper bound of the explained variance ratio of the first k components; equal without certificate."""
+    rule: str
+    """The rule that decided, or "" if none did."""
+    sentence: str
+    """The answer in one or two sentences."""
+    model: int
+    """Components used where a model needs some: outliers, clusters, the row that is rebuilt. At least 1."""
+
+
+def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
+    """The verdict of the rules on the number of components, as far as the decomposition has them."""
+    if d.k == 0:
+        return Recommendation(None, None, "", "There is no component.", 0)
+    if choice is None or choice.k is None or not method_of(d).orthogonal or d.which == "smallest":
+        return _without_rules(d)
+    k, rule = min(choice.k, d.k), choice.decided_by
+    why = _reason(choice, rule)
+    if k == 0:
+        first = percent(float(floats(d.explained_variance_ratio)[0]))
+        sentence = (
+            f"No component stands out from noise. {why} {component_labels(d)[0]} explains {first} of the "
+            f"{total_name(d)}, no more than the leading component of unrelated columns would."
+        )
+        return Recommendation(0, (0.0, 0.0), rule, sentence, _model(d))
+    bounds = explained(leading(d, k))
+    verb = "It explains" if k == 1 else "Together they explain"
+    keep = f"Keep {k} component{'' if k == 1 else 's'}."
+    sentence = f"{keep} {verb} {interval(*bounds)} of the {total_name(d)}. {why}"
+    return Recommendation(k, bounds, rule, sentence, k)
+
+
+def _reason(choice: RankChoice, rule: str) -> str:
+    if rule == "vote":
+        return choice.summary
+    title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
+    noise = "the noise is correlated, and " if choice.correlated else ""
+    return f"Rule: {noise}{title} decides."
+
+
+def _without_rules(d: Decomposition) -> Recommendation:
+    """No rule said a number: what is explained, without advice on noise."""
+    if not method_of(d).additive or d.which == "smallest":
+        sentence = f"{d.k} component{'' if d.k == 1 else 's'} were computed. No rule recommends a number here."
+        return Recommendation(None, None, "", sentence, d.k)
+    enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
+    if enough > d.k or not method_of(d).orthogonal:
+        bounds = explained(d)
+        verb = "component explains" if d.k == 1 else "components explain"
+        sentence = f"The {d.k} {verb} {interval(*bounds)} of the {total_name(d)}. No rule recommends a number."
+        return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
+    bounds = explained(leading(d, enough))
+    keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
+    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. No rule on noise applies."
+    return Recommendation(enough, bounds, "variance", sentence, enough)
+
+
+def _model(d: Decomposition) -> int:
+    """All computed components, or, where they leave no remainder, those that explain 80 %."""
+    if not complete(d):
+        return d.k
+    return max(1, min(int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _MODEL - 1e-12)) + 1, d.k - 1))

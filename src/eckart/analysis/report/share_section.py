@@ -1,0 +1,52 @@
+"""How to repeat the analysis: the Python code and the command."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from eckart.formatting import clean
+
+if TYPE_CHECKING:
+    from eckart.analysis.analyze import Analysis
+
+_NOT_SHOWN = ("method", "left", "rng", "memory", "stream", "watch", "callback", "checkpoint", "executor")
+
+
+def sharing(found: Analysis, title: str, command: str) -> dict[str, str]:
+    """Python code and command line that make the same report; a file name for downloads."""
+    return {"python": python_code(found), "command": command, "file": _file_name(title)}
+
+
+def python_code(found: Analysis) -> str:
+    """Python code that repeats the analysis; the data are named as they were opened."""
+    d, options = found.decomposition, found.options
+    kept = {name: value for name, value in options.items() if name not in _NOT_SHOWN and _is_plain(value)}
+    if found.decomposition.method == "kernel_pca" and options.get("kernel") == "precomputed":
+        kept = {name: value for name, value in kept.items() if name != "kernel"}
+    elif d.method != "pca":
+        kept = {"method": d.method, **kept}
+    if options.get("rng") is not None:
+        kept["rng"] = options["rng"]
+    default = {"scale": False, "which": "largest", "missing": "error"}
+    words = [f"{name}={value!r}" for name, value in kept.items() if default.get(name, _NOT_SHOWN) != value]
+    source = repr(clean(found.name)) if found.name != "data" else "data"
+    k = found.recommendation.k
+    lines = ["import eckart as ek", "", f"analysis = ek.analyze({', '.join([source, *words])})"]
+    lines += ["print(analysis.summary())", 'analysis.report("report.html", overwrite=True)']
+    if k and d.method in ("pca", "svd") and not found.requested:
+        estimator = "PCA" if d.method == "pca" else "TruncatedSVD"
+        scaled = ", scale=True" if d.scale is not None and d.method == "pca" else ""
+        lines += ["", "# As an estimator of scikit-learn, with the recommended number of components:"]
+        lines += [f"model = ek.{estimator}(n_components={k}{scaled})"]
+    return "\n".join(lines) + "\n"
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _file_name(title: str) -> str:
+    """A name for downloads, without characters that file systems refuse."""
+    name = PurePath(title.rpartition(" of ")[2]).stem
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:60].strip("-") or "report"

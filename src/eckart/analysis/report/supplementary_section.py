@@ -1,0 +1,74 @@
+"""Categories and dates compared with the components: they took no part in the decomposition."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from eckart.analysis.column_roles import dates_of, label_role
+from eckart.analysis.labels import component_labels
+from eckart.analysis.supplementary.categories import association, categories
+from eckart.analysis.supplementary.columns import columns
+from eckart.formatting import shorten
+from eckart.text import Cell, Table
+
+if TYPE_CHECKING:
+    from eckart.analysis.analyze import Analysis
+
+_MOST_COMPONENTS = 5
+_MOST_COLUMNS = 20
+_MOST_TABLES = 5
+_LEVEL = 0.05
+
+
+def supplementary(found: Analysis) -> tuple[tuple[str, ...], dict[str, Table]]:
+    """Explained variance of each component by each category (eta2) and each date (r2), and means of the categories."""
+    d = found.decomposition
+    if d.left is None or d.k == 0 or d.norm == 0:
+        return (), {}
+    shown = min(d.k, _MOST_COMPONENTS)
+    rows: list[tuple[Cell, ...]] = []
+    tables: dict[str, Table] = {}
+    for name, values in list(found.labels.items())[:_MOST_COLUMNS]:
+        if len(values) != d.rows:
+            continue
+        role = label_role(name, values)
+        if role == "date":
+            numbers = dates_of(name, values)
+            squares = [float(r) ** 2 for r in columns(d, {name: numbers}).rows[0][1 : shown + 1]]  # type: ignore[arg-type]
+            rows.append((name, "date (r2)", *squares))
+        elif role == "category":
+            words = [value or None for value in values]
+            rows.append((name, "category (eta2)", *(float(row[1]) for row in association(d, words).rows[:shown])))  # type: ignore[arg-type]
+            if len(tables) < _MOST_TABLES:
+                tables[f"category {len(tables) + 1}"] = _means(found, name, words, shown)
+    if not rows:
+        return (), {}
+    names = component_labels(d)[:shown]
+    caption = "Share of the variance of the scores that the column explains: eta2 of a category, r2 of a date."
+    kinds = ("text", "text", *("percent",) * shown)
+    whole = Table("Categories and dates", ("column", "role", *names), tuple(rows), caption, kinds)
+    return (_finding(rows, names),), {"supplementary": whole, **tables}
+
+
+def _means(found: Analysis, name: str, words: list[str | None], shown: int) -> Table:
+    made = categories(found.decomposition, words)
+    k = found.decomposition.k
+    rows = tuple((row[0], row[1], *row[2 : 2 + shown], *row[2 + k : 2 + k + shown]) for row in made.rows)
+    header = (made.columns[0], "rows", *made.columns[2 : 2 + shown], *made.columns[2 + k : 2 + k + shown])
+    kinds = ("text", "count", *("number",) * (2 * shown))
+    return Table(f"Means of the scores by {shorten(name, 40)}", header, rows, made.caption, kinds)
+
+
+def _finding(rows: list[tuple[Cell, ...]], names: tuple[str, ...]) -> str:
+    """The column that goes best with a component."""
+    best = max(
+        rows, key=lambda row: max((x for x in row[2:] if isinstance(x, float) and math.isfinite(x)), default=0.0)
+    )
+    values = np.nan_to_num(np.array(best[2:], np.float64))
+    place = int(values.argmax())
+    if values[place] < _LEVEL:
+        return "No category or date goes with a component."
+    return f"{shorten(str(best[0]), 40)} explains {100 * values[place]:.0f} % of the variance of {names[place]}."

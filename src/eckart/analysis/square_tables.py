@@ -1,0 +1,59 @@
+"""Tables that are not rows of measurements: distances between rows, correlations between columns.
+
+A matrix D of distances is turned into B = -1/2 J D^2 J with J = I - 1 1^T / n, the inner products of points with these
+distances (Gower, 1966). Kernel PCA of B gives their principal coordinates (classical multidimensional scaling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eckart.engine.blocks.source import MemorySource
+
+_CLOSE = 1e-8
+_FEWEST = 4
+_MOST = 5000
+
+
+@dataclass(frozen=True)
+class SquareTable:
+    """What a square table is: "distances" or "correlations", and what to tell the user."""
+
+    kind: str
+    note: str
+
+
+def recognise(source: Any) -> SquareTable | None:
+    """Whether a table in memory is a distance or a correlation matrix."""
+    matrix = getattr(source, "matrix", source)
+    rows, columns = source.shape
+    if rows != columns or not _FEWEST <= rows <= _MOST or not isinstance(matrix, np.ndarray):
+        return None
+    if not np.isfinite(matrix).all():
+        return None
+    size = float(np.abs(matrix).max())
+    diagonal = np.diagonal(matrix)
+    if size == 0 or not np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE * size):
+        return None
+    if np.abs(diagonal).max() <= _CLOSE * size and matrix.min() >= 0 and np.count_nonzero(matrix) >= rows:
+        return SquareTable("distances", "The table is a matrix of distances: symmetric, not negative, zero diagonal.")
+    if np.allclose(diagonal, 1.0, rtol=0, atol=1e-6) and size <= 1 + 1e-6:
+        note = (
+            "The table is a correlation matrix: symmetric with a diagonal of ones. Its rows are not observations, so "
+            "explained variance and unusual rows do not refer to the data behind it. Use method 'svd' for its "
+            "eigenvalues, or give the data."
+        )
+        return SquareTable("correlations", note)
+    return None
+
+
+def inner_products(source: Any) -> MemorySource:
+    """B = -1/2 J D^2 J of a matrix of distances, with the names of its rows."""
+    squares = np.asarray(getattr(source, "matrix", source), np.float64) ** 2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    metadata = source.metadata
+    names = metadata.row_names or metadata.column_names
+    return MemorySource(-0.5 * centred, replace(metadata, row_names=names))

@@ -1,0 +1,184 @@
+"""eckart search: documents by concept, from raw texts or from a saved collection."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eckart.cli import numbers
+from eckart.cli.app import Refused
+from eckart.cli.console import Console
+from eckart.cli.options import Output, output, with_console
+
+if TYPE_CHECKING:
+    from eckart.concept_space.results import Ranking
+    from eckart.concept_space.text_concepts import TextConcepts
+
+_WEIGHTS = ("log-entropy", "tfidf", "bm25")
+_STOP = "Leave out function words of a language: english, german, french, spanish, italian, or auto."
+_RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC), or 'query document'."
+
+
+@click.command(short_help="Search documents by concept.")
+@click.argument("documents")
+@click.argument("query", nargs=-1)
+@click.option(
+    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many documents."
+)
+@click.option("-k", "k", type=numbers.components, metavar="N",
+              help="Number of concepts.  [default: 100, or a third of the documents]")  # fmt: skip
+@click.option("--weights", type=click.Choice(_WEIGHTS), default="log-entropy", show_default=True,
+              help="Weights of the words.")  # fmt: skip
+@click.option("--stop-words", metavar="LANGUAGE", help=_STOP)
+@click.option("--column", metavar="NAME", help="Column of a CSV file, or key of JSON lines, with the text.")
+@click.option("--names", metavar="NAME", help="Column or key with the names of the documents.")
+@click.option("--similar", metavar="DOCUMENT", help="Documents similar to this one, instead of a query.")
+@click.option("--topics", is_flag=True, help="The concepts in words, instead of a query.")
+@click.option("--add", "added", metavar="DOCUMENTS", help="Add documents to a collection without fitting again.")
+@click.option("--evaluate", "queries", metavar="QUERIES", help="Measure the search with these queries.")
+@click.option("--relevant", metavar="FILE", help=_RELEVANT)
+@output("Save the collection, such as docs.eckart, for fast searches.")
+@with_console
+def search(
+    console: Console, documents: str, query: tuple[str, ...], n: int, k: int | None, weights: str,
+    stop_words: str | None, column: str | None, names: str | None, similar: str | None, topics: bool, added: str | None,
+    queries: str | None, relevant: str | None, output: Output,
+) -> None:  # fmt: skip
+    """Documents that are nearest to QUERY by their concepts (latent semantic analysis).
+
+    DOCUMENTS is a folder of text files, a CSV or TSV file, JSON lines, a SMART collection, or a saved collection. A
+    QUERY of '-' reads queries from standard input, one a line.
+
+    \b
+    Examples:
+      eckart search docs/ "interest rates" -o docs.eckart
+      eckart search docs.eckart "interest rates" -n 3
+      eckart search articles.csv --column abstract --topics
+      eckart search MED.ALL.gz --evaluate MED.QRY.gz --relevant MED.REL.gz
+    """
+    wanted = [bool(query), similar is not None, topics, queries is not None]
+    if sum(wanted) > 1:
+        raise click.UsageError("Give one of QUERY, --similar, --topics and --evaluate.")
+    if not any(wanted) and output.path is None:
+        raise click.UsageError('What to search for? Give a QUERY such as "interest rates", --similar or --topics.')
+    if (queries is None) != (relevant is None):
+        raise click.UsageError("--evaluate QUERIES and --relevant FILE belong together.")
+    model = _collection(console, documents, k, weights.replace("-", "_"), stop_words, column, names)
+    if added is not None:
+        with console.warnings():
+            model.add(added, column=column, names=names)
+    if output.path is not None:
+        _save(console, model, output)
+    if queries is not None and relevant is not None:
+        _evaluate(console, model, queries, relevant)
+    elif topics:
+        _topics(console, model, n)
+    elif similar is not None:
+        _show(console, model, model.similar(similar, n))
+    elif query == ("-",):
+        for line in sys.stdin:
+            if line.strip():
+                _show(console, model, model.search(line.strip(), n))
+    elif query:
+        _show(console, model, model.search(" ".join(query), n))
+
+
+def _collection(
+    console: Console,
+    path: str,
+    k: int | None,
+    weights: str,
+    stop_words: str | None,
+    column: str | None,
+    names: str | None,
+) -> TextConcepts:  # fmt: skip
+    from eckart.concept_space.text_concepts import TextConcepts
+
+    if Path(path).is_file() and Path(path).suffix == ".eckart":
+        return TextConcepts.load(path)
+    with console.status(f"Reading {path}"), console.warnings():
+        return TextConcepts(k, weights=weights, stop_words=stop_words).fit(path, column=column, names=names)
+
+
+def _save(console: Console, model: TextConcepts, output: Output) -> None:
+    from eckart.cli import outputs
+
+    if output.path == "-":
+        raise Refused("A collection is not text: name a file with -o, such as docs.eckart.")
+    outputs.check(output)
+    with outputs.writing():
+        model.save(output.path, overwrite=output.force)
+    console.say(f"The collection of {len(model.names_):,} documents is {output.path}.")
+
+
+def _show(console: Console, model: TextConcepts, ranking: Ranking) -> None:
+    from eckart.text import Table
+
+    snippets = [model.snippets_[place] for place in ranking.indices.tolist()]
+    if console.json:
+        found = ranking.to_dict()
+        for hit, snippet in zip(found["hits"], snippets, strict=True):
+            hit["snippet"] = snippet
+        console.document(**found)
+        return
+    console.say_all(ranking.notes or (() if len(ranking) else ("No document has anything in common with it.",)))
+    if len(ranking):
+        lines = tuple((hit.name, hit.score, text) for hit, text in zip(ranking, snippets, strict=True))
+        table = Table(ranking.title, ("document", "cosine", "begins"), lines, kinds=("text", "number", "text"))
+        click.echo(_listed(table, console.width))
+
+
+def _listed(table: Any, width: int) -> str:
+    """One line for each document: cosine, name, and as much of the beginning as fits."""
+    from eckart.formatting import clean, shorten
+
+    lines = [table.title, ""]
+    for name, score, text in table.rows:
+        head = f"{score:7.4f}  {clean(name)}"
+        room = width - len(head) - 2
+        lines.append(f"{head}  {shorten(text, room)}" if room >= 20 else head)
+    return "\n".join(lines)
+
+
+def _topics(console: Console, model: TextConcepts, n: int) -> None:
+    import textwrap
+
+    table = model.topics(n)
+    if console.json:
+        console.document(**table.to_dict())
+        return
+    for number, words, opposed, share in table.rows:
+        text = f"{number}. {words}" + (f"  --  as opposed to: {opposed}" if opposed else "") + f"  ({share:.1%})"
+        click.echo(textwrap.fill(text, console.width, subsequent_indent="   "))
+
+
+def _evaluate(console: Console, model: TextConcepts, queries: str, relevant: str) -> None:
+    found = model.evaluate(queries, _judgements(relevant))
+    if console.json:
+        console.document(
+            mean_average_precision=found.mean_average_precision, precision_at_10=found.precision_at_10,
+            average_precisions=list(found.average_precisions),
+        )  # fmt: skip
+        return
+    click.echo(str(found))
+
+
+def _judgements(path: str) -> dict[str, set[str]]:
+    """Query -> names of relevant documents, from lines 'query 0 document relevance' or 'query document'."""
+    from eckart.concept_space.documents import file_text
+
+    found: dict[str, set[str]] = {}
+    for number, line in enumerate(file_text(Path(path)).splitlines(), 1):
+        words = line.replace(",", " ").split()
+        if not words:
+            continue
+        if len(words) not in (2, 4):
+            raise Refused(f"{path}, line {number}: write 'query 0 document 1' or 'query document'.")
+        query, document = (words[0], words[2]) if len(words) == 4 else words
+        if len(words) == 4 and words[3] == "0":
+            continue
+        found.setdefault(query, set()).add(document)
+    return found

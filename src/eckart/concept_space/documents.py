@@ -1,0 +1,204 @@
+"""Documents as texts with names: from a folder, a CSV column, JSON lines, a SMART collection, or Python values.
+
+A SMART collection (MED, CRAN, CISI, ...) is a text in which ".I 17" begins document 17, and lines such as ".W" or ".T"
+begin its fields.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eckart.errors import FileError, InputError
+
+_TEXT_FILES = (".txt", ".md", ".rst", ".tex", ".html", ".htm", ".text", ".log", "")
+_TEXT_KEYS = ("text", "body", "content", "abstract", "document", "description", "title")
+_NAME_KEYS = ("name", "id", "_id", "title", "key", "file", "url")
+_SMART = re.compile(r"^\.I[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^\.([A-Z])[ \t]*$", re.MULTILINE)
+_SHOWN = 90
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Texts and their names, which are all different."""
+
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.texts) != len(self.names):
+            raise InputError(f"{len(self.names):,} names were given for {len(self.texts):,} documents: give one each.")
+        if not any(text.strip() for text in self.texts):
+            raise InputError("There are no documents with text. Give at least one.")
+        if len(set(self.names)) < len(self.names):
+            raise InputError("Documents must have different names, and some names occur more than once.")
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def snippet(self, place: int) -> str:
+        """The beginning of a document on one line."""
+        return beginning(self.texts[place])
+
+
+def beginning(text: str) -> str:
+    """The first words of a text on one line."""
+    line = " ".join(text[: 4 * _SHOWN].split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 3].rstrip() + "..."
+
+
+def read_documents(source: Any, *, column: str | None = None, names: Iterable[str] | None = None) -> Documents:
+    """Documents from a path or from Python values.
+
+    Parameters
+    ----------
+    source : path, sequence of str, mapping of names to texts, or Series
+        A folder of text files; a .csv or .tsv file; JSON lines (.jsonl, .ndjson); a SMART collection; another text file
+        with one document a line. Files may be compressed (.gz).
+    column : str, optional
+        Column of a CSV file, or key of JSON lines, that has the text. Default: one that is called text, body, content,
+        ..., else the one with the longest texts.
+    names : iterable of str, optional
+        Names of the documents; for a CSV file or JSON lines also the name of a column, if it is a str.
+    """
+    if isinstance(source, Documents):
+        return source
+    if isinstance(source, str | os.PathLike):
+        name = names if isinstance(names, str) else None
+        found = _read(Path(source), column, name)
+        return found if names is None or name is not None else Documents(found.texts, tuple(map(str, names)))
+    if isinstance(source, Mapping):
+        return Documents(tuple(map(str, source.values())), tuple(map(str, source)))
+    texts = list(source.tolist() if hasattr(source, "tolist") else source)
+    wrong = next((text for text in texts if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise InputError(f"Documents are texts, and {str(wrong)[:40]!r} is of type {type(wrong).__name__}.")
+    given = tuple(map(str, names)) if names is not None else tuple(str(i + 1) for i in range(len(texts)))
+    return Documents(tuple(texts), given)
+
+
+def _read(path: Path, column: str | None, name: str | None) -> Documents:
+    if path.is_dir():
+        return _folder(path)
+    if not path.is_file():
+        raise FileError(f"{path} does not exist. Give a folder of texts, a CSV file, JSON lines, or a text file.")
+    text = file_text(path)
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if suffix in (".jsonl", ".ndjson"):
+        return _records(_json_lines(text, path), path, column, name)
+    if suffix in (".csv", ".tsv"):
+        return _records(_csv_rows(text, "\t" if suffix == ".tsv" else None), path, column, name)
+    if _SMART.match(text.lstrip()):
+        return _smart(text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    return Documents(tuple(lines), tuple(str(i + 1) for i in range(len(lines))))
+
+
+def file_text(path: Path) -> str:
+    """The text of a file in UTF-8, else in Latin-1, which can be any bytes."""
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (OSError, EOFError, gzip.BadGzipFile) as error:
+        raise FileError(f"{path} cannot be read: {error}.") from error
+    if b"\x00" in raw[:4096]:
+        raise FileError(f"{path} is not a text. Give text files, a CSV file or JSON lines.")
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1").replace("\r\n", "\n")
+
+
+def _folder(path: Path) -> Documents:
+    """Every text file of a folder and the folders in it; binary files are left out."""
+    texts, names = [], []
+    for file in sorted(path.rglob("*")):
+        if not file.is_file() or file.name.startswith("."):
+            continue
+        if Path(file.name.removesuffix(".gz")).suffix.lower() not in _TEXT_FILES:
+            continue
+        try:
+            texts.append(file_text(file))
+        except FileError:
+            continue
+        names.append(str(file.relative_to(path)))
+    if not texts:
+        raise FileError(f"{path} has no text files ({', '.join(kind for kind in _TEXT_FILES if kind)}).")
+    return Documents(tuple(texts), tuple(names))
+
+
+def _smart(text: str) -> Documents:
+    """Documents of a SMART collection: title and text (.T and .W, or everything if there are no such fields)."""
+    starts = list(_SMART.finditer(text))
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    texts = []
+    for start, end in zip(starts, ends, strict=True):
+        body = text[start.end() : end]
+        fields = list(_FIELD.finditer(body))
+        stops = [match.start() for match in fields[1:]] + [len(body)]
+        parts = {match[1]: body[match.end() : stop] for match, stop in zip(fields, stops, strict=True)}
+        chosen = [parts[key] for key in ("T", "W") if key in parts]
+        texts.append("\n".join(part.strip("\n") for part in chosen) if chosen else body)
+    return Documents(tuple(texts), tuple(match[1] for match in starts))
+
+
+def _json_lines(text: str, path: Path) -> list[dict[str, Any]]:
+    records = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise FileError(f"{path}: line {number} is not JSON: {error}.") from error
+        if not isinstance(record, dict):
+            record = {"text": record} if isinstance(record, str) else {}
+        records.append(record)
+    return records
+
+
+def _csv_rows(text: str, delimiter: str | None) -> list[dict[str, Any]]:
+    if delimiter is None:
+        delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    return [{key: value for key, value in row.items() if key is not None} for row in rows]
+
+
+def _records(records: list[dict[str, Any]], path: Path, column: str | None, name: str | None) -> Documents:
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    for given in (column, name):
+        if given is not None and given not in keys:
+            raise FileError(f"{path} has no column {given!r}. It has {', '.join(map(repr, keys[:8]))}.")
+    column = column or _text_key(records, keys, path)
+    texts = [str(record.get(column) or "") for record in records]
+    name = name or _name_key(records, keys, column)
+    names = [str(record[name]) for record in records] if name else [str(i + 1) for i in range(len(records))]
+    return Documents(tuple(texts), tuple(names))
+
+
+def _text_key(records: list[dict[str, Any]], keys: list[str], path: Path) -> str:
+    lengths = {key: sum(len(r[key]) for r in records if isinstance(r.get(key), str)) for key in keys}
+    if not any(lengths.values()):
+        raise FileError(f"{path} has no column of text. Name one with column=.")
+    called = next((key for word in _TEXT_KEYS for key in keys if key.lower() == word and lengths[key]), None)
+    longest = max(lengths, key=lambda key: lengths[key])
+    return called if called is not None and 4 * lengths[called] >= lengths[longest] else longest
+
+
+def _name_key(records: list[dict[str, Any]], keys: list[str], column: str) -> str | None:
+    """A column that tells the documents apart and is called so."""
+    for word in _NAME_KEYS:
+        for key in keys:
+            if key.lower() == word and key != column:
+                values = [record.get(key) for record in records]
+                if all(value not in (None, "") for value in values) and len(set(map(str, values))) == len(values):
+                    return key
+    return None

@@ -1,0 +1,261 @@
+"""Ratings: predictions for the unknown entries of a table of ratings, from the known entries only.
+
+r_ij ~ m + b_i + c_j + p_i . q_j: the mean, a bias of each row and of each column, and k concepts. All are fitted to the
+known entries alone by alternating ridge regressions: first mean and biases with the penalty a (sum b^2 + sum c^2), then
+the concepts with the penalty c (sum n_i |p_i|^2 + sum n_j |q_j|^2), n the number of known entries (Koren, Bell and
+Volinsky, 2009; Zhou et al., 2008). Both penalties are those that predict a tenth of the known entries best from the
+others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.arrays import is_array, is_sparse, to_numpy
+from eckart.concept_space.names import Names
+from eckart.concept_space.ranking import ranked
+from eckart.concept_space.results import Ranking
+from eckart.engine.settings import generator
+from eckart.errors import InputError
+from eckart.io.open_data import open_with
+from eckart.options import check_count, check_fraction
+
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Rows, columns and values of the known entries."""
+
+_STEPS = 10
+_BIAS_STEPS = 10
+_BIAS_PENALTIES = (0.1, 1.0, 5.0, 20.0, 100.0, 1000.0)
+_PENALTIES = (0.03, 0.1, 0.3, 1.0, 10.0)
+_HELD_OUT = 0.1
+_FEWEST = 30
+"""With fewer known entries no penalty is compared: the middle ones are used."""
+
+
+@dataclass(frozen=True)
+class RatingScore:
+    """Errors on held-out entries: root mean square and mean absolute, of the model and of the fallback."""
+
+    rmse: float
+    mae: float
+    rmse_of_biases: float
+    """The same with mean and biases only, which is the fallback for rows and columns without known entries."""
+    rmse_of_mean: float
+    held_out: int
+    cold: int
+    """Held-out entries whose row or column has no other known entry."""
+
+    def __str__(self) -> str:
+        return (
+            f"Root mean square error {self.rmse:.4f} on {self.held_out:,} held-out ratings; {self.rmse_of_biases:.4f} "
+            f"with biases only, {self.rmse_of_mean:.4f} with the mean. {self.cold:,} of them were cold starts."
+        )
+
+
+class Ratings(BaseEstimator):  # type: ignore[misc]
+    """Concepts of a table of ratings with unknown entries.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of concepts.
+    penalty : float or None
+        Penalty of biases and concepts; larger values shrink more. None compares some on held-out entries: `penalties_`.
+    rng : int or None
+        Seed of the first concepts.
+
+    Attributes
+    ----------
+    mean_ : float
+    penalties_ : tuple of float
+        Of the biases and of the concepts.
+    row_bias_, column_bias_ : arrays
+        0 for a row or column without known entries, so that the prediction falls back to the mean and the other bias.
+    row_factors_, column_factors_ : arrays of shape (rows, k) and (columns, k)
+    column_names_, row_names_ : tuple of str or None
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> table = np.array([[5, 4, np.nan], [4, np.nan, 1], [np.nan, 5, 2], [1, 2, 5.0]])
+    >>> model = ek.Ratings(n_components=1, penalty=0.05).fit(table)
+    >>> bool(model.predict(0, 2) < 3)
+    True
+    """
+
+    def __init__(self, n_components: int = 5, *, penalty: float | None = None, rng: int | None = None) -> None:
+        self.n_components = n_components
+        self.penalty = penalty
+        self.rng = rng
+
+    def fit(self, ratings: Any, y: Any = None) -> Ratings:
+        """Fit the known entries.
+
+        Parameters
+        ----------
+        ratings : array, data frame, sparse matrix, path, or opened data
+            Rows x columns. Unknown entries are NaN or empty; of a sparse matrix those that are not stored.
+        y : ignored
+        """
+        known, shape, names = _known(ratings)
+        self.row_names_, self.column_names_ = names
+        self._fit(known, shape)
+        return self
+
+    def predict(self, row: int | str, column: int | str) -> float:
+        """The predicted rating; mean and biases alone where the row or the column has no known entry."""
+        check_is_fitted(self)
+        i, j = self._rows.place(row), self._columns.place(column)
+        return float(self._predicted(np.array([i]), np.array([j]))[0])
+
+    def recommend(self, row: int | str, n: int = 10) -> Ranking:
+        """The n columns with the highest predictions among those the row has not rated."""
+        check_is_fitted(self)
+        check_count("n", n, None)
+        place = self._rows.place(row)
+        every = np.arange(self._columns.count)
+        scores = self._predicted(np.full(len(every), place), every)
+        rated = self._known[1][self._known[0] == place]
+        notes = () if len(rated) else ("The row has no ratings: the recommendation falls back to the column means.",)
+        return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
+
+    def evaluate(self, ratings: Any, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:
+        """Fit all but a random share of the known entries and predict that share; a fitted model does not change."""
+        check_fraction("share", share)
+        (rows, columns, values), shape, _ = _known(ratings)
+        _, random = generator(rng)
+        held = random.random(len(values)) < share
+        if not held.any() or held.all():
+            raise InputError(f"{len(values):,} known ratings cannot be split with share={share}. Give more ratings.")
+        trial = Ratings(self.n_components, penalty=self.penalty, rng=self.rng)
+        trial._fit((rows[~held], columns[~held], values[~held]), shape)
+        i, j, truth = rows[held], columns[held], values[held]
+        model = truth - trial._predicted(i, j)
+        biases = truth - (trial.mean_ + trial.row_bias_[i] + trial.column_bias_[j])
+        cold = (np.bincount(rows[~held], minlength=shape[0])[i] == 0) | (
+            np.bincount(columns[~held], minlength=shape[1])[j] == 0
+        )
+        return RatingScore(
+            _rms(model), float(np.abs(model).mean()), _rms(biases), _rms(truth - trial.mean_), len(truth),
+            int(cold.sum()),
+        )  # fmt: skip
+
+    def _fit(self, known: Entries, shape: tuple[int, int]) -> None:
+        if not len(known[2]):
+            raise InputError("The table has no known rating. Unknown entries are NaN or empty; give some known ones.")
+        check_count("n_components", self.n_components, None)
+        self._known = known
+        if self.penalty is not None:
+            self.penalties_ = (float(self.penalty), float(self.penalty))
+        else:
+            self.penalties_ = self._compared(known, shape)
+        self._fit_penalized(known, shape)
+
+    def _compared(self, known: Entries, shape: tuple[int, int]) -> tuple[float, float]:
+        """The penalties with the smallest error on held-out entries: biases first, then concepts."""
+        rows, columns, values = known
+        _, random = generator(0)
+        held = random.random(len(values)) < _HELD_OUT
+        if len(values) < _FEWEST or not held.any():
+            return _BIAS_PENALTIES[1], _PENALTIES[1]
+        kept = (rows[~held], columns[~held], values[~held])
+        trial = Ratings(self.n_components, rng=self.rng)
+
+        def error(biases: float, concepts: float | None) -> float:
+            trial.penalties_ = (biases, concepts or 0.0)
+            trial._fit_penalized(kept, shape, concepts=concepts is not None)
+            return _rms(values[held] - trial._predicted(rows[held], columns[held]))
+
+        first = min(_BIAS_PENALTIES, key=lambda penalty: error(penalty, None))
+        return first, min(_PENALTIES, key=lambda penalty: error(first, penalty))
+
+    def _fit_penalized(self, known: Entries, shape: tuple[int, int], *, concepts: bool = True) -> None:
+        rows, columns, values = known
+        self.mean_ = float(values.mean())
+        self.row_bias_, self.column_bias_ = self._biases(rows, columns, values - self.mean_, shape)
+        rest = values - self.mean_ - self.row_bias_[rows] - self.column_bias_[columns]
+        k = min(self.n_components, *shape)
+        _, random = generator(self.rng)
+        self.column_factors_ = 0.1 * random.standard_normal((shape[1], k))
+        if not concepts:
+            self.row_factors_ = np.zeros((shape[0], k))
+            return
+        by_row, by_column = _grouped(rows, shape[0]), _grouped(columns, shape[1])
+        for _ in range(_STEPS):
+            self.row_factors_ = self._regressed(by_row, columns, rest, self.column_factors_)
+            self.column_factors_ = self._regressed(by_column, rows, rest, self.row_factors_)
+
+    def _biases(
+        self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Shrunken means of what the other bias leaves, in turn."""
+        b, c = np.zeros(shape[0]), np.zeros(shape[1])
+        n, m = np.bincount(rows, minlength=shape[0]), np.bincount(columns, minlength=shape[1])
+        for _ in range(_BIAS_STEPS):
+            c = np.bincount(columns, values - b[rows], minlength=shape[1]) / (m + self.penalties_[0])
+            b = np.bincount(rows, values - c[columns], minlength=shape[0]) / (n + self.penalties_[0])
+        return b, c
+
+    def _regressed(
+        self, groups: list[np.ndarray], others: np.ndarray, values: np.ndarray, factors: np.ndarray
+    ) -> np.ndarray:
+        """For each group of entries the ridge regression of their values on the factors of the other side."""
+        k = factors.shape[1]
+        found = np.zeros((len(groups), k))
+        eye = np.eye(k)
+        for i, entries in enumerate(groups):
+            if len(entries):
+                q = factors[others[entries]]
+                found[i] = np.linalg.solve(
+                    q.T @ q + (self.penalties_[1] * len(entries) + 1e-9) * eye, q.T @ values[entries]
+                )
+        return found
+
+    def _predicted(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        concepts = np.einsum("ij,ij->i", self.row_factors_[rows], self.column_factors_[columns])
+        return np.asarray(self.mean_ + self.row_bias_[rows] + self.column_bias_[columns] + concepts)
+
+    @property
+    def _rows(self) -> Names:
+        return Names("row", len(self.row_bias_), self.row_names_)
+
+    @property
+    def _columns(self) -> Names:
+        return Names("column", len(self.column_bias_), self.column_names_)
+
+
+def _known(ratings: Any) -> tuple[Entries, tuple[int, int], tuple[Any, Any]]:
+    """Places and values of the known entries, the shape, and the names of rows and columns."""
+    opened = open_with(ratings)
+    metadata = getattr(opened, "metadata", None)
+    names = (None, None) if metadata is None else (metadata.row_names, metadata.column_names)
+    if is_array(opened) or is_sparse(opened):
+        matrix = opened
+    elif hasattr(opened, "matrix"):
+        matrix = opened.matrix
+    else:
+        matrix = opened.read(0, opened.shape[0])
+    shape = (int(matrix.shape[0]), int(matrix.shape[1]))
+    if is_sparse(matrix):
+        entries = matrix.tocoo()
+        return (entries.row.astype(np.intp), entries.col.astype(np.intp), entries.data.astype(np.float64)), shape, names
+    table = to_numpy(matrix).astype(np.float64)
+    rows, columns = np.nonzero(~np.isnan(table))
+    if not np.isfinite(table[rows, columns]).all():
+        raise InputError("Some ratings are infinite. Give numbers, and NaN for unknown entries.")
+    return (rows, columns, table[rows, columns]), shape, names
+
+
+def _grouped(places: np.ndarray, count: int) -> list[np.ndarray]:
+    """The entries of each row (or column)."""
+    order = np.argsort(places, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(places, minlength=count))[:-1])
+
+
+def _rms(errors: np.ndarray) -> float:
+    return float(np.sqrt((errors**2).mean()))

@@ -1,0 +1,264 @@
+"""TextConcepts: search documents by concept, from raw texts (latent semantic analysis)."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from eckart.api import decompose
+from eckart.concept_space.documents import Documents, beginning, read_documents
+from eckart.concept_space.evaluation import Evaluation, average_precision, first_ten
+from eckart.concept_space.front import concepts
+from eckart.concept_space.names import Names
+from eckart.concept_space.results import Ranking
+from eckart.concept_space.space import Concepts
+from eckart.concept_space.stored_rows import Rows, StoredRowSet
+from eckart.concept_space.word_weights import WordWeights, weigh
+from eckart.errors import InputError, ModelFileError
+from eckart.options import check_count
+from eckart.result import Decomposition, SVDDetails, WordModel
+from eckart.text import Table
+
+_MOST_CONCEPTS = 100
+_PER_CONCEPT = 3
+"""Small collections have one concept for three documents."""
+
+
+class TextConcepts(BaseEstimator):  # type: ignore[misc]
+    """Concepts of a collection of texts: weighted word counts, their certified SVD, and questions to it.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of concepts. None: 100, or a third of the number of documents if there are fewer than 300.
+    weights : "log_entropy", "tfidf" or "bm25"
+        Weights of the counted words; documents are divided by their length.
+    stop_words : str, sequence of str or None
+        Words to leave out: of "english", "german", "french", "spanish" or "italian"; of the language that fits best,
+        "auto"; or a list.
+    min_df : int
+        Leave out words that occur in fewer documents.
+    rng : int or None
+        Seed of the decomposition.
+
+    Attributes
+    ----------
+    decomposition_ : Decomposition
+        SVD with certificate; its columns are the words, its rows the documents.
+    space_ : Concepts
+        Everything else that can be asked of the concepts.
+    names_ : tuple of str
+        Names of the documents, those added later included.
+
+    See Also
+    --------
+    concepts : The same questions for any decomposition.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> texts = ["cats chase mice", "a kitten is a small cat", "stocks and bonds fell", "bonds rose as stocks fell"]
+    >>> model = ek.TextConcepts(n_components=2).fit(texts)
+    >>> [hit.name for hit in model.search("bonds", n=2)]
+    ['3', '4']
+    """
+
+    decomposition_: Decomposition
+    counter_: WordWeights
+    space_: Concepts
+    names_: tuple[str, ...]
+    snippets_: tuple[str, ...]
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        weights: str = "log_entropy",
+        stop_words: str | Sequence[str] | None = None,
+        min_df: int = 1,
+        rng: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.weights = weights
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.rng = rng
+
+    def fit(self, documents: Any, y: Any = None, *, column: str | None = None, names: Any = None) -> TextConcepts:
+        """Find the concepts of documents.
+
+        Parameters
+        ----------
+        documents : path, sequence of str, mapping of names to texts
+            A folder of text files, a CSV or TSV file, JSON lines, a SMART collection (.I and .W), or texts.
+        y : ignored
+        column : str, optional
+            Column of a CSV file, or key of JSON lines, with the text.
+        names : iterable of str, or str, optional
+            Names of the documents, or the column that has them.
+
+        Returns
+        -------
+        TextConcepts
+            The estimator itself.
+        """
+        given = read_documents(documents, column=column, names=names)
+        counter, matrix = weigh(given.texts, self.weights, stop_words=self.stop_words, min_df=self.min_df)
+        k = self.n_components
+        k = max(1, min(_MOST_CONCEPTS, len(given) // _PER_CONCEPT)) if k is None else k
+        check_count("n_components", k, None)
+        d = decompose(matrix, "svd", k=min(k, *matrix.shape), left=True, rng=self.rng)
+        self._take(d.named(given.names, counter.vocabulary), counter)
+        self.names_ = given.names
+        self.snippets_ = tuple(map(beginning, given.texts))
+        return self
+
+    def search(self, query: str, n: int = 10) -> Ranking:
+        """The documents nearest to a query by the cosine of their concepts, best first."""
+        check_is_fitted(self)
+        return replace(self.space_.similar_rows(self.space_.query(query), n), title="Documents for the query")
+
+    def similar(self, document: int | str, n: int = 10) -> Ranking:
+        """The documents most similar to a document, given by its name or its number from 0."""
+        check_is_fitted(self)
+        return replace(self.space_.similar_rows(document, n), title=f"Documents similar to {document}")
+
+    def topics(self, n: int = 10, words: int = 8) -> Table:
+        """The first n concepts in words: those with the largest weights on either side, and the explained share."""
+        check_is_fitted(self)
+        right = np.asarray(self.decomposition_.right)
+        shares = np.asarray(self.decomposition_.explained_variance_ratio)
+        rows = []
+        for i in range(min(n, right.shape[1])):
+            column, half = right[:, i], []
+            for sign in (1.0, -1.0):
+                order = np.argsort(-sign * column, kind="stable")[:words]
+                strong = [j for j in order.tolist() if sign * column[j] > 0.1 * np.abs(column).max()]
+                half.append(", ".join(self.counter_.vocabulary[j] for j in strong))
+            rows.append((str(i + 1), half[0], half[1], float(shares[i])))
+        columns = ("concept", "words", "as opposed to", "share")
+        caption = "Words with the largest positive and negative weights; share of the weighted counts."
+        return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
+
+    def transform(self, documents: Any) -> np.ndarray:
+        """Coordinates of documents in the space of the concepts."""
+        check_is_fitted(self)
+        from eckart.api import project
+
+        given = read_documents(documents)
+        return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))
+
+    def add(self, documents: Any, *, column: str | None = None, names: Any = None) -> TextConcepts:
+        """Add documents to the collection without changing the concepts (folding-in).
+
+        Warns when the concepts miss so much of the added documents that it is time to fit again.
+        """
+        check_is_fitted(self)
+        if names is None and not isinstance(documents, str | os.PathLike | Documents | Mapping):
+            documents = list(documents)
+            names = [str(len(self.names_) + i + 1) for i in range(len(documents))]
+        given = read_documents(documents, column=column, names=names)
+        taken = set(self.names_) & set(given.names)
+        if taken:
+            raise InputError(f"The collection has documents of these names already: {', '.join(sorted(taken)[:5])}.")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            folded = self.space_.fold_in(self.counter_.transform(given.texts), row_names=given.names)
+        for warning in caught:
+            warnings.warn(str(warning.message), warning.category, stacklevel=2)
+        self.space_ = folded.space
+        self.names_ = (*self.names_, *given.names)
+        self.snippets_ = (*self.snippets_, *map(beginning, given.texts))
+        return self
+
+    def evaluate(
+        self, queries: Any, relevant: Sequence[Iterable[int | str]] | Mapping[Any, Iterable[Any]]
+    ) -> Evaluation:
+        """Mean average precision of searches whose relevant documents are known.
+
+        Parameters
+        ----------
+        queries : sequence of str, mapping of names to texts, or path
+            As `documents` in `fit`.
+        relevant : sequence or mapping of collections
+            For each query the names of the documents that answer it, or their numbers from 0; a mapping goes by the
+            names of the queries. Queries without relevant documents are left out.
+        """
+        check_is_fitted(self)
+        given = read_documents(queries)
+        places = {name: i for i, name in enumerate(self.names_)}
+        precisions, first = [], []
+        for i, (name, text) in enumerate(zip(given.names, given.texts, strict=True)):
+            wanted = relevant.get(name, ()) if isinstance(relevant, Mapping) else relevant[i]
+            known = {places.get(one, -1) if isinstance(one, str) else int(one) for one in wanted} - {-1}
+            if not known:
+                continue
+            order = self.search(text, len(self.names_)).indices.tolist()
+            precisions.append(average_precision(order, known))
+            first.append(first_ten(order, known))
+        if not precisions:
+            raise InputError("No query has a relevant document in the collection. Check the names.")
+        return Evaluation(tuple(precisions), tuple(first))
+
+    def snippet(self, document: int | str) -> str:
+        """The beginning of a document."""
+        check_is_fitted(self)
+        place = self.names_.index(document) if isinstance(document, str) else int(document)
+        return self.snippets_[place]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the concepts, the words and the coordinates of all documents to one file; the texts are not kept."""
+        check_is_fitted(self)
+        parts = self.space_.rows.parts if self.space_.rows is not None else ()
+        added = [np.asarray(part.coordinates, np.float64) for part in parts[1:]]
+        empty = np.zeros((0, self.decomposition_.k))
+        kept = WordModel(
+            self.counter_.kind, self.counter_.weights, self.counter_.mean_length, tuple(self.names_),
+            tuple(self.snippets_), np.vstack([empty, *added]),
+        )  # fmt: skip
+        d = self.decomposition_
+        replace(d, details=replace(svd_details(d), words=kept)).save(path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TextConcepts:
+        """A collection that was saved."""
+        from eckart.io.model_file import load
+
+        return cls.from_decomposition(load(path))
+
+    @classmethod
+    def from_decomposition(cls, d: Decomposition) -> TextConcepts:
+        """A collection from the decomposition that `save` wrote."""
+        details = svd_details(d)
+        kept = details.words
+        if kept is None or d.column_names is None:
+            raise ModelFileError("This model was not made from texts. Fit TextConcepts on documents and save it.")
+        counter = WordWeights(kept.weights, d.column_names, np.asarray(kept.word_weights), kept.mean_length)
+        model = cls(n_components=d.k, weights=counter.kind)
+        bare = replace(d, details=replace(details, words=None))
+        model._take(bare, counter)
+        model.names_, model.snippets_ = tuple(kept.names), tuple(kept.snippets)
+        added = np.asarray(kept.added, np.float64)
+        rows = model.space_.rows
+        if len(added) and rows is not None:
+            both = StoredRowSet(
+                rows.geometry, (*rows.parts, Rows(added)), Names("row", len(model.names_), tuple(model.names_))
+            )
+            model.space_ = replace(model.space_, rows=both)
+        return model
+
+    def _take(self, d: Decomposition, counter: WordWeights) -> None:
+        self.decomposition_, self.counter_ = d, counter
+        self.space_ = concepts(d, vectorizer=counter)
+
+
+def svd_details(d: Decomposition) -> SVDDetails:
+    """The details of an SVD."""
+    return d.details if isinstance(d.details, SVDDetails) else SVDDetails()

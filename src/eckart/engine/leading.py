@@ -1,0 +1,86 @@
+"""leading: the first k components of a decomposition, with bounds that hold for them.
+
+Components of PCA and SVD are nested, so the first k of K are those of a decomposition with k components. With
+lambda_i the squared singular values and the bounds lower_i^2 <= lambda_i <= upper_i^2 of the certificate:
+
+- explained by the first k: at least sum lower_i^2 / ||A||^2 - delta, where delta is what the certificate of all K
+  components allows for rounding in the vectors and in ||A||^2, which is no less than what k of them need;
+- explained by any k components: at most sum upper_i^2 / ||A||^2, enlarged by the same relative rounding;
+- sin(angle) <= ||R||_F / (lambda_k - upper_{k+1}^2) with the residuals R of the returned vectors (Davis and Kahan,
+  1970).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from eckart.arrays import to_numpy
+from eckart.errors import ParameterError
+from eckart.result import Certificate, Decomposition, SVDDetails
+
+_UNIT = float(np.finfo(np.float64).eps)
+
+
+def leading(d: Decomposition, k: int) -> Decomposition:
+    """The decomposition with its first k components only; itself if it has no more."""
+    if d.which == "smallest":
+        raise ParameterError("The decomposition has the smallest components; the first k are those of the largest.")
+    if k >= d.k:
+        return d
+    details = d.details
+    if isinstance(details, SVDDetails) and details.missing is not None:
+        ratios = details.missing.explained_variance_ratio
+        if ratios is not None:
+            details = replace(details, missing=replace(details.missing, explained_variance_ratio=ratios[:k]))
+    return replace(
+        d,
+        values=d.values[:k],
+        right=d.right[:, :k],
+        left=None if d.left is None else d.left[:, :k],
+        certificate=None if d.certificate is None else _certificate(d, d.certificate, k),
+        plan=None if d.plan is None else replace(d.plan, k=k),
+        details=details,
+    )
+
+
+def _certificate(d: Decomposition, c: Certificate, k: int) -> Certificate:
+    low, high = _explained(d, c, k)
+    components = f"{k} component{'' if k == 1 else 's'}"
+    explain = "explains" if k == 1 else "explain"
+    odds = f" (probability of failure at most {c.failure_probability:.0e})" if c.failure_probability else ""
+    best = "single component" if k == 1 else components
+    sentence = f"{components} {explain} {low:.4%} of the total; no {best} can explain more than {high:.4%}{odds}."
+    return replace(
+        c,
+        explained=(low, high),
+        lower=c.lower[:k],
+        upper=c.upper[:k],
+        residuals=c.residuals[:k],
+        angle=_angle(d, c, k),
+        undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
+        summary=sentence,
+    )
+
+
+def _explained(d: Decomposition, c: Certificate, k: int) -> tuple[float, float]:
+    if d.norm == 0.0:
+        return 0.0, 0.0
+    lower, upper = ((np.asarray(bound, np.float64) / d.norm) ** 2 for bound in (c.lower, c.upper))
+    everything = float(lower.sum())
+    delta = max(everything - c.explained[0], 0.0) + 8 * _UNIT * everything
+    low = min(1.0, max(0.0, float(lower[:k].sum()) - delta))
+    high = float(upper[:k].sum()) * (1.0 + 2.0 * delta / max(everything, _UNIT))
+    return low, min(1.0, max(low, high))
+
+
+def _angle(d: Decomposition, c: Certificate, k: int) -> float:
+    values = to_numpy(d.values).astype(np.float64)
+    largest = float(values[0])
+    if largest == 0.0:
+        return 1.0
+    gap = (values[k - 1] / largest) ** 2 - (float(c.upper[k]) / largest) ** 2 - c.rounding * (d.norm / largest) ** 2
+    if gap <= 0.0:
+        return 1.0
+    return float(min(1.0, np.linalg.norm(c.residuals[:k]) / gap + _UNIT * k**0.5))

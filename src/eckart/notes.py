@@ -1,0 +1,39 @@
+"""Notes on data and results: a sentence for people, a code for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from eckart.wording import Door, worded
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Note(str):
+    """A sentence with a code that programs can branch on and the figures it contains.
+
+    It is a string, worded for Python; `worded("cli")` names command-line options instead of keywords.
+
+    >>> note = Note("constant_columns", "Columns without variance (1): x.", {"columns": ("x",)})
+    >>> note.code, str(note)
+    ('constant_columns', 'Columns without variance (1): x.')
+    """
+
+    __slots__ = ("_template", "code", "details")
+
+    code: str
+    details: Mapping[str, object]
+    _template: str
+
+    def __new__(cls, code: str, text: str, details: Mapping[str, object] | None = None) -> Note:
+        made = super().__new__(cls, worded(text, "python"))
+        made.code, made.details, made._template = code, details or _NOTHING, text
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str, dict[str, object]]:  # type: ignore[override]
+        return self.code, self._template, dict(self.details)
+
+    def worded(self, door: Door) -> str:
+        """The sentence for Python or for the command line."""
+        return worded(self._template, door)

@@ -1,0 +1,112 @@
+"""Whether the table determines the number of components, or only under an assumption on the noise.
+
+The tests for independent noise and the rule for noise of any covariance (`gap`) differ if components are weak, and if
+noise is correlated. With at least 12 directions left, the spectrum and the neighbours of what is left tell which it is
+(see `noise`). With fewer they do not: any covariance of so few directions can be that of noise. The number is then
+certain only if
+
+- the tests and `gap` agree,
+- component k explains more, compared with the next, than the largest direction of noise whose columns i and j have the
+  correlation 0.5^|i - j|, at the level of the tests, and
+- no component is a single column: its variance could be the noise of that column (the Heywood case of factor analysis).
+
+Otherwise the lowest and the highest number that the rules allow are reported with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from eckart.rank.evidence import Evidence
+from eckart.rank.verdict import RankChoice
+
+ENOUGH = 12
+"""Directions left that show the covariance of the noise."""
+_CORRELATION = 0.5
+_ONE_COLUMN = 0.8
+"""Share of a component's squared loadings from which it counts as a single column."""
+_DRAWS = 199
+_WIDEST = 200
+"""Columns of the noise that is drawn; more make its largest directions more alike."""
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """The lowest and highest number of components that the rules allow, and why they differ; no reason if certain.
+
+    `highest` is None if nothing bounds the number.
+    """
+
+    lowest: int | None
+    highest: int | None
+    reason: str = ""
+
+
+def certainty(choice: RankChoice, e: Evidence) -> Certainty:
+    """How certain `choice.k` is, given what the tests for independent noise and `gap` say."""
+    k, tests, gap = choice.k, choice.tested, choice.apart
+    if k is None:
+        return Certainty(None, None, "No rule could answer.")
+    said = [k, *tests, *([] if gap is None else [gap])]
+    lowest, highest = min(said), max(said)
+    left = e.short - highest
+    few = f"{max(left, 0)} direction{'' if left == 1 else 's'} left"
+    voted = [v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None]
+    if not tests and (left < ENOUGH or len(voted) < 2 or set(voted) != {k}):
+        # Without a test, only rules that agree say that there are no weaker components.
+        reason = f"No test for components in independent noise was asked and could answer, with {few}."
+        return Certainty(min([lowest, *voted]), None, reason)
+    if left >= ENOUGH:
+        return Certainty(k, k)
+    if lowest < highest and not choice.correlated:
+        tested = f"The tests for independent noise find {_listed(tests)}"
+        apart = "" if gap is None else f" and {gap} stand{'s' if gap == 1 else ''} apart from the next"
+        reason = f"{tested}{apart}. With {few}, correlated noise cannot be told from weak components."
+        return Certainty(_beyond_correlated(e, lowest), highest, reason)
+    lowest = _beyond_correlated(e, min(lowest, k))
+    if lowest < k:
+        ratio, limit = _ratio(e, k), correlated_ratio(e, k)
+        reason = (f"Component {k} explains {ratio:.3g} times as much as the next; correlated noise in so few "
+                  f"columns reaches {limit:.3g} times.")  # fmt: skip
+        return Certainty(lowest, max(highest, k), reason)
+    single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
+    if single:
+        reason = (f"Component {single[0] + 1} is almost a single column ({np.max(e.right[:, single[0]] ** 2):.0%}), "
+                  "whose noise cannot be told from a component.")  # fmt: skip
+        return Certainty(k - len(single), k, reason)
+    return Certainty(k, k)
+
+
+def _beyond_correlated(e: Evidence, most: int) -> int:
+    """The largest number up to `most` at which a component stands farther apart than correlated noise does."""
+    return next((k for k in range(most, 0, -1) if _ratio(e, k) > correlated_ratio(e, k)), 0)
+
+
+def _listed(numbers: list[int]) -> str:
+    return " and ".join(str(number) for number in sorted(set(numbers)))
+
+
+def _ratio(e: Evidence, k: int) -> float:
+    """l_k / l_(k+1); infinite where nothing is left."""
+    if k >= len(e.ratios):
+        return float("inf")
+    return float(e.ratios[k - 1] / max(float(e.ratios[k]), 1e-300))
+
+
+def correlated_ratio(e: Evidence, k: int) -> float:
+    """What l_1 / l_2 of correlated noise does not exceed at the level of the tests, in what k - 1 components leave."""
+    rows, columns = max(e.free_rows - k + 1, 2), min(max(e.columns - k + 1, 2), _WIDEST)
+    near = _CORRELATION ** np.abs(np.subtract.outer(np.arange(columns), np.arange(columns)))
+    factor, rng = np.linalg.cholesky(near), e.rng(13)
+    if rows >= columns:
+        # Bartlett: B B^T with B lower triangular has the law of the cross-products of white noise.
+        drawn = np.tril(rng.standard_normal((_DRAWS, columns, columns)), -1)
+        places = np.arange(columns)
+        drawn[:, places, places] = np.sqrt(rng.chisquare(rows - places, (_DRAWS, columns)))
+        tables = factor @ drawn
+    else:
+        tables = np.swapaxes(factor @ rng.standard_normal((_DRAWS, columns, rows)), 1, 2)
+    values = np.linalg.eigvalsh(tables @ np.swapaxes(tables, 1, 2))
+    return float(np.quantile(values[:, -1] / np.maximum(values[:, -2], 1e-300), e.options.level))

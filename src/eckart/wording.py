@@ -1,0 +1,47 @@
+"""Words that differ by door: what to type next is a keyword in Python and an option on the command line.
+
+A message is written once. Where the doors differ it contains `either(python, command_line)`, and `worded` picks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+Door: TypeAlias = Literal["python", "cli"]
+
+# Characters of the private use area, which no message contains otherwise.
+_START, _MIDDLE, _END = "\ue000", "\ue001", "\ue002"
+_EITHER = re.compile(f"{_START}(.*?){_MIDDLE}(.*?){_END}", re.DOTALL)
+
+
+def either(python: str, cli: str) -> str:
+    """Text for a message: `python` in Python, `cli` on the command line.
+
+    >>> worded(f"Give {either('overwrite=True', '--force')}.", "cli")
+    'Give --force.'
+    """
+    return f"{_START}{python}{_MIDDLE}{cli}{_END}"
+
+
+def worded(message: str, door: Door) -> str:
+    """The message for one door."""
+    return _EITHER.sub(r"\1" if door == "python" else r"\2", message) if _START in message else message
+
+
+OVERWRITE = either("overwrite=True", "--force")
+DECIMAL_COMMA = either("decimal=','", "--decimal ,")
+KEY = either("key=...", "--key")
+FORMAT = either("format=...", "--format")
+HEADER = either("header=False", "--no-header")
+ENCODING = either("encoding=...", "--encoding")
+SMALLEST = either("which='smallest'", "--which smallest")
+MEMORY = either("memory=...", "--memory")
+CHECKPOINT = either("checkpoint=...", "--checkpoint")
+KEEP_ROWS = either("left=True", "--keep-rows")
+DATA = either(", concepts(model, rows=...)", " with --data")
+INCLUDE_KNOWN = either("exclude_known=False", "--include-known")
+IGNORE_UNKNOWN = either("unknown='ignore'", "--ignore-unknown")
+PROOF = either("proof", "--proof")
+UNPACK = either("raise max_expansion or unpack", "unpack")
+SAVE = either("Decomposition.save", "'eckart fit'")

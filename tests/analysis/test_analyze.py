@@ -1,0 +1,144 @@
+"""analyze: one decomposition, one verdict, the same from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import eckart as ek
+from eckart.analysis import analyze as module
+from eckart.cli import main
+
+ARRESTS = ek.datasets.path("usarrests")
+
+
+def factors(rows: int, columns: int, k: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return 4 * rng.standard_normal((rows, k)) @ rng.standard_normal((k, columns)) + rng.standard_normal((rows, columns))
+
+
+def test_the_table_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the rules nor the outliers decompose the table itself again; rules draw other tables."""
+    from eckart.pca import fit as pca_fit
+    from eckart.rank import evidence
+
+    table = factors(80, 12, 2)
+    whole: list[bytes] = []
+    for where, name in ((pca_fit, "decompose_pca"), (evidence, "find_components")):
+        original = getattr(where, name)
+
+        def counted(data: Any, *args: Any, original: Any = original, **options: Any) -> Any:
+            matrix = np.asarray(getattr(data, "matrix", data))
+            if matrix.shape == table.shape and np.array_equal(matrix, table):
+                whole.append(b"")
+            return original(data, *args, **options)
+
+        monkeypatch.setattr(where, name, counted)
+    found = ek.analyze(table)
+    assert found.k == 2
+    assert len(whole) == 1
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_rules_answer_as_they_do_by_themselves(scale: bool) -> None:
+    table = factors(60, 9, 3, seed=4)
+    found, alone = ek.analyze(table, scale=scale), ek.choose_rank(table, scale=scale)
+    assert found.ranks is not None
+    assert {v.rule: v.k for v in found.ranks.verdicts} == {v.rule: v.k for v in alone.verdicts}
+
+
+def test_imputed_values_are_shared() -> None:
+    table = factors(50, 6, 1)
+    table[3, 2] = table[10, 0] = np.nan
+    found, alone = ek.analyze(table, missing="em"), ek.choose_rank(table, missing="em")
+    assert found.ranks is not None
+    assert found.k == alone.k == 1
+
+
+def test_explained_variance_is_that_of_the_recommended_components() -> None:
+    table = factors(200, 40, 3)
+    found = ek.analyze(table)
+    centred = table - table.mean(axis=0)
+    s = np.linalg.svd(centred, compute_uv=False)
+    assert found.k == 3
+    assert found.decomposition.k == 5
+    low, high = found.recommendation.explained or (2.0, -1.0)
+    share = float((s[:3] ** 2).sum() / (s**2).sum())
+    assert low <= share + 1e-15
+    assert share <= high
+    assert f"{100 * share:.2f} %" in found.recommendation.sentence
+    assert found.kept.k == found.outliers.k == 3
+    page = found.report()
+    assert "Keep 3 components." in page
+    assert "100.00\N{NO-BREAK SPACE}%" not in page.partition('id="components"')[0]
+
+
+def test_noise_has_no_component() -> None:
+    found = ek.analyze(np.random.default_rng(7).standard_normal((120, 10)))
+    assert found.k == 0
+    assert "No component stands out from noise" in found.summary()
+
+
+def test_python_and_the_command_line_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["report", str(ARRESTS), "--scale", "--json"])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    here = json.loads(json.dumps(ek.analyze(ARRESTS, scale=True).to_dict()))
+    for key in ("recommended", "roles", "sections", "components", "loadings", "ranks", "clusters"):
+        assert document[key] == here[key], key
+
+
+def test_identifiers_are_set_aside_unless_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "\n".join(f"{1000 + 7 * i},{1990 + i},{i * i % 11},{i % 5},{'ab'[i % 2]}" for i in range(20))
+    path.write_text(f"customer_id,year,x,y,kind\n{rows}\n")
+    found = ek.analyze(path)
+    roles = {role.name: role.role for role in found.roles}
+    assert roles == {"customer_id": "identifier", "year": "date", "x": "measure", "y": "measure", "kind": "category"}
+    assert found.decomposition.columns == 2
+    named = ek.analyze(path, columns=["customer_id", "x", "y"])
+    assert named.decomposition.columns == 3
+
+
+def test_distances_become_principal_coordinates() -> None:
+    points = np.random.default_rng(1).standard_normal((15, 2))
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    found = ek.analyze(distances)
+    d = found.decomposition
+    assert d.method == "kernel_pca"
+    assert d.left is not None
+    coordinates = np.asarray(d.left) * np.asarray(d.values)
+    made = np.linalg.norm(coordinates[:, None, :2] - coordinates[None, :, :2], axis=2)
+    np.testing.assert_allclose(made, distances, atol=1e-8)
+    assert "matrix of distances" in found.summary()
+    assert ek.analyze(distances, "pca").decomposition.method == "pca"
+
+
+def test_notebooks_and_repr() -> None:
+    found = ek.analyze(ARRESTS, scale=True)
+    assert "Keep 1 component" in repr(found)
+    html = found._repr_html_()
+    assert "62.01 %" in html
+    assert "<script" not in html
+
+
+def test_only_ranks_that_exist() -> None:
+    with pytest.raises(ek.errors.ParameterError, match="ranks"):
+        ek.analyze(factors(20, 4, 1), ranks="every")
+    assert ek.analyze(factors(20, 4, 1), ranks=None).ranks is None
+
+
+def test_a_model_is_not_decomposed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = factors(30, 5, 1)
+    model = ek.PCA(2).fit(table)
+    monkeypatch.setattr(module, "decompose", lambda *_, **__: pytest.fail("decomposed again"))
+    found = ek.analyze(model, data=table)
+    assert found.decomposition.k == 2
+    with pytest.raises(TypeError, match="decomposed already"):
+        ek.analyze(model, k=1)

@@ -1,0 +1,73 @@
+"""Ratings: known entries only, biases, cold starts, errors on held-out entries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+import eckart as ek
+from eckart.cli import main
+from eckart.errors import InputError
+
+
+def tastes(seed: int, noise: float = 0.3, known: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = 3 + 0.5 * rng.normal(size=(90, 1)) + 0.5 * rng.normal(size=(1, 30))
+    truth = truth + 0.7 * rng.normal(size=(90, 2)) @ rng.normal(size=(2, 30))
+    table = truth + noise * rng.normal(size=truth.shape)
+    table[rng.random(table.shape) > known] = np.nan
+    return truth, table
+
+
+def test_concepts_predict_held_out_entries() -> None:
+    _, table = tastes(0)
+    score = ek.Ratings(2).evaluate(table)
+    assert score.rmse < 0.7 * score.rmse_of_biases < 0.9 * score.rmse_of_mean
+    model = ek.Ratings(2).fit(table)
+    stored = sparse.csr_array(np.nan_to_num(table))
+    again = ek.Ratings(2).fit(stored)
+    assert again.predict(3, 4) == pytest.approx(model.predict(3, 4))
+
+
+def test_noise_is_not_fitted() -> None:
+    rng = np.random.default_rng(5)
+    table = 3 + rng.normal(size=(80, 30))
+    table[rng.random(table.shape) > 0.3] = np.nan
+    score = ek.Ratings(4).evaluate(table)
+    assert score.rmse < 1.03 * score.rmse_of_mean
+
+
+def test_cold_rows_fall_back_to_the_columns() -> None:
+    _, table = tastes(1)
+    table[7] = np.nan
+    model = ek.Ratings(2).fit(table)
+    assert model.predict(7, 3) == pytest.approx(model.mean_ + model.column_bias_[3])
+    found = model.recommend(7, 3)
+    assert "falls back" in found.notes[0]
+    best = np.argsort(-model.column_bias_)[:3]
+    assert found.indices.tolist() == best.tolist()
+    rated = set(np.flatnonzero(~np.isnan(table[0])).tolist())
+    assert not rated & set(model.recommend(0, 30).indices.tolist())
+
+
+def test_refusals() -> None:
+    with pytest.raises(InputError, match="no known rating"):
+        ek.Ratings(1).fit(np.full((3, 3), np.nan))
+
+
+def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, table = tastes(2)
+    rows = [",".join(["" if np.isnan(x) else f"{x:.2f}" for x in row]) for row in table]
+    names = ",".join(f"film {j}" for j in range(30))
+    Path("r.csv").write_text(f"who,{names}\n" + "\n".join(f"p{i},{row}" for i, row in enumerate(rows)) + "\n")
+    done = CliRunner().invoke(main, ["recommend", "r.csv", "--evaluate", "20%", "-k", "2", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rmse"] < json.loads(done.stdout)["rmse_of_biases"]
+    done = CliRunner().invoke(main, ["recommend", "r.csv", "--row", "p3", "-n", "2"])
+    assert "film" in done.stdout

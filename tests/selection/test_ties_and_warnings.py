@@ -1,0 +1,62 @@
+"""Ties go to the smaller set, and a selection that predicts nothing says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.linear_model import LogisticRegression, Ridge
+
+import eckart as ek
+from eckart.cli import main
+from eckart.errors import DataWarning
+from eckart.selection.base import best_set
+
+
+def test_scores_equal_but_for_rounding_are_ties() -> None:
+    scores, sizes = np.array([0.9, 0.9 + 1e-13, 0.9 - 1e-13, 0.8]), np.array([4, 5, 2, 1])
+    assert best_set(scores, sizes) == 2
+    assert best_set(np.array([0.5, 0.5]), np.array([1, 1])) == 0
+
+
+@pytest.mark.parametrize("kind", ["backward", "random"])
+def test_a_column_that_repeats_another_is_left_out(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((60, 1))
+    table = np.hstack([x, x, x])
+    search = {
+        "backward": ek.BackwardElimination(Ridge(alpha=1e-9)),
+        "random": ek.RandomSubsetSearch(Ridge(alpha=1e-9), n_iter=7, random_state=0),
+    }[kind]
+    assert search.fit(table, 2 * x[:, 0] + 1).n_features_ == 1
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_noise_warns(nested: bool) -> None:
+    rng = np.random.default_rng(1)
+    search = ek.BackwardElimination(Ridge(), nested=nested, n_features_to_select=3)
+    with pytest.warns(DataWarning, match="Nothing predicts the target"):
+        search.fit(rng.standard_normal((40, 6)), rng.standard_normal(40))
+
+
+def test_what_predicts_does_not_warn() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.standard_normal((60, 4))
+    ek.BackwardElimination(LogisticRegression(), nested=True).fit(table, (table[:, 0] > 0).astype(int))
+
+
+def test_names_are_not_cut_and_missing_values_are_imputed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    long = "a very long name of a measurement in the laboratory, taken twice"
+    rows = [f"{a:.3f},{b:.3f},{a + 0.1 * b:.3f}" for a, b in rng.standard_normal((30, 2))]
+    rows[4] = f",{rows[4].partition(',')[2]}"
+    Path("t.csv").write_text(f'"{long}",b,y\n' + "\n".join(rows) + "\n")
+    for how in ("correlation", "backward", "random"):
+        done = CliRunner().invoke(main, ["select", "t.csv", "--target", "y", "--how", how, "--missing", "mean"])
+        assert done.exit_code == 0, done.output
+        assert long in " ".join(done.stdout.split())
+        assert "..." not in done.stdout
+    assert CliRunner().invoke(main, ["select", "t.csv", "--target", "y"]).exit_code == 2

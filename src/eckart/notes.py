@@ -34,6 +34,9 @@ class Note(str):
     def __getnewargs__(self) -> tuple[str, str, dict[str, object]]:  # type: ignore[override]
         return self.code, self._template, dict(self.details)
 
+    def __getstate__(self) -> None:
+        """Nothing beyond what `__new__` takes: pickles and copies are made from that."""
+
     def worded(self, door: Door) -> str:
         """The sentence for Python or for the command line."""
         return worded(self._template, door)

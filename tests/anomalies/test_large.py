@@ -156,7 +156,7 @@ class TestFilesThatChange:
             ek.decompose(table, k=3, stream=True, callback=after(5, rewrite))
 
     def test_removed(self, table):
-        with pytest.raises(FileError, match=r"table.npy cannot be read any more"):
+        with pytest.raises(FileError, match=r"table.npy can no longer be read"):
             ek.decompose(table, k=3, stream=True, callback=after(5, table.unlink))
 
     def test_between_two_runs(self, table, tmp_path):

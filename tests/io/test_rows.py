@@ -264,7 +264,7 @@ def test_converted_once(tmp_path, kind):
     assert "500 rows" in said
     found = sp.load_npz(goal).toarray() if sp.issparse(truth) else np.load(goal)
     np.testing.assert_array_equal(found, truth.toarray() if sp.issparse(truth) else truth)
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(FileError, match="already exists"):
         convert(goal, goal)
 
 

@@ -58,7 +58,7 @@ def test_correlations_are_correlations(scale: bool) -> None:
 
 def test_correlations_that_are_not_known_are_refused() -> None:
     data, *_ = usarrests()
-    with pytest.raises(ParameterError, match="Scale the columns, or keep every axis"):
+    with pytest.raises(ParameterError, match="Scale the columns, or keep all components"):
         tables.correlations(built(data, 2))
     with pytest.raises(ParameterError, match="not centred"):
         tables.correlations(built(data, 4, "svd"))

@@ -89,7 +89,7 @@ def fit(
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
-        left, right = (_row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
+        left, right = (row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, callback)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
@@ -100,7 +100,7 @@ def fit(
 
 
 def _as_returned(table: NonnegativeTable, outcome: Outcome) -> Outcome:
-    """The factors rounded to the dtype in which they are returned: what is said of them is said of these."""
+    """The factors rounded to the dtype in which they are returned: all statements refer to these."""
     factors = _balanced(outcome.left, outcome.right)
     left, right = (astype(astype(f, table.dtype), f.dtype) for f in factors)
     return replace(outcome, left=left, right=right)
@@ -144,7 +144,9 @@ def _host_only(settings: Settings) -> bool:
 
 
 def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array:
-    """W for a given H: every row by itself, to the end; multiplicative updates where there is nothing better."""
+    """W for a given H: every row independently, to convergence; multiplicative updates where there is nothing
+    better.
+    """
     if settings.beta not in (1.0, 2.0):
         table, right = table.on_host(), to_numpy(right)
     right = astype(right, table.working)
@@ -243,7 +245,7 @@ def _padded(table: NonnegativeTable, factor: Array) -> Array:
 
 
 def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
-    """Singular vectors beside the factors; values in float64 on the host."""
+    """Singular vectors on the device of the factors; values in float64 on the host."""
     left, right = svd.left, svd.right
     if isinstance(table.matrix, DeviceCsr):
         left, right = given_back(left, table.prototype), given_back(right, table.prototype)
@@ -289,12 +291,12 @@ def _start(
     root = 2.0 ** (table.exponent / 2)
     if settings.init == "custom":
         left, right = (
-            _on_device_of(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns)))
+            on_device_of_table(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns)))
         )
         return left * root, transposed(right) * root
     if settings.init == "random":
         left, right = random_start(rows, columns, k, table.mean, rng)
-        return _on_device_of(table, left), _on_device_of(table, right)
+        return on_device_of_table(table, left), on_device_of_table(table, right)
     assert svd is not None
     left, values, right = _components(table, svd)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)

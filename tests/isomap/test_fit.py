@@ -1,5 +1,7 @@
 """Isomap against scikit-learn's, SciPy's shortest paths and figures that are known exactly."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -304,7 +306,7 @@ def test_refusals(roll):
         ek.Isomap(n_neighbors=10).fit(roll[:10])
     with pytest.raises(MemoryBudgetError, match="n_landmarks=50"):
         ek.Isomap(memory="1MB").fit(roll)
-    with pytest.raises(MissingValuesError, match="row 3, column 1"):
+    with pytest.raises(MissingValuesError, match="row 4, column 2"):
         ek.Isomap().fit(np.where(np.indices(roll.shape).sum(axis=0) == 4, np.nan, roll)[:, :2])
     with pytest.raises(ParameterError, match="one of n_neighbors and radius"):
         ek.decompose(roll, "isomap", n_neighbors=None)
@@ -319,3 +321,13 @@ def test_sparse_rows_on_the_axes_of_dense_ones():
     rows = rng.standard_normal((60, 8)) * (rng.random((60, 8)) < 0.3)
     d = ek.decompose(rows, "isomap", k=2, n_neighbors=8)
     np.testing.assert_allclose(ek.project(d, sparse.csr_array(rows)), ek.project(d, rows), atol=1e-9)
+
+
+def test_new_rows_have_the_same_coordinates_with_and_without_the_distances_of_the_fit(roll):
+    fitted, new = roll[:220], roll[220:260]
+    model = ek.Isomap(n_neighbors=8).fit(fitted)
+    copied = pickle.loads(pickle.dumps(model))  # a pickle has the graph only
+    np.testing.assert_allclose(model.transform(new), copied.transform(new), rtol=1e-9, atol=1e-9)
+    peer = manifold.Isomap(n_neighbors=8).fit(fitted)
+    signs = np.sign(np.sum(model.embedding_ * peer.embedding_, axis=0))
+    np.testing.assert_allclose(model.transform(new), peer.transform(new) * signs, rtol=1e-6, atol=1e-6)

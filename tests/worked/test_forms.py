@@ -120,6 +120,13 @@ def test_levels_of_detail(solutions: dict[str, Solution]) -> None:
     assert all(line in full for line in solution.at("normal").text().splitlines() if line.startswith("    λ"))
 
 
+def test_power_iteration_writes_out_the_first_multiplication(solutions: dict[str, Solution]) -> None:
+    normal, full = (solutions["power_iteration"].at(level).text() for level in ("normal", "full"))
+    assert "(A x_0)_1 = (-3) (1) + (1) (1) = -2" in full
+    assert "x_1 = (-2√5/5, -√5/5)" in full
+    assert "(A x_0)_1" not in normal
+
+
 def test_full_detail_of_larger_ones() -> None:
     four = worked.determinant("2 1 0 3; 1 4 2 1; 0 5 6 1; 1 1 1 2").at("full").text(width=200)
     assert "Cofactors along row 1" in four

@@ -126,12 +126,9 @@ def undetermined_groups(lower: np.ndarray, upper: np.ndarray, slack: float) -> t
 
     `lower` and `upper` are squared singular values in falling order and may include one value past the last component.
     """
-    groups: list[tuple[int, int]] = []
-    first = 0
-    for i in range(len(lower)):
-        touches = i + 1 < len(lower) and upper[i + 1] + slack >= lower[i] - slack
-        if not touches:
-            if i > first:
-                groups.append((first, i))
-            first = i + 1
-    return tuple(groups)
+    touching = upper[1 : len(lower)] + slack >= lower[:-1] - slack
+    if not touching.any():
+        return ()
+    ends = np.flatnonzero(np.append(~touching, True))  # the last of each run
+    first = np.append(0, ends[:-1] + 1)
+    return tuple((int(i), int(j)) for i, j in zip(first, ends, strict=True) if j > i)

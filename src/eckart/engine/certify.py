@@ -12,7 +12,7 @@ from eckart.engine.backends.orthogonal import signs_of
 from eckart.engine.certificate import undetermined_groups
 from eckart.engine.choose import Choice
 from eckart.engine.matrix import Opened
-from eckart.engine.settings import TOLERANCE, Settings
+from eckart.engine.settings import Settings
 from eckart.engine.solution import Solution
 from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.problem import Problem
@@ -23,7 +23,8 @@ from eckart.errors import NotFiniteError
 from eckart.notes import Note
 from eckart.result import Certificate, Decomposition, Plan, SolveInfo, SVDDetails
 
-_UNIT = float(np.finfo(np.float64).eps)
+_UNIT, _LARGEST = float(np.finfo(np.float64).eps), float(np.finfo(np.float64).max)
+_UNIT_SINGLE, _LARGEST_SINGLE = float(np.finfo(np.float32).eps), float(np.finfo(np.float32).max)
 
 
 def assemble(
@@ -42,7 +43,7 @@ def assemble(
     right, left = sides.right, sides.left
     signs = signs_of(right)
     dtype, moments = opened.matrix.dtype, problem.moments
-    kind = "float32" if "float32" in str(dtype) else "float64"
+    kind = np.float32 if _is_single(dtype) else np.float64
 
     def unit(numbers: np.ndarray) -> np.ndarray:
         """Undo the power of two that B was scaled by."""
@@ -52,14 +53,15 @@ def assemble(
         return None if numbers is None else from_numpy(np.asarray(numbers, kind), problem.prototype)
 
     rows, columns = opened.matrix.shape
-    _check_range(unit(values), dtype)
+    scaled = unit(values)
+    _check_range(scaled, dtype)
     return Decomposition(
         method=settings.method,
-        values=device(unit(values)),
+        values=device(scaled),
         right=astype(right * signs, dtype),
         rows=rows,
         columns=columns,
-        norm=float(unit(np.sqrt(np.float64(problem.total)))),
+        norm=float(unit(np.sqrt(problem.total))),
         weight=moments.weight,
         left=None if left is None else astype(left * signs, dtype),
         mean=device(None if moments.mean is None else moments.restored(moments.mean)),
@@ -96,11 +98,12 @@ def _details(problem: Problem, unit: Callable[[np.ndarray], np.ndarray], *, rows
 
 
 def _check_range(values: np.ndarray, dtype: object) -> None:
-    single = "float32" in str(dtype)
-    if not np.isfinite(values).all() or (single and values.max(initial=0.0) > np.finfo(np.float32).max):
+    single = _is_single(dtype)
+    largest = float(values.max(initial=0.0))  # NaN where one of them is
+    if not largest <= (_LARGEST_SINGLE if single else _LARGEST):
         kind = "float32" if single else "float64"
         raise NotFiniteError(
-            f"The singular values overflow {kind}: the largest is about {values.max(initial=0.0):.3g}. "
+            f"The singular values overflow {kind}: the largest is about {largest:.3g}. "
             f"{'Convert the data to float64, or scale' if single else 'Scale'} them down first."
         )
 
@@ -126,7 +129,7 @@ def certify(
         undetermined=ties(solution, settings, problem.precision),
         failure_probability=solution.failure_probability,
         rounding=solution.rounding / total if total else 0.0,
-        tolerance=settings.tolerance or TOLERANCE[problem.precision],
+        tolerance=settings.accuracy(problem.precision, min(problem.shape)),
         proved=bool(solution.proved),
         passes=problem.passes,
         summary=summary_of(solution, low, high),
@@ -140,7 +143,7 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
     rounding. A vector rounded to its dtype is moved by `unit` / 2, which G - s^2 multiplies by s_1^2 at most; s itself
     is rounded as well.
     """
-    largest = float(solution.upper.max(initial=0.0))
+    largest = solution.largest_bound
     if largest == 0.0:
         return np.zeros(len(solution.values))
     found = solution.residuals / largest
@@ -152,13 +155,16 @@ def _residuals(solution: Solution, problem: Problem, moved: np.ndarray, unit: fl
 
 def _ratio(largest: float, solution: Solution) -> float:
     """Residuals are stated relative to the largest computed value."""
-    return largest / max(float(solution.values.max(initial=0.0)), 1e-300)
+    return largest / max(solution.largest, 1e-300)
 
 
 def _unit_of(dtype: object) -> float:
-    if dtype is np.float64:
-        return _UNIT
-    return float(np.finfo("float32" if "float32" in str(dtype) else "float64").eps)
+    return _UNIT_SINGLE if _is_single(dtype) else _UNIT
+
+
+def _is_single(dtype: object) -> bool:
+    """Whether a dtype of any library is float32."""
+    return dtype is np.float32 or (dtype is not np.float64 and "float32" in str(dtype))
 
 
 def explained(solution: Solution, total: float, error: float, unit: float = 0.0) -> tuple[float, float]:
@@ -171,7 +177,7 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
         return 0.0, 0.0
     k = len(solution.values)
     transposed = unit * k**0.5
-    lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * float(solution.upper.max(initial=0.0))
+    lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * solution.largest_bound
     low = float(min(1.0, max(0.0, (float(solution.lower[:k].sum()) - lost) / (total + error))))
     high = float(solution.upper[:k].sum()) / (total - error) if total > error else 1.0
     return low, float(min(1.0, max(low, high)))
@@ -199,20 +205,20 @@ def angle_bound(
         beyond = float(solution.spectrum[k]) + solution.rounding
     else:
         return 1.0
-    gap = float(solution.values.min()) - solution.rounding - beyond
+    gap = solution.least - solution.rounding - beyond
     if gap <= 0.0:
         return 1.0
     residuals = solution.residuals
     if transposed and solution.long_vectors is None:
-        residuals = residuals * np.sqrt(float(solution.upper.max()) / np.maximum(solution.values, 1e-300))
+        residuals = residuals * np.sqrt(solution.largest_bound / np.maximum(solution.values, 1e-300))
     residual = euclidean(residuals)
     return float(min(1.0, residual / gap + unit * k**0.5 + (0.0 if moved is None else euclidean(moved))))
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
-    """Groups of axes that are determined only together, because their values cannot be told apart."""
+    """Groups of axes that are determined only together, because their values cannot be separated."""
     k = len(solution.values)
-    largest = float(solution.values.max(initial=0.0))
+    largest = solution.largest
     if largest == 0.0:
         return ((0, k - 1),)
     lower, upper = solution.lower, solution.upper
@@ -223,7 +229,7 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
     if len(lower) < len(upper):
         lower = np.append(lower, np.zeros(len(upper) - len(lower)))
     rising = settings.which == "smallest"
-    slack = 4 * float(np.finfo(precision).eps) * largest
+    slack = 4 * (_UNIT_SINGLE if precision == "float32" else _UNIT) * largest
     groups = undetermined_groups(lower[::-1] if rising else lower, upper[::-1] if rising else upper, slack)
     if rising:
         groups = tuple((len(lower) - 1 - last, len(lower) - 1 - first) for first, last in reversed(groups))
@@ -233,20 +239,22 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
 def summary_of(solution: Solution, low: float, high: float) -> str:
     """The certificate in one sentence."""
     k = len(solution.values)
-    components = f"{k} component{'s' * (k != 1)}"
-    capture = "captures" if k == 1 else "capture"
+    components, other = f"{k} component{'s' * (k != 1)}", "single component" if k == 1 else f"{k} components"
+    capture = "explains" if k == 1 else "explain"
     if not solution.proved:
-        claim = f"{components} {capture} {low:.2%} of the total; no {components} can capture"
+        claim = f"{components} {capture} {low:.2%} of the total; no {other} can explain"
         if solution.undecided:
-            near = "the share asked for is within rounding of what these, or one less, explain"
+            near = "the requested share is within rounding of what these components, or one fewer, explain"
             return f"{claim} more than {high:.2%} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
             flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
-        reason = flat if solution.converged else "the reads allowed were not enough"
+        reason = flat if solution.converged else "the allowed number of passes was not enough"
         return f"{claim} more than {high:.2%} ({reason})."
-    odds = f" (but for a chance of {solution.failure_probability:.0e})" if solution.failure_probability else ""
-    return f"{components} {capture} {low:.4%} of the total; no {components} can capture more than {high:.4%}{odds}."
+    odds = (
+        f" (with probability at least 1 - {solution.failure_probability:.0e})" if solution.failure_probability else ""
+    )
+    return f"{components} {capture} {low:.4%} of the total; no {other} can explain more than {high:.4%}{odds}."
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:
@@ -280,16 +288,18 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
                 f"Columns without variance ({len(constant)}): {listed}{', ...' if len(constant) > 5 else ''}.{treated}",
             )
         )
-    positive = moments.squares[moments.squares > 0]
-    plain = settings.method == "pca" and settings.center and not settings.scale
-    if plain and len(positive) > 1 and positive.max() > 100 * positive.min():
-        notes.append(
-            Note(
-                "units_differ",
-                f"Column variances differ by a factor of {positive.max() / positive.min():.3g} and nothing was scaled: "
-                "columns with large numbers lead the axes. If the columns have different units, scale them.",
+    if settings.method == "pca" and settings.center and not settings.scale:
+        low = float(moments.squares.min(initial=np.inf, where=moments.squares > 0.0))
+        high = float(moments.squares.max(initial=0.0))
+        if high > 100.0 * low:
+            notes.append(
+                Note(
+                    "units_differ",
+                    f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled, so "
+                    "columns with large values dominate the components. If the columns have different "
+                    "units, scale them.",
+                )
             )
-        )
     return (*notes, *problem.notes)
 
 

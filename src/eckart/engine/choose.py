@@ -6,6 +6,8 @@ The rates are those of the backend of the data (`Costs`); only their ratios matt
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.host import HostBackend
@@ -14,12 +16,15 @@ from eckart.engine.lanczos.rounding import WIDTH
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
 
+if TYPE_CHECKING:
+    from eckart.engine.settings import Settings
+
 _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 """Seconds per size^3 for a few and for all eigenpairs."""
 _CACHE_SIZE, _BEYOND_CACHE = 2000, 1.6
 """Above this size, a float64 matrix does not fit into cache, and its reduction takes longer by this factor."""
 _REFINE = 6.0e-10
-"""The same for mending small singular values, where all are wanted."""
+"""The same for refining small singular values, if all are requested."""
 _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
 """Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
@@ -145,10 +150,34 @@ def choose(shape: Shape, request: Request, *, solver: str = "auto", memory: int 
     return choice
 
 
+def choose_for(shape: Shape, settings: Settings) -> tuple[Request, Choice]:
+    """What is asked of the solver, and the choice for it."""
+    tolerance = settings.accuracy(shape.precision, shape.short)
+    request = Request(
+        settings.k, settings.target_ratio, settings.which == "smallest", tolerance, max_passes=settings.max_passes,
+        flat_tolerance=settings.accuracy_if_flat(shape.precision),
+    )  # fmt: skip
+    solver = settings.solver
+    if solver == "exact" and shape.block_bytes:
+        solver = "gram"
+    if solver == "exact":
+        solver = "direct" if choose(shape, request).solver == "direct" else "gram"
+    return request, choose(shape, request, solver=solver, memory=settings.memory)
+
+
+@lru_cache(maxsize=256)
+def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) -> tuple[Request, Choice]:
+    """The same for dense NumPy rows in memory. Cached: many tables of one shape wait for it only once."""
+    rows, columns = shape
+    return choose_for(Shape(rows, columns, rows * columns, False, precision, resident=True), settings)
+
+
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory beside the work."""
+    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory in addition to
+    the working arrays.
+    """
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))
     wide = shape.columns > shape.rows
     costs: dict[str, float] = {}
@@ -179,8 +208,9 @@ def _least(names: list[str], options: dict[str, tuple[float, Choice]]) -> str:
 def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
-            f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and "
-            f"{memory:,} are allowed. Allow more memory, or ask for fewer components."
+            f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
+            f"{choice.solver!r}), and "
+            f"{memory:,} are allowed. Allow more memory, or request fewer components."
         )
 
 
@@ -218,6 +248,9 @@ def _gram(shape: Shape, request: Request) -> tuple[float, Choice]:
     eigen = _EIGEN_FEW if _few(shape, request) else _EIGEN_ALL + _REFINE
     eigen *= _BEYOND_CACHE if n > _CACHE_SIZE else 1.0
     cost = product + eigen * float(n) ** 3 / shape.costs.eigen_speed
+    if shape.columns > shape.rows and not shape.sparse and not _few(shape, request):
+        # All vectors of the long side: another product, and QR, because the last values vanish.
+        cost += 6.0 * shape.long * n * n / _DIRECT_RATE
     passes = 2 if shape.columns > shape.rows else 1
     why = f"The {n} x {n} matrix of cross-products is formed exactly in {'two passes' if passes == 2 else 'one read'}."
     # Where a second pass has to refine small values, the matrix, its eigenvectors and their product are in memory too.

@@ -1,6 +1,6 @@
 """G = B^T B on the short side in one pass over the data, then LAPACK.
 
-In float64, ||G^ - G|| <= `problem.gram_error()` whatever the data. An eigenvalue l of G carries that error, so a
+In float64, ||G^ - G|| <= `problem.gram_error()` whatever the data. An eigenvalue l of G has that error, so a
 singular value s one of it over 2 s. Where that is too much, `refine` takes a second pass.
 
 Large float32 data are multiplied in float32 first. The error of that is not modelled but measured, in one float64
@@ -91,22 +91,23 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
     count = size if whole else count
     smallest = request.smallest and not whole
     values, vectors = leading_pairs(gram, count, smallest=smallest, prototype=problem.workbench)
-    norm = problem.total if smallest else float(np.abs(values).max(initial=0.0))
+    # Sorted: the largest modulus is that of the first or of the last.
+    norm = problem.total if smallest else max(abs(float(values[0])), abs(float(values[-1])))
     error = problem.gram_error() + lapack_eigenvalue_error(size, norm)
     values = np.maximum(values, 0.0)
     k = count_for(values, problem.total, request)
-    undecided = is_undecided(
+    undecided = request.target_ratio is not None and is_undecided(
         request.target_ratio, values[:k] - error, values[:k] + error, problem.total, problem.total_error(), size
     )
-    chosen = pick(values, k, smallest=request.smallest) if whole else np.arange(k)
-    beyond = np.arange(min(k + 1, len(values))) if not request.smallest else chosen
+    chosen = pick(values, k, smallest=request.smallest) if whole and request.smallest else slice(0, k)
+    beyond = chosen if request.smallest else slice(0, k + 1)
     return Solution(
         solver="gram",
         values=values[chosen],
         vectors=from_numpy(np.ascontiguousarray(vectors[:, chosen]), problem.prototype),
         lower=np.maximum(values[beyond] - error, 0.0),
         upper=values[beyond] + error,
-        residuals=np.full(k, 2.0 * error),
+        residuals=np.zeros(k) + 2.0 * error,
         spectrum=values if whole else None,
         spectrum_error=error,
         proved=not undecided,
@@ -117,9 +118,8 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
 
 
 def _good(solution: Solution, request: Request) -> bool:
-    """Whether the error of one eigenvalue is small beside the least of the wanted ones, and does not decide on k."""
-    least = float(solution.values.min(initial=np.inf))
-    return solution.proved and solution.rounding <= max(request.tolerance, 1e-14) * least
+    """Whether the error of one eigenvalue is small relative to the smallest requested one, and does not decide on k."""
+    return solution.proved and solution.rounding <= max(request.tolerance, 1e-14) * solution.least
 
 
 def _partly(request: Request, size: int) -> bool:

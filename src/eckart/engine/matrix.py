@@ -30,7 +30,7 @@ from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 @dataclass(frozen=True)
 class Opened:
-    """A matrix ready for products, what is known beside its numbers, and the power of two that it was scaled by."""
+    """A matrix ready for products, its metadata, and the power of two that it was scaled by."""
 
     matrix: Any
     """RowBlocks or StackedBlocks."""
@@ -39,9 +39,41 @@ class Opened:
 
 
 def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
-    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read.
+    """Open data as a checked matrix for the engine.
 
-    Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
+    Data are not copied unless necessary, and everything that needs no pass over them is checked. Most users call
+    `decompose`, which does this.
+
+    Parameters
+    ----------
+    data : array-like, sparse matrix, data frame, path or source
+        The data.
+    name : str, default 'X'
+        Name of the data in messages.
+    memory : int, default None
+        Memory limit in bytes. Larger files are read in blocks. None uses free memory.
+    stream : bool, default None
+        Read in blocks (True) or at once (False), whatever the size.
+
+    Returns
+    -------
+    Opened
+        The matrix and its metadata.
+
+    Raises
+    ------
+    InputError
+        If the data are not a matrix of numbers.
+
+    See Also
+    --------
+    open_data : Open data with reading options.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.open_matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).matrix.shape
+    (3, 2)
     """
     metadata = Metadata(name=name)
     numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
@@ -66,7 +98,14 @@ def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream
 
 
 def unprepared(data: Any) -> Opened | None:
-    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data."""
+    """A NumPy array of float32 or float64 numbers as it is, not searched for extreme sizes; None for other data.
+
+    Small sparse matrices come as arrays: LAPACK is done with them before an iteration has begun.
+    """
+    if is_sparse(data) and data.ndim == 2 and data.shape[0] * data.shape[1] <= _SMALL_DENSE:
+        check_sparse(data)
+        data = data.toarray(order="C")
+        data = data.astype(np.float64) if data.dtype.kind in "biu" else data
     if type(data) is not np.ndarray or data.ndim != 2 or data.dtype not in (np.float32, np.float64) or not data.size:
         return None
     precision = "float32" if data.dtype == np.float32 else "float64"
@@ -74,6 +113,8 @@ def unprepared(data: Any) -> Opened | None:
 
 
 _BLOCK_BYTES = (2**16, 2**26)
+_SMALL_DENSE = 2**17
+"""Entries of a sparse matrix that is small enough to be worked on as a dense one: a megabyte."""
 _MANY_COLUMNS = 10**7
 """From here on it is checked that a vector of so many numbers fits into memory."""
 
@@ -182,7 +223,7 @@ def _check_array(data: Any) -> Any:
             )
         data = data.data
     if isinstance(data, np.matrix):
-        raise TypeError("np.matrix is not supported: its products mean something else. Convert with np.asarray.")
+        raise TypeError("np.matrix is not supported: its product is a matrix product. Convert with np.asarray.")
     kind = data.dtype.kind
     if kind == "c":
         raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
@@ -210,11 +251,11 @@ def _from_objects(data: np.ndarray) -> np.ndarray:
         try:
             float(data[place])
         except (TypeError, ValueError) as error:
-            where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+            where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
             raise InputError(
-                f"{data[place]!r} in {where} is not a number. Remove or encode such columns first."
+                f"{data[place]!r} in {where} (counted from 1) is not a number. Remove or encode such columns first."
             ) from error
-    raise InputError("The data hold objects that are not numbers.")
+    raise InputError("The data contain objects that are not numbers.")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:

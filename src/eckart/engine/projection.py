@@ -1,4 +1,4 @@
-"""Scores of dense NumPy rows, and rows from scores, as one product with an offset that is computed once per model.
+"""Scores of NumPy and CSR rows, and rows from scores, as one product with an offset that is computed once per model.
 
     scores = A V - mean^T V,    rows = scores V^T + mean.
 
@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from eckart.engine.parallel import each
+from eckart.arrays import is_sparse
+from eckart.engine.backends.csr_scipy import COMPILE_FROM
+from eckart.engine.backends.host_csr import matmat
+from eckart.engine.blocks.csr_check import check_sparse
+from eckart.engine.parallel import fold
+from eckart.engine.rows import RowBlocks
+from eckart.engine.standardize.rounding import euclidean
 from eckart.engine.threads import one_blas_thread
 from eckart.result import Decomposition
 
@@ -39,21 +45,33 @@ class Projector:
 
 
 def plain_scores(d: Decomposition, data: Any, whitening: Any) -> np.ndarray | None:
-    """(A - mean) / scale V for a NumPy array of floats; None where that is not enough, and the general way decides.
+    """(A - mean) / scale V for a NumPy or CSR array of floats; None where the general way has to decide.
 
     `whitening` is what to divide the scores by, or None. Missing and infinite entries reach the scores of their row.
     """
-    kind = type(data) is np.ndarray and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
+    sparse = is_sparse(data) and data.format == "csr"
+    kind = (sparse or type(data) is np.ndarray) and data.ndim == 2 and data.dtype.char in "fd" and data.dtype.isnative
     if not kind or data.shape[1] != d.columns or not data.shape[0] or not isinstance(d.right, np.ndarray) or not d.k:
         return None
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         projector = _projector(d, data.dtype, whitening)
-        scores = product(data, projector.factor, projector.mean)
-        if projector.offset is not None:
-            scores -= projector.offset
-        largest = max(float(scores.max()), -float(scores.min()))
+        if not sparse:
+            scores, largest = _product(data, projector.factor, projector.mean, projector.offset)
+        elif projector.mean is None:
+            scores = _sparse_product(data, projector.factor)
+            largest = _finished(scores, projector.offset)
+        else:
+            return None
     low, high = _SAFE[data.dtype.char]
     return scores if low < largest < high else None
+
+
+def _sparse_product(data: Any, factor: np.ndarray) -> np.ndarray:
+    """A F: by SciPy where the rows are few, by our own loops on several threads where they are many."""
+    check_sparse(data)
+    if data.nnz < COMPILE_FROM:
+        return np.asarray(data @ factor)
+    return matmat(RowBlocks(data, str(data.dtype)), factor)
 
 
 def plain_rows(d: Decomposition, scores: Any, whitening: Any) -> np.ndarray | None:
@@ -62,32 +80,49 @@ def plain_rows(d: Decomposition, scores: Any, whitening: Any) -> np.ndarray | No
         return None
     if not isinstance(d.right, np.ndarray) or d.scale is not None or whitening is not None or not scores.shape[0]:
         return None
-    rows = product(scores, d.right.T)
-    if d.mean is not None:
-        rows += d.mean
-    return rows
+    return _product(scores, d.right.T, None, None if d.mean is None else -d.mean, measure=False)[0]
 
 
-def product(data: np.ndarray, factor: np.ndarray, mean: np.ndarray | None = None) -> np.ndarray:
-    """(A - 1 mean^T) F, the same bits for any number of threads: rows are shared out by the shape alone."""
+def _product(
+    data: np.ndarray, factor: np.ndarray, mean: np.ndarray | None, offset: np.ndarray | None, *, measure: bool = True
+) -> tuple[np.ndarray, float]:
+    """(A - 1 mean^T) F - 1 offset^T and, with `measure`, its largest modulus.
+
+    The same bits for any number of threads: rows are shared out by the shape alone. Blocks are finished in cache.
+    """
     rows, columns = data.shape
     work = rows * columns * factor.shape[1]
     if work <= _UNTHREADED:
-        return np.asarray((data if mean is None else data - mean) @ factor)
+        result = np.asarray((data if mean is None else data - mean) @ factor)
+        return result, _finished(result, offset, measure=measure)
     result = np.empty((rows, factor.shape[1]), factor.dtype)
-    size = max(_BLOCK_ENTRIES // columns, 256) if mean is not None else rows
+    size = max(_BLOCK_ENTRIES // max(columns, factor.shape[1]), 256)
     count = 1 if work <= _SERIAL else min(_SEGMENTS, rows)
     edges = [rows * place // count for place in range(count + 1)]
 
-    def step(segment: tuple[int, int]) -> None:
+    def step(segment: tuple[int, int]) -> float:
+        largest = 0.0
         for start in range(*segment, size):
             stop = min(start + size, segment[1])
             block = data[start:stop] if mean is None else data[start:stop] - mean
             np.matmul(block, factor, out=result[start:stop])
+            largest = _larger(largest, _finished(result[start:stop], offset, measure=measure))
+        return largest
 
     with one_blas_thread():
-        each(step, list(itertools.pairwise(edges)))
-    return result
+        return result, fold(step, list(itertools.pairwise(edges)), _larger)
+
+
+def _finished(block: np.ndarray, offset: np.ndarray | None, *, measure: bool = True) -> float:
+    """Subtract the offset in place; the largest modulus that is left, NaN where one is."""
+    if offset is not None:
+        block -= offset
+    return _larger(float(block.max()), -float(block.min())) if measure else 0.0
+
+
+def _larger(first: float, second: float) -> float:
+    """The larger one; NaN where one is."""
+    return first if first >= second or first != first else second
 
 
 def _projector(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
@@ -112,9 +147,15 @@ def _make(d: Decomposition, dtype: np.dtype[Any], whitening: Any) -> Projector:
     deviation = np.asarray(d.values, np.float64) / max(d.weight - 1.0, 1.0) ** 0.5
     if whitening is not None:
         deviation = deviation / np.asarray(whitening, np.float64)
-    varying = deviation > 1e-6 * deviation.max(initial=0.0)
-    before = np.abs(mean) @ np.abs(right[:, varying])
-    if np.any(before > _AMPLIFIED[dtype.char] * deviation[varying]):
+    if _amplified(mean, right, deviation, _AMPLIFIED[dtype.char]):
         return Projector(factor, None, mean.astype(dtype))
     # The offset is that of the factor in use, so that rows at the mean have scores of zero.
     return Projector(factor, (mean @ factor.astype(np.float64)).astype(dtype), None)
+
+
+def _amplified(mean: np.ndarray, right: np.ndarray, deviation: np.ndarray, most: float) -> bool:
+    """Whether |mean|^T |v_i| exceeds so many deviations on some component that varies."""
+    if euclidean(mean) * float(np.abs(right).max(initial=0.0)) * len(mean) ** 0.5 <= most * float(deviation.min()):
+        return False  # no column can: |mean|^T |v| <= ||mean|| ||v||
+    varying = deviation > 1e-6 * deviation.max(initial=0.0)
+    return bool(np.any(np.abs(mean) @ np.abs(right[:, varying]) > most * deviation[varying]))

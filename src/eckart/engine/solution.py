@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -55,6 +56,21 @@ class Solution:
     restarts: int = 0
     precision: str = "float64"
     history: tuple[tuple[int, float, float], ...] = field(default=())
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest value; 0 where there is none."""
+        return float(self.values.max(initial=0.0))
+
+    @cached_property
+    def least(self) -> float:
+        """The least of the wanted values; infinite where there is none."""
+        return float(self.values.min(initial=np.inf))
+
+    @cached_property
+    def largest_bound(self) -> float:
+        """The largest of the upper bounds."""
+        return float(self.upper.max(initial=0.0))
 
 
 RATIO_SLACK = 2.0**-45

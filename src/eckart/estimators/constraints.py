@@ -22,6 +22,8 @@ class WholeNumber(Interval):  # type: ignore[misc]
         super().__init__(Integral, least, None, closed="left")
 
     def is_satisfied_by(self, val: Any) -> bool:
+        if type(val) is int:
+            return bool(val >= self.left)
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
 

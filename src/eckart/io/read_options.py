@@ -57,11 +57,13 @@ class ReadKeywords(TypedDict, total=False):
     mask: Any
 
 
-NAMES = tuple(field.name for field in fields(ReadOptions))
+NAMES = frozenset(field.name for field in fields(ReadOptions))
 
 
 def split_options(options: dict[str, Any]) -> tuple[ReadOptions | None, dict[str, Any]]:
     """(reading options, the others); None where no reading option is given."""
+    if not any(name in NAMES for name in options):
+        return None, options
     reading = {name: value for name, value in options.items() if name in NAMES}
     others = {name: value for name, value in options.items() if name not in NAMES}
     return (ReadOptions(**reading) if reading else None), others

@@ -61,6 +61,11 @@ class Embedding:
     peak_bytes: int
     info: SolveInfo
     certificate: Bounds | None = None
+    distances: np.ndarray | None = None
+    """Distances between all rows, in float64, where they take little memory: `transform` is quick with them."""
+
+
+_KEPT_BYTES = 2**27
 
 
 def embed_all(
@@ -105,7 +110,15 @@ def embed_all(
         left, values, squares.trace**0.5, np.arange(rows), weights,
         squares.means, np.zeros(k), figures, solution.solver, why, peak, _info(solution),
         Bounds(_certificate(solution, squares.trace, tolerance, returned, norm)),
+        _kept(squares.matrix),
     )  # fmt: skip
+
+
+def _kept(squares: np.ndarray) -> np.ndarray | None:
+    """Distances, in place of squared ones that nobody needs any more; None where they take too much memory."""
+    if squares.dtype != np.float64 or squares.nbytes > _KEPT_BYTES:
+        return None
+    return np.asarray(np.sqrt(squares, out=squares))
 
 
 def embed_landmarks(graph: Graph, k: int, count: int, *, memory: int | None) -> Embedding:
@@ -212,7 +225,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         proved=bool(solution.proved),
         passes=1,
         summary=(
-            f"The squared distances in the coordinates are {low:.4%} of those along the graph, summed over all pairs; "
+            f"Summed over all pairs, the squared distances in the coordinates are {low:.4%} of those along the graph;  "
             f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
         ),
     )
@@ -231,7 +244,8 @@ def _check_memory(needed: int, allowed: int | None, rows: int) -> None:
         return
     suggested = max(50, min(1000, rows // 20))
     raise MemoryBudgetError(
-        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB beside the data, and {limit / 1e9:.3g} GB may be used. "
+        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB in addition to the data, and "
+        f"{limit / 1e9:.3g} GB are allowed. "
         f"Use fewer landmarks, for example n_landmarks={suggested}, which needs {4 * suggested * rows / 1e9:.2g} GB."
     )
 

@@ -8,6 +8,7 @@ With landmarks the same is done for a few rows, spread out, and all others are p
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from eckart.arrays import Array, Matrix, from_numpy, is_sparse
 from eckart.engine.finite import refuse_not_finite
 from eckart.engine.matrix import Opened, open_matrix
+from eckart.engine.parallel import each
 from eckart.engine.settings import generator
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.isomap import geodesic
@@ -78,7 +80,7 @@ def decompose(
     wish = checked(graph.rows, k, n_landmarks, solver, tol, rng, memory)
     given = Given(points, n_neighbors, radius, count, opened.exponent)
     made = of_graph(graph, wish, columns=opened.matrix.shape[1], given=given, prototype=opened)
-    return made.named(opened.metadata.row_names, opened.metadata.column_names)
+    return _keep_distances(made.named(opened.metadata.row_names, opened.metadata.column_names), made)
 
 
 def project(decomposition: Decomposition, data: Any) -> Array:
@@ -87,7 +89,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     queries, details = finite_points(opened), details_of(d, IsomapDetails)
@@ -96,7 +98,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
         queries = np.ldexp(queries, apart) if isinstance(queries, np.ndarray) else queries * 2.0**apart
     points = details.points
     if points is None:
-        raise InputError("These distances came from elsewhere; give them with the estimator that made them.")
+        raise InputError("The model was fitted on precomputed distances. Use the transform method of the estimator.")
     if is_sparse(queries) and not is_sparse(points):
         queries = queries.toarray()
     if details.radius is not None:
@@ -109,10 +111,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
 
 def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
     """Not possible."""
-    raise InputError(
-        "Isomap has no way back from coordinates to rows: it knows distances only. Use PCA, or kernel PCA with "
-        "pre-images."
-    )
+    raise InputError("Isomap has no inverse: it uses distances only. Use PCA, or kernel PCA with pre-images.")
 
 
 def finite_points(opened: Opened) -> Any:
@@ -142,10 +141,10 @@ def join_neighbours(points: Any, n_neighbors: Any, radius: Any) -> tuple[Graph, 
     """The graph of the rows, in one piece, and of how many pieces it was."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):
-        raise ParameterError("Give one of n_neighbors and radius: each of them says who is a neighbour.")
+        raise ParameterError("Give only one of n_neighbors and radius: each determines the neighbours.")
     if radius is not None:
         if not is_number(radius) or radius < 0:
-            raise ParameterError(f"radius={radius!r} is not a distance: give a number from 0 on.")
+            raise ParameterError(f"radius={radius!r} is not a distance: give a non-negative number.")
         found = neighbours.within(points, points, float(radius)).without_self(None)
     else:
         count = check_count("n_neighbors", n_neighbors, None)
@@ -167,7 +166,7 @@ def say_pieces(count: int) -> None:
     """In scikit-learn's words, so that filters for it go on working."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
-        "its two nearest rows; distances across such a bridge mean little. Increase the number of neighbors, or "
+        "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
         "embed the components one by one.",
         DataWarning,
         stacklevel=4,
@@ -220,7 +219,7 @@ def _assembled(
         eigenvalues=found.figures.eigenvalues,
     )  # fmt: skip
     bounds = found.certificate
-    return Decomposition(
+    made = Decomposition(
         method="isomap",
         values=from_numpy(values.astype(dtype), host),
         right=from_numpy(np.zeros((columns, 0), dtype), host),
@@ -235,6 +234,21 @@ def _assembled(
         notes=_notes(found, given.connected_components),
         details=details,
     )
+    if found.distances is not None:
+        made.__dict__[_DISTANCES] = found.distances
+    return made
+
+
+_DISTANCES = "_distances"
+"""Where distances between all rows are kept with a model. Pickles and files lack them: they are computed again."""
+
+
+def _keep_distances(
+    new: Decomposition[IsomapDetails], old: Decomposition[IsomapDetails]
+) -> Decomposition[IsomapDetails]:
+    if _DISTANCES in old.__dict__:
+        new.__dict__[_DISTANCES] = old.__dict__[_DISTANCES]
+    return new
 
 
 def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
@@ -243,8 +257,8 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "graph_joined",
-                f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
-                "distances across such a bridge mean little.",
+                f"The graph of neighbours has {components} connected components, which were joined at their nearest "
+                "rows; distances across such a connection are unreliable.",
             )
         )
     lacking = int(np.sum(found.values == 0.0))
@@ -252,7 +266,7 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "zero_coordinates",
-                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.",
+                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span fewer dimensions.",
             )
         )
     return tuple(notes)
@@ -270,13 +284,18 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     """
     if (np.diff(seeds.first) == 0).any():
         lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
-        raise InputError(f"Row {lonely} has no neighbour within the radius among the fitted rows. Use a larger radius.")
+        raise InputError(
+            f"Row {lonely + 1} (counted from 1) has no neighbour within the radius among the "
+            f"fitted rows. Use a larger radius."
+        )
     graph, details = graph_of(d), details_of(d, IsomapDetails)
     sources, weights, means = details.sources, details.weights, details.means
     result = np.zeros((seeds.rows, d.k))
 
     def from_points(chosen: np.ndarray, tile: np.ndarray) -> None:
-        result[chosen] = (tile[:, sources] ** 2 - means) @ weights
+        squares = np.square(tile if len(sources) == tile.shape[1] else tile[:, sources])
+        squares -= means
+        result[chosen] = squares @ weights
 
     def from_sources(chosen: np.ndarray, tile: np.ndarray) -> np.ndarray:
         part = np.empty((seeds.rows, d.k))
@@ -286,12 +305,36 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
             part[start:stop] = (ways**2 - means[chosen]) @ weights[chosen]
         return part
 
-    if seeds.rows <= len(sources):
+    known = d.__dict__.get(_DISTANCES)
+    if known is not None:
+        _from_known(seeds, known, from_points)
+    elif seeds.rows <= len(sources):
         geodesic.each_distance(graph, seeds, from_points)
     else:
         result = geodesic.fold_distances(graph, geodesic.rows_as_sources(sources), from_sources, np.add)
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.ldexp(-0.5 * result - details.shift, -details.exponent))
+
+
+def _from_known(seeds: Neighbours, known: np.ndarray, consume: Callable[[np.ndarray, np.ndarray], None]) -> None:
+    """consume(i, tile) with the distances of points i to all rows, from those between rows: min over the seeds."""
+    counts = np.diff(seeds.first)
+
+    def step(start: int) -> None:
+        chosen = np.arange(start, min(start + _TOGETHER, seeds.rows))
+        first, tile = seeds.first[chosen], np.full((len(chosen), known.shape[1]), np.inf)
+        for turn in range(int(counts[chosen].max())):  # the seeds of all points, one after the other
+            seed = first + np.minimum(turn, counts[chosen] - 1)
+            ways = known[seeds.index[seed]]
+            ways += seeds.distance[seed][:, None]
+            np.minimum(tile, ways, out=tile)
+        consume(chosen, tile)
+
+    each(step, range(0, seeds.rows, _TOGETHER))
+
+
+_TOGETHER = 64
+"""Points that are placed at a time."""
 
 
 def distance_matrix(d: Decomposition) -> np.ndarray:

@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 _SEGMENT = 64
 """Sources of one task: four groups of 16."""
 _SEGMENT_APART = 8
+_SMALL_SEGMENT = 256
+"""The same where SciPy does the work: each call converts the graph anew."""
 _COMPILE_FROM = 1000
 """Rows from which on compiled loops pay for the time it takes to compile them."""
 _SCARCE = 8
@@ -104,10 +106,10 @@ def fold_distances(
     if graph.rows < _COMPILE_FROM:
 
         def small(start: int) -> Result:
-            chosen = np.arange(start, min(start + _SEGMENT, sources.rows))
+            chosen = np.arange(start, min(start + _SMALL_SEGMENT, sources.rows))
             return step(chosen, _with_scipy(graph, sources, chosen))
 
-        return fold(small, range(0, sources.rows, _SEGMENT), add)
+        return fold(small, range(0, sources.rows, _SMALL_SEGMENT), add)
     from eckart.isomap import compiled as dijkstra
 
     together = sources.rows * _SCARCE >= graph.rows
@@ -130,10 +132,12 @@ def _with_scipy(graph: Graph, sources: Neighbours, chosen: np.ndarray) -> np.nda
     from scipy.sparse.csgraph import dijkstra
 
     start, stop = int(chosen[0]), int(chosen[-1]) + 1
-    used, place = np.unique(sources.index[sources.first[start] : sources.first[stop]], return_inverse=True)
+    begin, end = int(sources.first[start]), int(sources.first[stop])
     matrix = csr_array((graph.weight, graph.index, graph.first), shape=(graph.rows, graph.rows))
+    if end - begin == stop - start and not sources.distance[begin:end].any():  # the sources are rows themselves
+        return np.asarray(dijkstra(matrix, directed=True, indices=sources.index[begin:end]))
+    used, place = np.unique(sources.index[begin:end], return_inverse=True)
     known = np.asarray(dijkstra(matrix, directed=True, indices=used))
-    begin = sources.first[start]
     ways = known[place] + sources.distance[begin : sources.first[stop], None]
     return np.asarray(np.minimum.reduceat(ways, sources.first[start:stop] - begin, axis=0))
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from eckart.arrays import Array, astype, device, from_numpy, is_array, is_host, is_numpy, namespace, to_numpy
+from eckart.engine.parallel import fold
 from eckart.errors import ParameterError
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import check_choice
@@ -89,7 +90,32 @@ def _products_of_rows(first: Array, second: Array) -> Array:
 
 @dataclass(frozen=True)
 class Preimages:
-    """Rows, and ||phi(z) - P|| of each; `lengths` are those of the points P about the mean, to compare with."""
+    """Pre-images of kernel PCA and their distances in feature space.
+
+    Attributes
+    ----------
+    rows : array of shape (n_samples, n_features)
+        Pre-images.
+    distances : array of shape (n_samples,)
+        Distance ||phi(z) - P|| between the image of each pre-image and the projected point P.
+    lengths : array of shape (n_samples,)
+        Distance of P from the mean, for comparison.
+
+    See Also
+    --------
+    eckart.KernelPCA.preimages : The method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> X = [[1.0, 3.0], [0.0, 2.0], [0.0, 0.0], [3.0, 3.0]]
+    >>> model = ek.KernelPCA(2).fit(X)
+    >>> model.preimages(model.transform(X)).rows.round(9) + 0
+    array([[1., 3.],
+           [0., 2.],
+           [0., 0.],
+           [3., 3.]])
+    """
 
     rows: Array
     distances: Array
@@ -103,10 +129,12 @@ def preimages(
     how: str = "ridge",
     alpha: float | str = "auto",
     ridge: Ridge | None = None,
+    measure: bool = True,
 ) -> Preimages:
     """A row for every row of scores, with its distance in the kernel's space (NaN where the kernel gives none).
 
-    The ridge is learned on the host, from a sample; its rows are found where the scores are.
+    Distances take as long as the rows; without `measure` they are NaN. The ridge is learned on the host, from a sample;
+    its rows are found where the scores are.
     """
     check_choice("preimage", how, HOW)
     xp = namespace(scores)
@@ -124,9 +152,11 @@ def preimages(
         find = partial(_found_on_host, search, expansion.on_host())
     size = _piece(expansion, scores)
     pieces = [scores[start : start + size, :] for start in range(0, scores.shape[0], size)]
-    found = [find(piece) for piece in pieces]
+    # A kernel that users wrote may not run on several threads; the ridge has none of them.
+    workers = None if how == "ridge" and is_numpy(scores) else 1
+    found = fold(lambda piece: [find(piece)], pieces, lambda some, more: some + more, workers=workers)
     distances = xp.full(scores.shape[0], float("nan"), dtype=xp.float64, device=device(scores))
-    if expansion.exact:
+    if expansion.exact and measure:
         distances = xp.concat([expansion.distances(rows, piece) for rows, piece in zip(found, pieces, strict=True)])
     return Preimages(xp.concat(found, axis=0), distances, row_lengths(scores))
 
@@ -150,6 +180,6 @@ def _refuse_other_kernels(expansion: Expansion, how: str) -> None:
     allowed = ("rbf", "poly", "sigmoid")
     if expansion.kernel.name not in allowed:
         raise ParameterError(
-            f"preimage={how!r} needs a kernel whose slope is known ({', '.join(allowed)}), and the kernel is "
-            f"{expansion.kernel.name!r}. Take preimage='ridge'."
+            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), and the kernel is "
+            f"{expansion.kernel.name!r}. Use preimage='ridge'."
         )

@@ -36,6 +36,12 @@ class Shrunk:
 class HeldOut:
     """A table whose values are hidden in turn, part by part; each is filled from the rest."""
 
+    table: np.ndarray
+    standard: bool
+    weights: np.ndarray
+    hidden: list[np.ndarray]
+    unit: np.ndarray
+
     def __init__(
         self,
         table: np.ndarray,

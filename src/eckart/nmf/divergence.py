@@ -38,6 +38,12 @@ _END_STEPS = 50
 class Divergence:
     """Every entry of a dense matrix is known; those that a CSR matrix does not store are zero."""
 
+    penalties: Penalties
+    row_tolerance: float
+    floor: float
+    constant: float
+    rounding: float
+
     def __init__(self, matrix: Any, penalties: Penalties, k: int, *, prototype: Array, row_tolerance: float) -> None:
         self.penalties, self.row_tolerance = penalties, row_tolerance
         matrix = to_numpy(matrix) if is_array(matrix) else matrix

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_array, to_numpy
+from eckart.arrays import Array, Matrix, from_numpy, is_array, to_numpy
 from eckart.engine.parallel import fold
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, segments, total
 from eckart.nmf.squares import END
@@ -28,6 +28,15 @@ _BLOCK_BYTES = 2_000_000
 
 class Entries:
     """Steps over the given entries of a dense (NaN: unknown) or CSR matrix (`observed`: not stored is unknown)."""
+
+    divergence: bool
+    observed: bool
+    sweeps: int
+    matrix: Matrix
+    transposed: Matrix
+    floor: float
+    constant: float
+    rounding: float
 
     def __init__(self, matrix: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int) -> None:
         self.penalties = penalties

@@ -20,6 +20,8 @@ from eckart.result import Decomposition
 class Stream:
     """The running sums of one estimator."""
 
+    parts: np.ndarray
+
     def __init__(self, beta: float, parts: np.ndarray) -> None:
         self.beta = beta
         self.parts = np.asarray(parts, dtype=np.float64)

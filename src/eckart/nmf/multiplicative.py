@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, namespace
+from eckart.arrays import Array, Matrix, astype, namespace
 from eckart.engine.parallel import fold
 from eckart.nmf.entries import Entries, entry_blocks, pieces_of, transposed
 from eckart.nmf.options import Settings
@@ -26,6 +26,10 @@ _TILE_BYTES = 4_000_000
 
 class MultiplicativeSquares:
     """beta = 2: W <- W (A H^T) / (W H H^T)."""
+
+    constant: float
+    penalties: Penalties
+    rounding: float
 
     def __init__(self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties) -> None:
         self.constant, self.penalties = 0.5 * squared_norm, penalties
@@ -74,6 +78,16 @@ class MultiplicativeEntries(Entries):
 
 class MultiplicativeBeta:
     """Any beta: W H is formed a tile at a time, since every entry of it counts, stored or not."""
+
+    penalties: Penalties
+    beta: float
+    observed: bool
+    constant: float
+    matrix: Matrix
+    transposed: Matrix
+    rounding: float
+    least: float
+    gamma: float
 
     def __init__(self, matrix: Any, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
         self.penalties, self.beta, self.observed = penalties, beta, observed

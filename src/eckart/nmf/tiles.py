@@ -10,9 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from eckart.arrays import Matrix
+
 
 class DenseTile:
     """Rows of an array, read where they are."""
+
+    values: np.ndarray
+    floor: float
 
     def __init__(self, values: np.ndarray, floor: float) -> None:
         self.values, self.floor = values, floor
@@ -54,6 +59,11 @@ class DenseTile:
 
 class StoredTile:
     """Rows of a CSR matrix."""
+
+    rows: Matrix
+    floor: float
+    counts: Matrix
+    owner: np.ndarray
 
     def __init__(self, rows: Any, floor: float) -> None:
         self.rows, self.floor = rows, floor

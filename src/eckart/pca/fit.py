@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from eckart.engine.svd import find_components, plan_components
+from eckart.result import Decomposition, Plan, SVDDetails
 
-decompose_pca = partial(find_components, method="pca")
-decompose_svd = partial(find_components, method="svd")
-plan_pca = partial(plan_components, method="pca")
-plan_svd = partial(plan_components, method="svd")
+decompose_pca: Callable[..., Decomposition[SVDDetails]] = partial(find_components, method="pca")
+decompose_svd: Callable[..., Decomposition[SVDDetails]] = partial(find_components, method="svd")
+plan_pca: Callable[..., Plan] = partial(plan_components, method="pca")
+plan_svd: Callable[..., Plan] = partial(plan_components, method="svd")

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.api import project, reconstruct
 from eckart.arrays import Array, namespace
+from eckart.engine.svd import project_on_components, reconstruct_from_components
 from eckart.estimators.inputs import take, take_scores
 from eckart.estimators.to_onnx import ToOnnx
 from eckart.pca.onnx_export import linear_onnx
@@ -23,35 +23,41 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     n_components_: int
 
     def transform(self, X: Any) -> Array:
-        """Scores of the rows of X on the axes, in one read.
+        """Project the rows of X on the components, in one pass over the data.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            As many columns as were fitted.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit, in the same order.
 
         Returns
         -------
-        array of shape (rows, n_components_)
-            Always dense.
+        array of shape (n_samples, n_components_)
+            Scores, always dense.
+
+        Raises
+        ------
+        InputError
+            If the number or the names of the columns differ from those of the fit.
         """
         self._check_fitted()
         return self._scores(take(self, X, reset=False))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Rows from scores.
+        """Reconstruct rows from their scores.
 
         Parameters
         ----------
-        X : array of shape (rows, n_components_)
-            Scores, whitened ones if the estimator whitens.
+        X : array-like of shape (n_samples, n_components_)
+            Scores; whitened scores if the estimator whitens.
 
         Returns
         -------
-        array of shape (rows, columns)
+        array of shape (n_samples, n_features_in_)
+            Rows in the units of the data.
         """
         self._check_fitted()
-        return reconstruct(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
+        return reconstruct_from_components(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))
 
     def _onnx(self, dtype: str) -> Any:
         return linear_onnx(self.decomposition_, whiten=getattr(self, "whiten", False), dtype=dtype)
@@ -61,7 +67,7 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             check_is_fitted(self)
 
     def _scores(self, data: Any) -> Array:
-        return project(self.decomposition_, data, whiten=getattr(self, "whiten", False))
+        return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
     @property
     def _n_features_out(self) -> int:
@@ -116,8 +122,8 @@ def _left_over(d: Decomposition, directions: int) -> float:
     dropped = 1.0 - (d.certificate.explained[0] + rounding)
     if dropped <= rounding + 4 * float(np.finfo(np.float64).eps) * d.k**0.5:
         return 0.0
-    with np.errstate(over="ignore", under="ignore"):
-        return float((np.float64(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5) ** 2)
+    deviation = float(d.norm) * (dropped / directions / max(d.weight - 1.0, 1.0)) ** 0.5
+    return float(deviation * deviation)  # Python's numbers overflow to infinity without a warning
 
 
 def zeros_like_mean(d: Decomposition) -> Array:

@@ -57,6 +57,7 @@ class Search(MetaEstimatorMixin, Selector):  # type: ignore[misc]
     nested: bool
     best_score_: float
     nested_score_: float | None
+    n_features_: int
 
     def _folds(self, X: Any, y: Any, groups: Any) -> Folds:
         tags = get_tags(self.estimator).input_tags

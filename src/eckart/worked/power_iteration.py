@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from eckart.errors import InputError, ParameterError
 from eckart.worked.checks import whole
 from eckart.worked.matrices import square, vector
 from eckart.worked.messages import tr, trn
-from eckart.worked.numerals import figure
+from eckart.worked.numerals import figure, text_number
 from eckart.worked.solution import Equation, Solution, SolutionTable, Step
 from eckart.worked.spectrum import Root, Spectrum, spectrum
+from eckart.worked.written_out import dot_line, squares, written
 
 _SHOWN = 8
 Vector = np.ndarray[Any, np.dtype[np.float64]]
@@ -32,8 +33,39 @@ class Run:
 
 
 def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
-    """The dominant eigenpair, iterate by iterate; what goes wrong when it does, and why.
+    """Find the dominant eigenpair by power iteration.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    start : str, list or array, default None
+        Starting vector. None uses ones.
+    eps : float, default 1e-6
+        Stop when the change is at most this.
+    most : int, default 200
+        Maximum number of iterations.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
+        iteration fails, the solution explains why.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+    ParameterError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    deflation : The other eigenpairs.
+    eigen : All eigenpairs exactly.
+
+    Examples
+    --------
     >>> found = power_iteration("2 1; 3 2")
     >>> round(float(found["eigenvalue"]), 6), found["converged"]
     (3.732051, True)
@@ -51,7 +83,7 @@ def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: i
     run = iterate(np.array(a.tolist(), dtype=float), np.array(first.tolist(), dtype=float).ravel(), eps, most)
     steps = (
         Step(tr("The matrix and the start."), numbers=(Equation("A", a), Equation("x_0", first))),
-        _iteration_step(run, eps),
+        _iteration_step(a, first, run, eps),
         _outcome(a, first, found, run, most),
         _truth(found),
     )
@@ -105,7 +137,7 @@ def iteration_table(run: Run, name: str = "A") -> SolutionTable:
     return SolutionTable(("t", *[f"[{j}]" for j in range(1, size + 1)], f"x^T {name} x", "δ"), tuple(rows))
 
 
-def _iteration_step(run: Run, eps: float) -> Step:
+def _iteration_step(a: Any, start: Any, run: Run, eps: float) -> Step:
     statement = tr(
         "Multiply by $A$ and divide by the length, again and again, until the direction changes by at most {eps}.",
         eps=f"${figure(eps)}$",
@@ -114,7 +146,18 @@ def _iteration_step(run: Run, eps: float) -> Step:
     remark = tr(
         "Columns [1], [2], ... are the entries of $x_t$; $x^T A x$ is the Rayleigh quotient, which estimates $λ$."
     )
-    return Step(statement, formula, (iteration_table(run),), remark)
+    return Step(statement, formula, (iteration_table(run),), remark, more=lambda: _first_multiplication(a, start))
+
+
+def _first_multiplication(a: Any, start: Any) -> tuple[Step, ...]:
+    """A x_0 entry by entry, its length, and x_1; nothing if A x_0 = 0."""
+    image = a * start
+    if image.is_zero_matrix:
+        return ()
+    length = sp.sqrt(sum(entry**2 for entry in image))
+    lines = [dot_line(f"(A x_0)_{i + 1}", a.row(i), start) for i in range(a.rows)]
+    step = written([*lines, f"‖A x_0‖^2 = {squares(image)} = {text_number(length**2)}"])[0]
+    return (replace(step, numbers=(*step.numbers, Equation("‖A x_0‖", length), Equation("x_1", image / length))),)
 
 
 def _outcome(a: Any, start: Any, found: Spectrum, run: Run, most: int) -> Step:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-_COMPILE_FROM = 2**18
+COMPILE_FROM = 2**18
 """Stored entries from which on compiled loops pay for the time it takes to compile them."""
 
 
 def loops(entries: int) -> ModuleType:
     """The loops for a matrix with so many stored entries."""
-    if entries >= _COMPILE_FROM:
+    if entries >= COMPILE_FROM:
         from eckart.engine.compiled import csr
 
         return csr
@@ -57,10 +57,14 @@ def column_sums(
     """
     columns, values, root = _entries(indptr, indices, data, roots, start, stop)
     count = result.shape[0]
-    for place, terms in enumerate((root * values, values * values, root * root)):
-        result[:, place] += np.bincount(columns, terms, count)
-    owner = np.repeat(np.arange(stop - start), np.diff(indptr[start : stop + 1]))
-    result[0, 3] += float(np.sum(np.bincount(owner, values * values, stop - start) ** 8))
+    squares = values * values
+    plain = not roots.shape[0]
+    result[:, 0] += np.bincount(columns, values if plain else root * values, count)
+    result[:, 1] += np.bincount(columns, squares, count)
+    result[:, 2] += np.bincount(columns, None if plain else root * root, count)
+    edges = indptr[start : stop + 1] - indptr[start]
+    kept = np.flatnonzero(edges[1:] > edges[:-1])  # `reduceat` takes an empty row for one entry
+    result[0, 3] += float(np.sum(np.add.reduceat(squares, edges[kept]) ** 8)) if kept.size else 0.0
 
 
 def column_squares(
@@ -75,8 +79,11 @@ def _rows(indptr: Any, indices: Any, data: Any, start: int, stop: int, columns: 
     """Rows start..stop as a matrix of their own."""
     from scipy import sparse
 
-    first, last = int(indptr[start]), int(indptr[stop])
-    parts = (data[first:last], indices[first:last], indptr[start : stop + 1] - indptr[start])
+    if start == 0 and stop == len(indptr) - 1:
+        parts = (data, indices, indptr)
+    else:
+        first, last = int(indptr[start]), int(indptr[stop])
+        parts = (data[first:last], indices[first:last], indptr[start : stop + 1] - indptr[start])
     return sparse.csr_array(parts, shape=(stop - start, columns))
 
 
@@ -85,6 +92,6 @@ def _entries(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(columns, values in float64, roots of the weights) of the stored entries."""
     first, last = int(indptr[start]), int(indptr[stop])
-    values = data[first:last].astype(np.float64)
+    values = data[first:last].astype(np.float64, copy=False)
     root = np.repeat(roots[start:stop], np.diff(indptr[start : stop + 1])) if roots.shape[0] else np.ones(last - first)
     return indices[first:last], values, root

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eckart.engine.backends.csr_scipy import loops
+from eckart.engine.backends.csr_scipy import COMPILE_FROM, loops
 from eckart.engine.exponent import Exponent
 from eckart.engine.operator import MomentsAndProduct, of_powers
 from eckart.engine.parallel import each, fold
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from eckart.engine.rows import RowBlocks
 
 _SEGMENTS = 8
+_SEGMENT_ENTRIES = 2**16
+"""Stored entries for which handing a segment to another thread is worth while."""
 _TILE_BYTES = 192
 """Columns of the dense factor are taken this many bytes at a time: three cache lines per gather."""
 _PRODUCT_BYTES = 2**24
@@ -170,7 +172,7 @@ _gram_of = gram  # `moments_and_product` has an argument of that name
 
 
 def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> MomentsAndProduct:
-    """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
+    """u^T A, sums of squares and a product: sweeps of memory, one pass over the data."""
     sums, squares, stored, powers = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)
@@ -240,9 +242,12 @@ def _over_segments(op: RowBlocks, kernel: str, extra: tuple[np.ndarray, ...]) ->
     return np.ascontiguousarray(sums.T)
 
 
-def segments(matrix: Any, count: int = _SEGMENTS) -> list[tuple[int, int]]:
-    """Row ranges with equal numbers of stored entries."""
+def segments(matrix: Any, count: int | None = None) -> list[tuple[int, int]]:
+    """Row ranges with equal numbers of stored entries, one for small matrices."""
     rows = matrix.shape[0]
+    count = min(_SEGMENTS, max(1, int(matrix.nnz) // _SEGMENT_ENTRIES)) if count is None else count
+    if count == 1:
+        return [(0, rows)]
     targets = np.linspace(0, matrix.nnz, count + 1)[1:-1]
     inner = np.searchsorted(matrix.indptr, targets)
     edges = np.unique(np.concatenate(([0], inner, [rows]))).astype(int).tolist()
@@ -280,4 +285,6 @@ def _sum_segments(op: RowBlocks, factor: np.ndarray, kernel: Any) -> np.ndarray:
 
 def _accumulators(matrix: Any) -> int:
     """How many segments have a sum of their own: as many as have work enough to pay for clearing and adding it."""
+    if matrix.nnz < COMPILE_FROM:
+        return 1
     return max(2, min(32, int(matrix.nnz) // (64 * max(int(matrix.shape[1]), 1))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 def backend_of(data: Any) -> Backend:
     """The backend of a dense array, a SciPy sparse matrix, or CSR rows on a GPU."""
+    if type(data) is np.ndarray:
+        return _made(HostBackend, data.dtype)
     prototype = _prototype(data)
     if is_host(prototype):
         return HostBackend(prototype)
@@ -29,6 +32,12 @@ def backend_of(data: Any) -> Backend:
     from eckart.engine.backends.torch import TorchBackend
 
     return TorchBackend(prototype)
+
+
+@lru_cache(maxsize=16)
+def _made(kind: type[Backend], dtype: np.dtype[Any]) -> Backend:
+    """The backend of NumPy's arrays, which every fit asks for several times: it depends on the dtype only."""
+    return kind(np.empty((0, 0), dtype))
 
 
 def _prototype(data: Any) -> Array:
@@ -54,7 +63,7 @@ def transfer_to(device: str, data: Any) -> DeviceTransfer:
     if not device.startswith("cuda"):
         raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
     if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
-        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
+        raise InputError("The data are already on a device: leave device= out.")
     from eckart.engine.backends.cuda.transfer import transfer_for
 
     return transfer_for(device)

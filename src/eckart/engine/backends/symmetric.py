@@ -10,12 +10,15 @@ from scipy import linalg
 from eckart.arrays import Array, from_numpy, is_host, namespace, to_numpy
 from eckart.engine.threads import one_blas_thread
 
-_SUBSET = {"pairs": 320, "values": 1024}
-"""From this size on, computing fewer than half is cheaper than computing all."""
-_FEW = 60, 6
-"""Below, a few pairs are cheaper: up to (size - 60) / 6 of them, by processor times of LAPACK's drivers evr and evd."""
+_SMALL = 64
+"""Below this size all pairs are computed: it takes little time, and the numerical rank is known then."""
+_FEW = (512, 8, 5)
+"""An eighth of all pairs are cheaper by LAPACK's driver evr (bisection and inverse iteration, for a subset) than all by
+evd (divide and conquer); a fifth from size 512 on: processor times on AMD EPYC, decaying and flat spectra."""
+_SUBSET_OF_VALUES = 1024
+"""From this size on, computing fewer than half of the values is cheaper than computing all."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
-"""From this size on a GPU at hand is faster than the host, the ways there and back included."""
+"""From this size on a GPU, if available, is faster than the host, the ways there and back included."""
 
 
 def leading_pairs(
@@ -37,7 +40,8 @@ def leading_pairs(
 
 def by_all(size: int, count: int, prototype: Array | None = None) -> bool:
     """Whether the `count` leading pairs are found by computing all."""
-    most = size // 2 if size >= _SUBSET["pairs"] else (size - _FEW[0]) // _FEW[1]
+    large, small_share, large_share = _FEW
+    most = 0 if size < _SMALL else size // (large_share if size >= large else small_share)
     return worth_moving("pairs", size, prototype) or count > most
 
 
@@ -47,7 +51,7 @@ def leading_values(matrix: np.ndarray, count: int, prototype: Array | None = Non
     if worth_moving("values", size, prototype):
         values = _there(matrix, prototype, None)[0]
     else:
-        found = _subset(matrix, count, vectors=False) if size >= _SUBSET["values"] and 2 * count < size else None
+        found = _subset(matrix, count, vectors=False) if size >= _SUBSET_OF_VALUES and 2 * count < size else None
         values = found[0] if found is not None else _here(np.linalg.eigvalsh, matrix)
     return np.asarray(values[::-1][:count])
 

@@ -32,6 +32,8 @@ class Stay:
     """Blocks are worked on where they were read."""
 
     prototype: Array = np.empty((0, 0))
+    depth: int
+    threads: int
     depth, threads = 2, 1
 
     def load(self, block: Any) -> Any:

@@ -26,6 +26,8 @@ def digest_of(block: Any) -> str:
 class BlockDigests:
     """Digests by the first row of a block. Threads that read blocks record them."""
 
+    unsaved: bool
+
     def __init__(self, known: Mapping[int, str], blocks: int, where: str) -> None:
         self._known = dict(known)
         self._verified: set[int] = set()

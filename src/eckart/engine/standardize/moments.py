@@ -47,17 +47,18 @@ class Moments:
 
     def restored(self, numbers: np.ndarray) -> np.ndarray:
         """A number for each column, in the units of the data."""
-        return np.ldexp(numbers, -self.exponent) if np.any(self.exponent) else numbers
+        shifted = self.exponent != 0 if isinstance(self.exponent, int) else self.exponent.any()
+        return np.ldexp(numbers, -self.exponent) if shifted else numbers
 
     @cached_property
     def total(self) -> float:
         """||B||_F^2."""
-        return float(np.sum(self.in_units(self.squares)))
+        return float(np.add.reduce(self.in_units(self.squares)))
 
     @cached_property
     def raw_total(self) -> float:
         """||D||_F^2 in the units of B."""
-        return float(np.sum(self.in_units(self.raw)))
+        return float(np.add.reduce(self.in_units(self.raw)))
 
     def in_units(self, squares: np.ndarray) -> np.ndarray:
         """Sums of squares of columns of A as sums of squares of columns of B."""

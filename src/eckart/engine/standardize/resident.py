@@ -1,7 +1,7 @@
 """Dense NumPy rows in memory, at least as many as columns, for a Gram matrix in float64 without any preparation.
 
-D = A - 1 c^T is formed block by block, with c the means of the first rows, where those are not small beside the spread;
-the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
+D = A - 1 c^T is formed block by block, with c the means of the first rows, if those are not small relative to the
+spread; the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
 
     B^T B = D^T D - s s^T / n,    error at most 4 gamma(m) ||D||_F^2, m the roundings that a term passes through.
 """
@@ -17,13 +17,14 @@ import numpy as np
 from eckart.arrays import Array
 from eckart.engine.operator import Operator
 from eckart.engine.parallel import fold
+from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import AMPLIFIED, RANGE
 from eckart.engine.standardize.moments import describe
 from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.standardize.tall import Tall
 
-_FIRST_ROWS = 256
+_FIRST_ROWS = 64
 """Rows whose means are c."""
 _BLOCK_ENTRIES = 2**16
 """Entries of a block: half a megabyte stays in cache between its conversion, its sums and its product."""
@@ -49,7 +50,9 @@ class ResidentTall(Tall):
     """B with the rows of A as its rows; the Gram matrix first, all other products as for any tall matrix."""
 
     def __init__(self, given: RowBlocks, *, center: bool) -> None:
-        super().__init__(given.precise(), center=center, scale=False)
+        if given.precision != "float64":  # as `precise` does, without its copies
+            given = RowBlocks(given.matrix, "float64", (Convert(np.float64),), counter=given.counter)
+        super().__init__(given, center=center, scale=False)
         self._data: np.ndarray = given.matrix
         self._ready = False
 
@@ -118,7 +121,7 @@ class ResidentTall(Tall):
 
 
 def first_means(data: np.ndarray) -> np.ndarray | None:
-    """Means of the first rows; None where they are so small beside the spread that nothing is lost without them.
+    """Means of the first rows; None where they are so small relative to the spread that nothing is lost without them.
 
     Subtracting costs a copy of each block, which is nothing for small data.
     """
@@ -137,6 +140,9 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
     """(D^T 1, D^T D) in float64, D = A - 1 c^T; the sums are zeros where they are not needed."""
     size, edges = _layout(*data.shape)
     width = data.shape[1]
+    if len(data) <= size and len(edges) == 1:
+        block = _shifted(data, shift, np.empty(data.shape))
+        return (np.add.reduce(block, axis=0) if center else np.zeros(width)), block.T @ block
     converted = shift is not None or data.dtype != np.float64
 
     def step(segment: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -160,10 +166,9 @@ def shifted_sums(data: np.ndarray, shift: np.ndarray | None, *, center: bool) ->
 
 
 def _shifted(block: np.ndarray, shift: np.ndarray | None, into: np.ndarray) -> np.ndarray:
-    if shift is None:
-        into[...] = block
-    else:
-        np.subtract(block, shift, out=into)
+    into[...] = block  # conversion first: NumPy is slower at subtracting numbers of two kinds
+    if shift is not None:
+        np.subtract(into, shift, out=into)
     return into
 
 

@@ -44,6 +44,8 @@ class Container(Protocol):
 class Hdf5:
     """An HDF5 file; links are looked at before they are followed."""
 
+    name: str
+
     def __init__(self, path: str) -> None:
         self.h5py = require("h5py", extra="hdf5", purpose="HDF5 and AnnData files")
         self.root = self.h5py.File(path, "r")
@@ -97,6 +99,9 @@ class Hdf5:
 
 class Zarr:
     """A Zarr store in a local folder."""
+
+    path: Path
+    name: str
 
     def __init__(self, path: str) -> None:
         zarr = require("zarr", extra="zarr", purpose="Zarr stores")

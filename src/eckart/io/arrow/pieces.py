@@ -23,6 +23,8 @@ _BATCH_BYTES = 1 << 22
 class ParquetPieces:
     """The columns `wanted` of a Parquet file, by row groups."""
 
+    wanted: list[int]
+
     def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
         from pyarrow import parquet
 
@@ -73,6 +75,9 @@ class ParquetPieces:
 
 class ArrowPieces:
     """The columns `wanted` of an Arrow file, by record batches."""
+
+    path: str
+    wanted: list[int]
 
     def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
         import pyarrow as pa

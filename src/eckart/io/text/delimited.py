@@ -1,6 +1,6 @@
 """Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
 
-The fast path never looks at a line by itself. Only when something is wrong is the text searched for the line to name.
+The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
 """
 
 from __future__ import annotations
@@ -41,6 +41,13 @@ EMPTY = "without any value: left out"
 
 class Page:
     """A text whose layout is known: names for its columns, and the line of any of its rows."""
+
+    name: str
+    layout: Layout
+    named_rows: bool
+    unnamed_first: bool
+    columns: list[str]
+    notes: list[Note]
 
     def __init__(self, name: str, layout: Layout) -> None:
         self.name, self.layout = name, layout

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from eckart.arrays import is_sparse
+from eckart.arrays import Array, is_sparse
 from eckart.engine.threads import threads
 from eckart.errors import InputError, MemoryBudgetError, require
 
@@ -52,6 +52,11 @@ class _Lane:
 
 class DeviceTransfer:
     """Sends blocks to `device`; what it gives may be used on the card's current stream."""
+
+    depth: int
+    threads: int
+    device: str
+    prototype: Array
 
     depth, threads = 4, 2
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, is_host, is_numpy, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.svd import find_components
@@ -17,7 +17,8 @@ from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
 from eckart.nmf.entries import of_data_alone
-from eckart.nmf.formulate import by_newton, compressed_problem, make_problem, zeros
+from eckart.nmf.factors import mean, on_device_of_table, row_by_row, transposed, without_empty_rows, zeros
+from eckart.nmf.formulate import by_newton, compressed_problem, make_problem
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
@@ -80,7 +81,7 @@ def fit(
 ) -> Fitted:
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
     shape = table.matrix.shape
-    _checkzeros(table, settings)
+    _check_zeros(table, settings)
     if _host_only(settings):
         table = table.on_host()
     penalties = settings.penalties(shape, table.exponent)
@@ -159,10 +160,10 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     shape = (table.matrix.shape[0], right.shape[1])
     begin = zeros(table, shape)
     if not settings.squares:
-        begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
+        begin = begin + table.mean / max(mean(right) * shape[1], 1e-300)
     begin, right = _padded(table, begin), _padded(table, right)
     left = finish_rows(problem, begin, right)
-    return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
+    return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
 
 def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
@@ -223,8 +224,8 @@ def _descend(
         newton=newton, plain=_PLAIN if newton else 0,
     )  # fmt: skip
     left = _finished(problem, outcome, newton=newton)
-    left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
-    left = _without_empty_rows(table, left)
+    left, right = (row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
+    left = without_empty_rows(table, left)
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
 
 
@@ -302,36 +303,9 @@ def _start(
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
 
 
-def _checkzeros(table: NonnegativeTable, settings: Settings) -> None:
+def _check_zeros(table: NonnegativeTable, settings: Settings) -> None:
     if settings.beta <= 0.0 and table.smallest == 0.0:
         raise InputError(
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
             "infinite. Add small values to X, mark the zeros as missing, or use a positive beta_loss."
         )
-
-
-def transposed(factor: Array) -> Array:
-    """The transpose, stored row by row."""
-    if is_numpy(factor):
-        return np.ascontiguousarray(factor.T)
-    xp = namespace(factor)
-    return xp.reshape(xp.reshape(factor.T, (-1,)), (factor.shape[1], factor.shape[0]))
-
-
-def _row_by_row(factor: Array) -> Array:
-    """Rows stored one after the other: compiled loops are slow, and compiled once more, for any other order."""
-    return np.ascontiguousarray(factor) if is_numpy(factor) else factor
-
-
-def _on_device_of(table: NonnegativeTable, factor: Array) -> Array:
-    """A factor from the host, or from where the data are, in the library of the data and their precision."""
-    return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.working)
-
-
-def _mean(factor: Array) -> float:
-    return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
-
-
-def _without_empty_rows(table: NonnegativeTable, left: Array) -> Array:
-    """Rows without any positive entry have no parts."""
-    return namespace(left).where(table.without_parts()[:, None], 0.0, left)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, from_numpy, is_host, is_numpy, namespace
+from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy
 from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.entries import Entries, NewtonEntries
+from eckart.nmf.factors import zeros
 from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
 from eckart.nmf.options import Settings
 from eckart.nmf.problem import Penalties, Problem
@@ -113,10 +114,6 @@ def compressed_problem(
         prototype=left,
         compiled=not (_small(table, settings) and is_host(left)),
     )
-
-
-def zeros(table: NonnegativeTable, shape: tuple[int, int]) -> Array:
-    return namespace(table.prototype).zeros(shape, dtype=table.working, device=device(table.prototype))
 
 
 def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
         columns = taken(file.read(selection(schema, wanted)), schema, wanted)
     if any(len(column) != rows for column in columns.values()):
         held = min(map(len, columns.values()))
-        raise FileError(f"{opened.name} promises {rows} rows and holds {held}. Write it again.")
+        raise FileError(f"{opened.name} declares {rows} rows but contains {held}. Write it again.")
     return _source(columns, rows, roles, opened.name)
 
 
@@ -77,7 +78,9 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
             table = ipc.open_file(stream, options=options).read_all() if wanted else schema.empty_table()
             columns = dict(zip(wanted, table.columns, strict=True)) if wanted else {}
         else:
-            table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # Feather's first version still exists in files
+                table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
             roles = roles_of(table.schema, opened.name, row_names)
             columns = dict(enumerate(table.columns))
         for j in (*roles.numbers, *roles.texts):

@@ -1,7 +1,7 @@
 """How many parts of a non-negative factorisation: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
 
 A = [[A11, A12], [A21, A22]]: with A22 ~ W H of k parts, A12 ~ W' H and A21 ~ W H' by non-negative least squares, and
-A11 is foretold by W' H'. Factorisations of different k have nothing in common, so each k is fitted by itself.
+A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted separately.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from eckart.rank.standard_error import fewest_not_worse
 _MOST = 12
 _WORSE = 3
 """So many numbers of parts in a row without a smaller error end the search."""
+_SPLITS = 3
+"""Splits into quarters: what one split finds depends on which rows and columns go together."""
+_HELD_OUT = 1.0 / 3.0
+"""Entries of a quarter over those of the other three."""
 _OPTIONS: dict[str, Any] = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
     "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
@@ -30,21 +34,24 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     if rows < 8 or columns < 4:
         return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
-    k = fewest_not_worse(errors)
+    k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
-        return None, f"Held-out quarters are foretold better and better up to {k} parts; there may be more."
+        return None, f"Held-out quarters are predicted better and better up to {k} parts; there may be more."
     beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
-    return k, f"With {k} parts, held-out quarters are foretold with an error of {mean[k]:.4f} of their squares{beyond}."
+    error = f"an error of {mean[k]:.4f} of their squares{beyond}"
+    return k, f"With {k} parts, held-out quarters are predicted with {error}."
 
 
 def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
-    """Squared errors of the four held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares."""
+    """Squared errors of the held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
-    halves = np.array_split(rng.permutation(table.shape[0]), 2)
-    sides = np.array_split(rng.permutation(table.shape[1]), 2)
-    cuts = [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
-    errors = [np.ones(4)]
+    cuts = []
+    for _ in range(_SPLITS):
+        halves = np.array_split(rng.permutation(table.shape[0]), 2)
+        sides = np.array_split(rng.permutation(table.shape[1]), 2)
+        cuts += [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
+    errors = [np.ones(len(cuts))]
     squares = np.array([_squares(table[out][:, far]) for out, _, far, _ in cuts])
     for k in range(1, most + 1):
         errors.append(np.array([_quarter(table, *cut, k) for cut in cuts]) / np.maximum(squares, 1e-300))

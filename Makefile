@@ -1,13 +1,14 @@
 # From a clone, with python3 (3.11 or newer, with pip and venv) and make:
 #   make demo     set up .venv and leave report.html, the report on a shipped table
 #   make test     lint, types, import contracts, tests and doctests   (WITH_TORCH=1: on PyTorch too)
-#                 with Chromium installed, the report is looked at too; pictures in tests/pictures
+#                 with Chromium installed, pages are opened too; pictures in tests/pictures
 #   make test-oldest   the tests with the oldest supported dependencies, in .venv-oldest
 #   make coverage      branch coverage of src, in htmlcov
-#   make fuzz     damaged files through every reader                  (ARGS="--count 20000 --seed 1")
-#   make lint     what `make test` checks without running anything
-#   make format   mend what can be mended by itself
+#   make fuzz     read damaged files with every reader                (ARGS="--count 20000 --seed 1")
+#   make lint     linting, types, import contracts and docstrings
+#   make format   fix formatting and what ruff can fix automatically
 #   make docs     the documentation, in docs/_build/html
+#   make docs-check    open every page of it in Chromium, 1280 and 390 pixels wide
 #   make bench    the ratio map: whole calls against peers              (ARGS="--quick --only PCA")
 #   make clean    everything made above
 
@@ -22,7 +23,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest coverage fuzz lint format docs bench clean
+.PHONY: help demo test test-oldest coverage fuzz lint format docs docs-check bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -53,6 +54,7 @@ lint: $(STAMPS)/test
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tests.docs.docstrings
 
 format: $(STAMPS)/test
 	$(BIN)/ruff check --fix
@@ -61,6 +63,9 @@ format: $(STAMPS)/test
 docs: $(STAMPS)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+docs-check: docs $(STAMPS)/test
+	$(BIN)/python -m tests.docs.site docs/_build/html
 
 bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks $(ARGS)

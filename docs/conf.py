@@ -56,6 +56,7 @@ autodoc_default_options = {
 }
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # fields of results are listed once, in their Attributes section
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"

@@ -125,7 +125,7 @@ def test_a_missing_value_is_named(name):
     xp = library(name)
     given = table((50, 9), "float64")
     given[7, 2] = np.nan
-    with pytest.raises(ek.errors.MissingValuesError, match="row 7, column 2"):
+    with pytest.raises(ek.errors.MissingValuesError, match="row 8, column 3"):
         ek.decompose(xp.asarray(given), "pca", k=2)
 
 

@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_replaced_is_kept(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(type(target), "rename", broken)
-        with pytest.raises(EckartError, match=r"No space left on device\. What was there before is untouched"):
+        with pytest.raises(EckartError, match=r"No space left on device\. Existing content is unchanged"):
             write()
     assert (target / "mark").read_text() == "before"
     write()
@@ -175,7 +175,7 @@ PROGRAM = textwrap.dedent("""
         print("begun", flush=True)
         time.sleep(30)
     data = np.random.default_rng(0).standard_normal((2000, 5))
-    ek.project_to(ek.decompose(data, k=2), data, sys.argv[1], memory="64kB", watch=watch)
+    ek.project_to(ek.decompose(data, k=2), data, sys.argv[1], memory="64kB", callback=watch)
 """)
 
 

@@ -44,3 +44,8 @@ def test_notes_on_a_text_say_what_to_type_next(tmp_path: Path) -> None:
     (note,) = (note for note in ek.open_data(tmp_path / "t.csv").metadata.notes if note.code == "doubtful_header")
     assert "header=False" in note
     assert "--no-header" in note.worded("cli")
+
+
+def test_a_note_without_figures_survives_a_pickle() -> None:
+    note = Note("units_differ", "Column variances differ.")
+    assert pickle.loads(pickle.dumps(note)).code == copy.deepcopy(note).code == "units_differ"

@@ -34,7 +34,7 @@ def test_there_and_back(tmp_path, suffix):
     np.testing.assert_allclose(read_back(target), ek.project(d, DATA), atol=1e-9)
     assert ek.reconstruct_to(d, target, rows) == 700
     np.testing.assert_allclose(read_back(rows), DATA, atol=1e-9)
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(FileError, match="already exists"):
         ek.project_to(d, DATA, target)
     ek.project_to(d, DATA[:100], target, overwrite=True)
     assert len(read_back(target)) == 100

@@ -430,7 +430,7 @@ def test_objects_are_converted_or_named():
     np.testing.assert_array_equal(d.values, ek.decompose(TABLE, "pca", k=2).values)
     data = TABLE.astype(object)
     data[4, 1] = "warm"
-    with pytest.raises(InputError, match=r"'warm' in row 4, column 1"):
+    with pytest.raises(InputError, match=r"'warm' in row 5, column 2"):
         ek.decompose(data, "pca")
 
 
@@ -442,7 +442,7 @@ def test_objects_are_converted_or_named():
         (np.array([["2020-01-01", "2020-01-02"]], dtype="datetime64[D]"), "dates"),
         (np.array([[1, 2], [3, 4]], dtype="timedelta64[s]"), "time differences"),
         (np.zeros((3, 2), dtype=[("a", float), ("b", float)]), "named fields"),
-        ([[dt.date(2020, 1, 1), 2.0]], "row 0, column 0"),
+        ([[dt.date(2020, 1, 1), 2.0]], "row 1, column 1"),
     ],
 )
 def test_what_is_not_a_number_is_refused_by_name(data, named):
@@ -477,7 +477,7 @@ def test_not_finite_entries(value, error, named, solver, thin):
     data = THIN.copy() if thin else TABLE.copy()
     data[5, 2] = data[9, 0] = value
     table = sparse.csr_array(data) if thin else data
-    with pytest.raises(error, match=rf"{named}: 2 .*row 5, column 2"):
+    with pytest.raises(error, match=rf"{named}: 2 .*row 6, column 3"):
         ek.decompose(table, "pca", k=2, solver=solver)
 
 
@@ -486,7 +486,7 @@ def test_not_finite_entries_of_new_rows(value):
     d = ek.decompose(TABLE, "pca", k=2)
     fresh = TABLE.copy()
     fresh[3, 4] = value
-    with pytest.raises(InputError, match="row 3, column 4"):
+    with pytest.raises(InputError, match="row 4, column 5"):
         ek.project(d, fresh)
 
 
@@ -494,7 +494,7 @@ def test_not_finite_entries_of_new_rows(value):
 def test_missing_values_of_a_large_table(solver):
     data = np.random.default_rng(0).standard_normal((70_000, 12)).astype(np.float32)
     data[66_000, 7] = np.nan
-    with pytest.raises(MissingValuesError, match="row 66000, column 7"):
+    with pytest.raises(MissingValuesError, match="row 66001, column 8"):
         ek.decompose(data, "pca", k=2, solver=solver)
 
 
@@ -529,7 +529,7 @@ def test_missing_values_are_named_by_column():
 
     frame = pd.DataFrame(TABLE[:, :3], columns=["length", "width", "mass"])
     frame.loc[7, "width"] = np.nan
-    with pytest.raises(MissingValuesError, match=r"1 missing value.*row 7, column 1 \('width'\)"):
+    with pytest.raises(MissingValuesError, match=r"1 missing value.*row 8, column 2 \('width'\)"):
         ek.decompose(frame, "pca")
 
 

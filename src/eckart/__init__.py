@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from eckart import datasets, errors, plots, single_cell, supplementary, tables, worked
+    from eckart import datasets, errors, plots, single_cell, supplementary, tables, types, worked
     from eckart.analysis.analyze import Analysis, analyze
     from eckart.analysis.bootstrap import bootstrap
     from eckart.analysis.summary import summary
@@ -86,6 +86,7 @@ _MODULES = {
     "single_cell": "eckart.single_cell",
     "datasets": "eckart.datasets",
     "errors": "eckart.errors",
+    "types": "eckart.types",
     "worked": "eckart.worked",
 }
 
@@ -133,6 +134,7 @@ __all__ = [  # spelled out for editors and type checkers; a test compares it wit
     "summary",
     "supplementary",
     "tables",
+    "types",
     "with_rows",
     "worked",
 ]

@@ -112,7 +112,7 @@ def dtype_name(array: Array) -> str:
 
 
 def empty_rows(rows: int, columns: int, prototype: Array, dtype: str = "float64") -> Array:
-    """An uninitialised array beside `prototype`."""
+    """An uninitialised array on the device of `prototype`."""
     xp = namespace(prototype)
     if xp is np:
         return np.empty((rows, columns), dtype)

@@ -1,6 +1,6 @@
 """Where numbers live: the library and the device, in words, and sparse ones brought to the host.
 
-What was fitted in one place is not applied in another in silence: the copy would cost more than the work.
+A model is not applied on another device automatically: the copy would cost more than the computation.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def refuse_other_device(seen: Device, now: Device, what: str) -> None:
 
 def _refuse(seen: Device, now: Device, what: str) -> NoReturn:
     raise InputError(
-        f"{what} has seen data of {seen} before, and these are of {now}. Take them over first, {seen.way_there}, or "
-        "fit again where they are: nothing is copied from one device to another in silence."
+        f"{what} was fitted on {seen}, but these data are on {now}. Copy them first, {seen.way_there}, or "
+        "fit again there. Data are never copied between devices automatically."
     )
 
 

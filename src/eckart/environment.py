@@ -59,7 +59,7 @@ def check_fits(needed: int, name: str, what: str) -> None:
     if needed > free:
         raise MemoryBudgetError(
             f"{name}: {what} needs {say_bytes(needed)}, and {say_bytes(free)} of memory are free. "
-            "Use a machine with more memory, keep fewer columns, or store the numbers as .npy, which is read in pieces."
+            "Use a machine with more memory, keep fewer columns, or store the numbers as .npy, which is read in blocks."
         )
 
 

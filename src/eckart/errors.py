@@ -25,12 +25,53 @@ from types import ModuleType
 
 from eckart.wording import Door, worded
 
+__all__ = [
+    "AccuracyWarning",
+    "CheckpointError",
+    "ClusterError",
+    "DataWarning",
+    "EckartError",
+    "EckartWarning",
+    "FileError",
+    "InputError",
+    "MemoryBudgetError",
+    "MissingDependencyError",
+    "MissingValuesError",
+    "ModelFileError",
+    "NotFiniteError",
+    "ParameterError",
+    "ReadError",
+    "require",
+]
+
 
 class EckartError(Exception):
-    """Base of every error that Eckart raises on purpose.
+    """Base class of all errors that Eckart raises on purpose.
 
-    `argument` and `value` name what was wrong, `remedy` what to do, where that is known; `worded("cli")` is the message
-    with command-line options instead of keywords.
+    Parameters
+    ----------
+    message : object, default ''
+        The message.
+    argument : str or None, default None
+        Name of the argument that is wrong, if known.
+    value : object, default None
+        Value of that argument.
+    remedy : str or None, default None
+        What to do, if known. It is appended to the message.
+
+    See Also
+    --------
+    InputError : Error in the data.
+    ParameterError : Error in an argument.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.decompose([[1.0, 2.0], [3.0, 5.0]], k=5)
+    ... except ek.errors.EckartError as error:
+    ...     print(type(error).__name__)
+    ParameterError
     """
 
     def __init__(
@@ -43,68 +84,317 @@ class EckartError(Exception):
         self._template = template
 
     def worded(self, door: Door) -> str:
-        """The message for Python or for the command line."""
+        """Format the message for Python or for the command line.
+
+        Parameters
+        ----------
+        door : {'python', 'cli'}
+            Where the message is shown: with keywords or with command-line options.
+
+        Returns
+        -------
+        str
+            The message.
+        """
         return worded(self._template, door)
 
 
 class InputError(EckartError, ValueError):
-    """The data cannot be used as they are."""
+    """The data cannot be used as they are.
+
+    See Also
+    --------
+    MissingValuesError : Missing values.
+    NotFiniteError : Infinite values.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1.0, 2.0], [3.0, 5.0]], k=1)
+    >>> try:
+    ...     ek.project(d, [[1.0, 2.0, 3.0]])
+    ... except ek.errors.InputError:
+    ...     print("refused")
+    refused
+    """
 
 
 class MissingValuesError(InputError):
-    """Entries are missing and nothing was said about how to treat them."""
+    """Values are missing, and no treatment was requested.
+
+    See Also
+    --------
+    fill_missing : Impute missing values.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.decompose([[1.0, float("nan")], [3.0, 5.0]], k=1)
+    ... except ek.errors.MissingValuesError:
+    ...     print("refused")
+    refused
+    """
 
 
 class NotFiniteError(InputError):
-    """Entries are infinite, or overflow on the way."""
+    """Values are infinite or overflow.
+
+    See Also
+    --------
+    InputError : Base class.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.decompose([[1.0, float("inf")], [3.0, 5.0]], k=1)
+    ... except ek.errors.NotFiniteError:
+    ...     print("refused")
+    refused
+    """
 
 
 class ParameterError(EckartError, ValueError):
-    """An argument is outside its range."""
+    """An argument is unknown or out of range.
+
+    See Also
+    --------
+    EckartError : Base class.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.datasets.load("iris")
+    ... except ek.errors.ParameterError as error:
+    ...     print(error)
+    There is no shipped table 'iris'. The tables are: ratings, ratings_mixed, usarrests.
+    """
 
 
 class FileError(EckartError, ValueError):
-    """A file is broken, unsafe or of an unknown kind."""
+    """A file is damaged, unsafe or of an unknown kind.
+
+    See Also
+    --------
+    ReadError : A reading library failed.
+    ModelFileError : Error in a saved model.
+    CheckpointError : Error in a checkpoint.
+
+    Examples
+    --------
+    >>> import eckart as ek, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "broken.npy"
+    ...     _ = path.write_bytes(b"not an array")
+    ...     try:
+    ...         ek.decompose(path)
+    ...     except ek.errors.FileError:
+    ...         print("refused")
+    refused
+    """
 
 
 class ReadError(FileError):
-    """A file cannot be opened, or a reading library failed: it is damaged or cut off."""
+    """A file cannot be opened, or a reading library failed because it is damaged.
+
+    See Also
+    --------
+    FileError : Base class.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.decompose("missing.csv")
+    ... except ek.errors.ReadError as error:
+    ...     print(error)
+    'missing.csv' does not exist. Check the path.
+    """
 
 
 class ModelFileError(FileError):
-    """A saved model is broken, written by a newer version, or not a model."""
+    """A saved model is damaged, written by a newer version, or not a model.
+
+    See Also
+    --------
+    load : Read a model.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.load("missing.eckart")
+    ... except ek.errors.ModelFileError as error:
+    ...     print(error)
+    missing.eckart cannot be opened: No such file or directory. Check the path.
+    """
 
 
 class CheckpointError(FileError):
-    """A checkpoint cannot be written, is damaged, or belongs to another run."""
+    """A checkpoint cannot be written, is damaged, or belongs to another run.
+
+    See Also
+    --------
+    decompose : Takes `checkpoint`.
+
+    Examples
+    --------
+    >>> import eckart as ek, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "notes.txt"
+    ...     _ = path.write_text("not a checkpoint")
+    ...     try:
+    ...         ek.decompose([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]], k=1, stream=True, checkpoint=path)
+    ...     except ek.errors.CheckpointError:
+    ...         print("refused")
+    refused
+    """
 
 
 class ClusterError(EckartError, RuntimeError):
-    """A cluster is not there, or was lost."""
+    """A cluster is not available, or the connection was lost.
+
+    See Also
+    --------
+    decompose : Takes `executor`.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.decompose([[1.0, 2.0], [3.0, 5.0]], k=1, executor="slurm")
+    ... except ek.errors.ClusterError:
+    ...     print("refused")
+    refused
+    """
 
 
 class MemoryBudgetError(EckartError, MemoryError):
-    """The work cannot be done within the memory allowed."""
+    """The computation does not fit into the allowed memory.
+
+    See Also
+    --------
+    plan : Predict the memory.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> try:
+    ...     ek.decompose(np.ones((300, 200)), k=2, memory=1000)
+    ... except ek.errors.MemoryBudgetError:
+    ...     print("refused")
+    refused
+    """
 
 
 class MissingDependencyError(EckartError, ImportError):
-    """An optional package is not installed."""
+    """An optional package is not installed.
+
+    See Also
+    --------
+    require : Import an optional package.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> try:
+    ...     ek.errors.require("no_such_package")
+    ... except ek.errors.MissingDependencyError as error:
+    ...     print(error)
+    The package 'no_such_package' is not installed; it is needed for this. Install it: pip install no_such_package
+    """
 
 
 class EckartWarning(UserWarning):
-    """Base of every warning that Eckart gives on purpose."""
+    """Base class of all warnings that Eckart issues on purpose.
+
+    See Also
+    --------
+    AccuracyWarning : Accuracy that is not proved.
+    DataWarning : Misleading data.
+
+    Examples
+    --------
+    >>> import warnings, eckart as ek
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", ek.errors.EckartWarning)
+    ...     model = ek.CUR(2).fit([[1.0, 1.0], [1.0, 1.0]])
+    >>> model.columns_
+    array([0])
+    """
 
 
 class AccuracyWarning(EckartWarning):
-    """The asked accuracy could not be proved; the certificate says what was."""
+    """The requested accuracy is not proved; the certificate contains what is.
+
+    See Also
+    --------
+    Certificate : Has the proved bounds.
+
+    Examples
+    --------
+    >>> import warnings, numpy as np, eckart as ek
+    >>> rows = np.random.default_rng(0).normal(size=(300, 200))
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always")
+    ...     d = ek.decompose(rows, k=5, solver="lanczos", max_passes=2)
+    >>> issued[0].category.__name__, d.certificate.proved
+    ('AccuracyWarning', False)
+    """
 
 
 class DataWarning(EckartWarning):
-    """The data look as if the answer will mislead."""
+    """The data make the result misleading.
+
+    See Also
+    --------
+    EckartWarning : Base class.
+
+    Examples
+    --------
+    >>> import warnings, eckart as ek
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always")
+    ...     model = ek.CUR(2).fit([[1.0, 1.0], [1.0, 1.0]])  # only one independent column
+    >>> issued[0].category.__name__
+    'DataWarning'
+    """
 
 
 def require(package: str, *, extra: str | None = None, purpose: str = "this") -> ModuleType:
-    """Import an optional package, or say how to get it."""
+    """Import an optional package, or raise an error that explains how to install it.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package.
+    extra : str or None, default None
+        Extra of Eckart that installs it.
+    purpose : str, default 'this'
+        What the package is needed for, for the message.
+
+    Returns
+    -------
+    module
+        The imported package.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the package is not installed.
+
+    See Also
+    --------
+    MissingDependencyError : The error.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.errors.require("math").sqrt(4)
+    2.0
+    """
     try:
         return importlib.import_module(package)
     except ImportError as error:

@@ -30,7 +30,7 @@ def new_file(
     if not is_replaceable(target):
         raise error(f"{target} is a pipe, a device or a folder, and only files are written. Name a file.")
     if not overwrite and os.path.lexists(target):
-        raise error(f"{target} exists already, and nothing was written. Give {OVERWRITE} to replace it.")
+        raise error(f"{target} already exists, so nothing was written. Give {OVERWRITE} to replace it.")
     draft = target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.tmp")
     try:
         with removed_on_signal(lambda: draft.unlink(missing_ok=True)):
@@ -40,11 +40,13 @@ def new_file(
                 os.fsync(file.fileno())
             _publish(draft, target, overwrite=overwrite)
     except FileExistsError as cause:
-        message = f"{target} was made by somebody else meanwhile and is untouched. Give {OVERWRITE} to replace it."
+        message = (
+            f"{target} was created by another process in the meantime and is unchanged. Give {OVERWRITE} to replace it."
+        )
         raise error(message) from cause
     except OSError as cause:
         size = f" ({_length(draft):,} bytes)" if _length(draft) else ""
-        message = f"{target}{size} cannot be written: {cause.strerror or cause}. What was there before is untouched."
+        message = f"{target}{size} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
         raise error(message) from cause
     finally:
         draft.unlink(missing_ok=True)
@@ -59,11 +61,11 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
     target = Path(path)
     if os.path.lexists(target):
         if not overwrite:
-            raise FileError(f"{target} exists already, and nothing was written. Give {OVERWRITE} to replace it.")
+            raise FileError(f"{target} already exists, so nothing was written. Give {OVERWRITE} to replace it.")
         if target.is_symlink() or not any((target / name).is_file() for name in known):
             raise FileError(
-                f"{target} is not a folder of the kind that would be written ({' or '.join(known)} is missing in it), "
-                "and nothing was written. Remove it yourself, or name another target."
+                f"{target} is not a folder that Eckart wrote ({' or '.join(known)} is missing in it), "
+                "so nothing was written. Remove it yourself, or name another target."
             )
     draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))
     try:
@@ -78,7 +80,7 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
                     old.rename(target)
                 raise
     except OSError as cause:
-        message = f"{target} cannot be written: {cause.strerror or cause}. What was there before is untouched."
+        message = f"{target} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
         raise FileError(message) from cause
     finally:
         shutil.rmtree(draft, ignore_errors=True)

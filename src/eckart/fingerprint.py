@@ -47,12 +47,12 @@ class FileState:
             now = FileState.of(self.path)
         except OSError as error:
             raise ReadError(
-                f"{name} cannot be read any more (rows {start:,} to {stop:,}): {error.strerror}. Nothing was written."
+                f"{name} can no longer be read (rows {start + 1:,} to {stop:,}): {error.strerror}. Nothing was written."
             ) from error
         if now != self:
             grown = "shrank" if now.size < self.size else "changed"
             raise FileError(
-                f"{name} {grown} while it was being read (rows {start:,} to {stop:,}; {self.size:,} bytes before, "
+                f"{name} {grown} while it was being read (rows {start + 1:,} to {stop:,}; {self.size:,} bytes before, "
                 f"{now.size:,} now). Wait until it is written completely, then start again."
             )
 

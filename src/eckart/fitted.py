@@ -73,8 +73,8 @@ def _refuse(given: Any) -> NoReturn:
     if hasattr(given, "fit") and type(given).__module__.partition(".")[0] == "eckart":
         raise InputError(f"This {kind} is not fitted yet: call fit with the data first.")
     if hasattr(given, "fit"):
-        raise InputError(f"A {kind} of another library has no certificate: fit the class of that name from eckart.")
+        raise InputError(f"A {kind} of another library has no certificate: fit the Eckart class of the same name.")
     raise InputError(
-        f"Expected a Decomposition or a fitted estimator, and got an object of type {kind}. "
+        f"Expected a Decomposition or a fitted estimator, but got an object of type {kind}. "
         "Decompose the data first: eckart.decompose(data, k=2)."
     )

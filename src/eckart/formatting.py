@@ -65,6 +65,11 @@ def number(value: float) -> str:
     return f"{value:.3e}" if decimals is None else f"{value:,.{decimals}f}"
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """'1 component', '1,200 components'."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def joined(words: list[str]) -> str:
     """'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"

@@ -74,7 +74,7 @@ def check_count(name: str, given: Any, largest: int | None) -> int:
     whole = is_number(given) and float(given).is_integer() and not isinstance(given, float | np.floating)
     if not whole or not 1 <= int(given) <= (int(given) if largest is None else largest):
         said = either("k", "-k") if name == "k" else name
-        allowed = "from 1 on." if largest is None else f"from 1 to {largest} (the shorter side)."
+        allowed = "of at least 1." if largest is None else f"from 1 to {largest} (the shorter side)."
         raise ParameterError(
             f"{said}={given!r} is not possible: give a whole number {allowed}",
             argument=name, value=given,

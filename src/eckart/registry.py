@@ -80,7 +80,7 @@ class Method:
     certifies_explained_variance: bool = True
     """Whether the certificate bounds the shares of the decomposition (not, say, of an approximation to it)."""
     device: Literal["none", "whole", "blocks", "own"] = "none"
-    """Host data on a GPU: not supported; copied whole; in blocks if they do not fit; handled by `fit` itself."""
+    """Host data on a GPU: not supported; copied whole; in blocks if they do not fit; handled inside `fit`."""
     rank: Literal["spectrum", "parts", "decomposition", "none"] = "none"
     """How `choose_rank` works: on the data's spectrum, by `rank_rule`, only on a decomposition, or not at all."""
     rank_rule: str | None = None
@@ -132,7 +132,7 @@ def register(method: Method) -> Method:
     """
     known = all_methods().get(method.name)
     if known is not None and known != method:
-        raise ParameterError(f"A method named {method.name!r} exists already. Choose another name.")
+        raise ParameterError(f"A method named {method.name!r} already exists. Choose another name.")
     _registered[method.name] = method
     return method
 

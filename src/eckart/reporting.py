@@ -21,30 +21,44 @@ def report(
     ranks: RankChoice | str | None = "auto",
     **options: Any,
 ) -> str:
-    """The report as text, and written to `path` when one is given: whole or not at all, never over another file.
+    """Create a report on a decomposition, a fitted estimator or data.
 
     The same as ``analyze(model, ...).report(path)``, and as ``eckart report`` on the command line.
 
     Parameters
     ----------
-    model : data, Decomposition, fitted estimator, or Analysis
-        Data are decomposed once, by `analyze`. A decomposition with left vectors (`left=True`), or an estimator with
-        `data`, shows the rows too.
-    path : path, optional
-        Where to write it. A name that ends in .md gives Markdown, any other the HTML page.
-    overwrite : bool
-        Replace a file that exists.
-    title : str, optional
-        Title; the method and the name of the data by default.
-    data : anything `decompose` takes, optional
-        For a model: the table that was decomposed. With it, rows are compared with what few components rebuild, and
-        coloured by columns.
-    labels : mapping of str to sequence of str, optional
-        Text for each row, by name, to colour the rows by.
-    ranks : "auto", RankChoice or None
-        What `eckart.choose_rank` returned; "auto" asks the rules, None asks none.
-    **options
-        For data: those of `decompose`, reading options included.
+    model : data, Decomposition, fitted estimator or Analysis
+        Data are decomposed once, by `analyze`. A decomposition with left vectors (``left=True``), or an estimator
+        together with `data`, also shows the rows.
+    path : str or path, default None
+        File to write: Markdown if the name ends in .md, otherwise HTML. None writes no file.
+    overwrite : bool, default False
+        Replace an existing file.
+    title : str, default None
+        Title. None uses the name of the method.
+    data : array-like, sparse matrix, data frame or path, default None
+        The decomposed table. With it, rows are compared with their reconstructions and coloured by columns.
+    labels : mapping of str to sequence of str, default None
+        Labels of the rows, by name, to colour the rows by.
+    ranks : RankChoice, 'auto' or None, default 'auto'
+        Result of `choose_rank`. 'auto' applies the rules; None leaves them out.
+    **options : dict
+        For data: options of `decompose`, including reading options.
+
+    Returns
+    -------
+    str
+        The report. The file is written completely or not at all.
+
+    Raises
+    ------
+    FileError
+        If the file exists and `overwrite` is False.
+
+    See Also
+    --------
+    summary : Plain text summary.
+    decompose : The decomposition.
 
     Examples
     --------
@@ -52,10 +66,8 @@ def report(
     >>> arrests = ek.datasets.load("usarrests")
     >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> page = ek.report(d, data=arrests.values)
-    >>> "PC1 is led by Assault, Rape and Murder" in page
-    True
-    >>> page = ek.report(ek.PCA(2).fit(arrests.values), data=arrests.values)
-    >>> page = ek.report(ek.datasets.path("usarrests"), k=2, scale=True)
+    >>> page[:15]
+    '<!DOCTYPE html>'
     """
     found = model if isinstance(model, Analysis) else analyze(model, data=data, labels=labels, ranks=ranks, **options)
     return found.report(path, title=title, overwrite=overwrite)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import numpy as np
 
 from eckart.devices import is_off_host, to_host
+from eckart.displays import html_facts, html_table
 from eckart.errors import InputError
+from eckart.formatting import counted
 from eckart.notes import Note
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from eckart.arrays import Array
 
 Which = Literal["largest", "smallest"]
+_SHOWN = 10
+"""Components listed by `print` and in notebooks."""
 
 
 @dataclass(frozen=True)
@@ -108,33 +112,111 @@ else:
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be done, before it is done: solver, reads, memory, and why."""
+    """What a computation will do: solver, passes over the data, memory and the reason.
+
+    Attributes
+    ----------
+    method : str
+        Decomposition method, such as 'pca'.
+    solver : str
+        Solver: 'direct', 'gram' or 'lanczos' for PCA and SVD.
+    rows : int
+        Number of rows.
+    columns : int
+        Number of columns.
+    k : int or None
+        Number of components. None if a share or an error determines it.
+    passes : int
+        Expected number of passes over the data; an upper estimate for iterative solvers.
+    peak_bytes : int
+        Working memory in addition to the data.
+    why : str
+        Reason for the choice of the solver.
+    settings : dict
+        Checked options.
+
+    See Also
+    --------
+    plan : Compute the plan before the decomposition.
+    Decomposition : Has the plan that was carried out.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> plan = ek.plan(np.ones((1000, 20)), k=3)
+    >>> plan.solver, plan.passes
+    ('gram', 1)
+    """
 
     method: str
     solver: str
     rows: int
     columns: int
     k: int | None
-    """Number of axes asked for; None when a share or an error decides."""
     passes: int
-    """Expected reads of the whole data (an upper estimate for iterative solvers)."""
     peak_bytes: int
-    """Working memory beside the data themselves."""
     why: str
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        facts = {
+            "method": self.method,
+            "data": f"{self.rows:,} rows x {self.columns:,} columns",
+            "components": "as many as the target needs" if self.k is None else f"{self.k:,}",
+            "solver": self.solver,
+            "passes over the data": f"about {self.passes:,}",
+            "memory in addition to the data": _bytes(self.peak_bytes),
+        }
+        return html_facts("Plan", facts.items(), self.why)
+
     def __str__(self) -> str:
-        wanted = "as many axes as the target needs" if self.k is None else f"k={self.k}"
+        wanted = "as many components as the target needs" if self.k is None else counted(self.k, "component")
         return (
             f"{self.method} of {self.rows:,} x {self.columns:,}, {wanted}: solver {self.solver!r}, "
-            f"about {self.passes} read{'s' if self.passes != 1 else ''}, {_bytes(self.peak_bytes)} beside the data. "
+            f"about {counted(self.passes, 'pass', 'passes')} over the data, {_bytes(self.peak_bytes)} in "
+            f"addition to the data. "
             f"{self.why}"
         )
 
 
 @dataclass(frozen=True)
 class SolveInfo:
-    """What was done: counts, history and the circumstances that make it repeatable."""
+    """What a computation did: counts, history and everything needed to repeat it.
+
+    Attributes
+    ----------
+    solver : str
+        Solver that was used.
+    passes : int
+        Number of passes over the data.
+    steps : int
+        Number of steps of an iterative solver.
+    block : int
+        Block size of an iterative solver.
+    basis : int
+        Largest number of basis vectors.
+    restarts : int
+        Number of restarts.
+    precision : str
+        Precision of the products, 'float32' or 'float64'.
+    seed : int or None
+        Seed of the random start. None if a generator was given.
+    threads : int
+        Number of threads.
+    history : tuple of tuple
+        Number of passes and certified lower and upper share after each convergence check.
+
+    See Also
+    --------
+    Decomposition : Contains it as `info`.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> d.info.solver, d.info.precision
+    ('gram', 'float64')
+    """
 
     solver: str
     passes: int
@@ -146,50 +228,157 @@ class SolveInfo:
     seed: int | None = None
     threads: int = 1
     history: tuple[tuple[int, float, float], ...] = ()
-    """(reads, certified lower share, certified upper share) after each evaluation."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is provably true of a result.
+    """Bounds that are proved for a result.
 
-    With A the (centred, scaled, weighted) matrix, lambda_i its squared singular values, ||A||^2 their sum:
-    `explained` = (captured / ||A||^2, upper bound of the best possible captured share);
-    `values` = lower and upper bounds of each singular value. Bounds that rest on a random probe hold with
-    probability at least 1 - `failure_probability`; 0.0 means that no chance is involved.
+    Attributes
+    ----------
+    explained : tuple of float
+        Share of ||A||^2 that the result explains, and an upper bound of the share that any result with as many
+        components can explain. A is the centred, scaled and weighted matrix.
+    lower : array of shape (k,)
+        Lower bounds of the singular values.
+    upper : array of shape (k,)
+        Upper bounds of the singular values.
+    residuals : array of shape (k,)
+        ||A^T A v - s^2 v|| / s_1^2 for each component.
+    angle : float
+        Bound of the sine of the largest angle between the computed and the true subspace; 1.0 if no bound is known.
+    undetermined : tuple of tuple of int
+        Groups (first, last) of components, counted from 0, that the data determine only as a subspace.
+    failure_probability : float
+        Probability that a bound fails, because it rests on a random probe; 0.0 if no bound depends on chance.
+    rounding : float
+        Allowance for rounding that the bounds already contain, as a share of ||A||^2.
+    tolerance : float
+        Requested accuracy of the explained share.
+    proved : bool
+        Whether the requested accuracy is proved.
+    passes : int
+        Number of passes over the data.
+    summary : str
+        The certificate in one sentence.
+
+    See Also
+    --------
+    decompose : Returns a certificate with every result.
+    errors.AccuracyWarning : Issued if the requested accuracy is not proved.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> low, high = d.certificate.explained
+    >>> print(f"{low:.6f} {high:.6f}")
+    0.966667 0.966667
+    >>> d.certificate.proved
+    True
     """
 
     explained: tuple[float, float]
     lower: np.ndarray
     upper: np.ndarray
     residuals: np.ndarray
-    """||A^T A v - s^2 v|| / s_1^2 for each axis."""
     angle: float
-    """Bound on the sine of the largest angle between the computed and the true subspace; 1.0 when no bound is known."""
     undetermined: tuple[tuple[int, int], ...] = ()
-    """Groups (first, last) of axes, counted from 0, that the data determine only as a subspace."""
     failure_probability: float = 0.0
     rounding: float = 0.0
-    """Allowance for rounding that is already contained in the bounds, as a share of ||A||^2."""
     tolerance: float = 0.0
-    """The accuracy of the explained share that was asked for."""
     proved: bool = True
-    """Whether the asked accuracy was proved."""
     passes: int = 0
     summary: str = ""
-    """One sentence for people."""
 
     @property
     def values(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds of the singular values."""
+        """Tuple of the lower and upper bounds of the singular values."""
         return self.lower, self.upper
+
+    def __str__(self) -> str:
+        lines = [self.summary or "Certificate", *(f"{name}: {value}" for name, value in self._facts().items())]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html_facts("Certificate", self._facts().items(), self.summary)
+
+    def _facts(self) -> dict[str, str]:
+        low, high = self.explained
+        angle = f"at most {self.angle:.2g}" if self.angle < 1.0 else "no bound known"
+        facts = {
+            "explained": f"{100 * low:.4f} %; at most {100 * high:.4f} % is possible",
+            "requested accuracy": f"{self.tolerance:g} ({'proved' if self.proved else 'not proved'})",
+            "sine of the angle to the true subspace": angle,
+            "probability that a bound fails": f"{self.failure_probability:g}",
+            "passes over the data": f"{self.passes:,}",
+        }
+        groups = ", ".join(f"{first + 1} to {last + 1}" for first, last in self.undetermined)
+        return facts | ({"determined only as a subspace": f"components {groups}"} if groups else {})
 
 
 @dataclass(frozen=True)
 class Decomposition(Generic[D]):
-    """The few axes of a matrix: A ~ left diag(values) right^T, after centring and scaling.
+    """The components of a matrix: A ~ left diag(values) right^T, after centring and scaling.
 
-    Arrays live where the data lived (NumPy, PyTorch, ...). `right` has one column per axis.
+    A Decomposition is immutable and has no reference to the data. Arrays have the library and the device of the data.
+
+    Attributes
+    ----------
+    method : str
+        Method, such as 'pca'.
+    values : array of shape (k,)
+        Singular values.
+    right : array of shape (columns, k)
+        Right singular vectors (loadings), one column per component.
+    rows : int
+        Number of rows of the data.
+    columns : int
+        Number of columns of the data.
+    norm : float
+        Frobenius norm of the centred, scaled and weighted matrix.
+    weight : float
+        Number of rows, or the sum of the row weights.
+    left : array of shape (rows, k) or None
+        Left singular vectors. None unless requested with ``left=True``.
+    mean : array of shape (columns,) or None
+        Column means that were subtracted. None if the data were not centred.
+    scale : array of shape (columns,) or None
+        Column standard deviations. None if the data were not scaled.
+    which : {'largest', 'smallest'}
+        Which end of the spectrum was computed.
+    row_names : tuple of str or None
+        Names of the rows.
+    column_names : tuple of str or None
+        Names of the columns.
+    rank : int or None
+        Numerical rank. None unless the whole spectrum was computed.
+    certificate : Certificate or None
+        Proved bounds.
+    plan : Plan or None
+        The plan that was carried out.
+    info : SolveInfo or None
+        What the solver did.
+    notes : tuple of str
+        What the reader should know: dropped columns, different units, components that are not determined.
+    details : Details
+        Further results of the method, such as the columns of CUR or the losses of NMF.
+
+    See Also
+    --------
+    decompose : Compute a decomposition.
+    summary : Print it.
+    report : Write an HTML report.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True)
+    >>> d
+    <Decomposition pca of 50 x 4, k=2, explained 0.8675>
+    >>> d.explained_variance_ratio.round(4)
+    array([0.6201, 0.2474])
     """
 
     method: str
@@ -198,9 +387,7 @@ class Decomposition(Generic[D]):
     rows: int
     columns: int
     norm: float
-    """Frobenius norm of the decomposed (centred, scaled, weighted) matrix."""
     weight: float
-    """Number of rows, or the sum of the row weights."""
     left: Array | None = None
     mean: Array | None = None
     scale: Array | None = None
@@ -208,39 +395,49 @@ class Decomposition(Generic[D]):
     row_names: tuple[str, ...] | None = None
     column_names: tuple[str, ...] | None = None
     rank: int | None = None
-    """Numerical rank, where the whole spectrum was seen."""
     certificate: Certificate | None = None
     plan: Plan | None = None
     info: SolveInfo | None = None
     notes: tuple[Note, ...] = ()
-    """What a reader must know: columns set aside, units that differ, components not determined."""
     details: D = field(default_factory=Details)  # type: ignore[assignment]
-    """What the method knows in addition: `SVDDetails`, `CURDetails`, `NMFDetails`, ..."""
 
     @property
     def k(self) -> int:
-        """Number of axes."""
+        """Number of components."""
         return int(self.values.shape[0])
 
     @property
     def explained_variance_ratio(self) -> Array:
-        """Share of the total sum of squares on each axis: values^2 / ||A||^2 (zero when A is zero)."""
+        """Share of the total sum of squares of each component: values^2 / ||A||^2, or 0 if A is zero."""
         if self.norm == 0.0:
             return self.values * 0.0
         return (self.values / self.norm) ** 2
 
     @property
     def explained_variance(self) -> Array:
-        """Variance of the scores on each axis: values^2 / (weight - 1)."""
+        """Variance of the scores of each component: values^2 / (weight - 1)."""
         return (self.values / max(self.weight - 1.0, 1.0) ** 0.5) ** 2
 
     @property
     def total_variance(self) -> float:
-        """Sum of the variances of all columns (after scaling)."""
+        """Sum of the variances of all columns, after scaling."""
         return float((np.float64(self.norm) / max(self.weight - 1.0, 1.0) ** 0.5) ** 2)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write to one file, without pickle, with checksum and version; `eckart.load` gives NumPy arrays."""
+        """Write to one file, without pickle, with checksum and version.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write. `eckart.load` reads it.
+        overwrite : bool, default False
+            Replace an existing model.
+
+        Raises
+        ------
+        ModelFileError
+            If the file exists or cannot be written.
+        """
         from eckart.io.model_file import save
 
         save(self, path, overwrite=overwrite)
@@ -263,21 +460,39 @@ class Decomposition(Generic[D]):
         return summary(self, width=width)
 
     def on_host(self) -> Decomposition[D]:
-        """The same with NumPy's and SciPy's arrays, wherever it was computed; itself where it is there already.
+        """Copy all arrays to host memory.
+
+        Returns
+        -------
+        Decomposition
+            The same decomposition with NumPy and SciPy arrays, or itself if they already are.
 
         Examples
         --------
         >>> import eckart as ek
         >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
-        >>> d.on_host() is d
-        True
+        >>> type(d.on_host().values).__name__
+        'ndarray'
         """
         found = {item.name: getattr(self, item.name) for item in fields(self)}
         moved = {name: _home(value) for name, value in found.items()}
         return self if all(moved[name] is found[name] for name in found) else replace(self, **moved)
 
     def named(self, rows: Iterable[str] | None, columns: Iterable[str] | None) -> Decomposition[D]:
-        """The same decomposition with row and column names."""
+        """Add row and column names.
+
+        Parameters
+        ----------
+        rows : iterable of str or None
+            Names of the rows. None for no names.
+        columns : iterable of str or None
+            Names of the columns. None for no names.
+
+        Returns
+        -------
+        Decomposition
+            A copy with these names.
+        """
         row_names = None if rows is None else tuple(map(str, rows))
         column_names = None if columns is None else tuple(map(str, columns))
         return replace(self, row_names=row_names, column_names=column_names)
@@ -285,6 +500,28 @@ class Decomposition(Generic[D]):
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed for later calls and can be computed again."""
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __str__(self) -> str:
+        lines = [f"{name:>10}  {value:>12}  {share:>8}  {total:>8}" for name, value, share, total in self._lines()]
+        head = f"{'component':>10}  {'value':>12}  {'share':>8}  {'total':>8}"
+        proof = [self.certificate.summary] if self.certificate is not None and self.certificate.summary else []
+        return "\n".join([f"{self.method} of {self.rows:,} x {self.columns:,}", head, *lines, *proof])
+
+    def _repr_html_(self) -> str:
+        title = f"{self.method} of {self.rows:,} rows x {self.columns:,} columns"
+        caption = "" if self.certificate is None else self.certificate.summary
+        return html_table(title, ("component", "singular value", "share", "cumulative"), self._lines(), caption)
+
+    def _lines(self) -> list[tuple[str, str, str, str]]:
+        """Name, value, share and cumulative share of the leading components, as text."""
+        values = np.asarray(to_host(self.values) if is_off_host(self.values) else self.values, dtype=np.float64)
+        shares = (values / self.norm) ** 2 if self.norm else values * 0.0
+        totals = shares.cumsum()
+        shown = [
+            (str(i + 1), f"{values[i]:.6g}", f"{100 * shares[i]:.2f} %", f"{100 * totals[i]:.2f} %")
+            for i in range(min(self.k, _SHOWN))
+        ]
+        return shown + ([("...", "", "", f"{100 * totals[-1]:.2f} %")] if self.k > _SHOWN else [])
 
     def __repr__(self) -> str:
         share = "" if self.certificate is None else f", explained {self.certificate.explained[0]:.4f}"

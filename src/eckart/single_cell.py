@@ -14,6 +14,8 @@ from eckart.io.open_data import open_with
 from eckart.io.read_options import ReadOptions
 from eckart.options import memory_bytes
 
+__all__ = ["pca"]
+
 _MOST = 50
 
 
@@ -32,47 +34,65 @@ def pca(
     rng: Any = None,
     **options: Any,
 ) -> Any:
-    """Certified PCA of cells; takes the place of ``scanpy.pp.pca`` and writes what it writes.
+    """Compute a certified PCA of an AnnData object and store it there.
 
-    Sparse matrices are centred and scaled without becoming dense. Backed objects are read in blocks, Dask arrays are
-    computed chunk by chunk.
+    Writes the same entries as ``scanpy.pp.pca``. Sparse matrices are centred and scaled without becoming dense, backed
+    objects are read in blocks, and Dask arrays are computed chunk by chunk.
 
     Parameters
     ----------
     adata : AnnData
         Updated in place: ``obsm["X_pca"]`` (scores), ``varm["PCs"]`` (loadings, 0 for genes left out) and
-        ``uns["pca"]`` (params, variance, variance_ratio, and the certificate).
-    n_comps : int, optional
-        Number of components; 50, or one less than the shorter side where that is smaller.
-    layer : str, optional
+        ``uns["pca"]`` (params, variance, variance_ratio and the certificate).
+    n_comps : int, default None
+        Number of components. None means 50, or min(n_obs, n_vars) - 1 if that is smaller.
+    layer : str, default None
         Layer to use instead of X.
-    mask_var : array of bool, str, None or "auto"
-        Genes to use: an array, or a boolean column of `var`. "auto" takes "highly_variable" where there is such a
-        column, and None takes all genes.
-    zero_center : bool
-        Subtract the means; without it, a singular value decomposition.
-    scale : bool
+    mask_var : array of bool, str or None, default 'auto'
+        Genes to use: an array, or a boolean column of `var`. 'auto' takes "highly_variable" if that column exists. None
+        takes all genes.
+    zero_center : bool, default True
+        Subtract the means. If False, compute a singular value decomposition.
+    scale : bool, default False
         Divide each gene by its standard deviation.
-    key_added : str, optional
+    key_added : str, default None
         Write to ``obsm[key_added]``, ``varm[key_added]`` and ``uns[key_added]`` instead.
-    copy : bool
-        Return a changed copy, and leave `adata` as it is.
-    dtype : str
-        Of the scores.
-    memory : str or int, optional
-        Working memory allowed in addition to the data, such as "2GB".
-    rng : int or numpy.random.Generator, optional
-        Seed of the random start.
-    **options
+    copy : bool, default False
+        Return a changed copy and leave `adata` unchanged.
+    dtype : str, default 'float32'
+        Type of the scores.
+    memory : str or int, default None
+        Limit of the working memory in addition to the data, such as "2GB".
+    rng : int or numpy.random.Generator, default None
+        Seed of the random start. None uses a fixed seed.
+    **options : dict
         Further options of `decompose`, such as `tol`, `executor` or `device`.
 
     Returns
     -------
     AnnData or None
-        The copy, if one was asked for.
+        The copy if `copy` is True, otherwise None.
+
+    Raises
+    ------
+    InputError
+        If `adata` is not an AnnData object.
+
+    See Also
+    --------
+    eckart.decompose : The function behind it.
+
+    Examples
+    --------
+    >>> import eckart as ek, numpy as np
+    >>> try:
+    ...     ek.single_cell.pca(np.ones((3, 2)))
+    ... except ek.errors.InputError as error:
+    ...     print(error)
+    Expected an AnnData object, but got ndarray. Use eckart.decompose instead.
     """
     if not is_anndata(adata):
-        raise InputError(f"Expected an AnnData object, and got {type(adata).__name__}. Use eckart.decompose instead.")
+        raise InputError(f"Expected an AnnData object, but got {type(adata).__name__}. Use eckart.decompose instead.")
     adata = adata.copy() if copy else adata
     if isinstance(mask_var, str) and mask_var == "auto":
         mask_var = "highly_variable" if "highly_variable" in adata.var else None

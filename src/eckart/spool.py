@@ -131,7 +131,9 @@ def _remove(folder: Path, lock: FolderLock, number: int = -1) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Remove all but the lock, so that a folder that is half removed can still be told and removed by another run."""
+    """Remove all but the lock, so that a folder that is half removed can still be recognised and removed by another
+    run.
+    """
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name in NAMES:
             continue

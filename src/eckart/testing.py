@@ -138,7 +138,7 @@ class Count:
 
 @contextmanager
 def counted(operator: Operator) -> Iterator[Count]:
-    """Count the reads of the data while the block runs.
+    """Count the passes over the data while the block runs.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from eckart.displays import html_table
 from eckart.formatting import indices, number, shorten
 
 if TYPE_CHECKING:
@@ -20,24 +21,66 @@ Cell = str | int | float | None
 _NAME_WIDTH = 24
 _GAP = 2
 _RICH_GAP = 3
+_HTML_ROWS = 60
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under named columns; `kinds` says how each reads: text, number, count, percent, ..."""
+    """A table with a title, named columns, rows and a caption.
+
+    It prints in a given width and converts to a data frame, CSV or JSON.
+
+    Attributes
+    ----------
+    title : str
+        Title.
+    columns : tuple of str
+        Names of the columns.
+    rows : tuple of tuple
+        Cells: text, numbers or None.
+    caption : str
+        Explanation below the table.
+    kinds : tuple of str
+        How each column is formatted: 'text', 'number', 'count', 'percent' (shares of 1), 'floor' and 'ceiling'
+        (percentages rounded so that bounds stay bounds), 'chance' (p-values), or 'quantity' (four digits for each
+        number). Empty means one text column followed by numbers.
+
+    See Also
+    --------
+    tables.eigenvalues : An example of a function that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> table = ek.types.Table("Sizes", ("name", "size"), (("a", 1.5), ("b", 20.25)))
+    >>> print(table.text(), end="")
+    Sizes
+    <BLANKLINE>
+    name   size
+    ----  -----
+    a      1.50
+    b     20.25
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
     kinds: tuple[str, ...] = ()
-    """'percent' columns hold shares of 1; 'floor' and 'ceiling' are percents rounded so that bounds stay bounds.
-
-    'chance' columns hold p-values; in 'quantity' columns each number has four digits of its own.
-    """
 
     def to_pandas(self) -> pd.DataFrame:
-        """A data frame whose index is the first column."""
+        """Convert to a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows, indexed by the first column.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+        """
         from eckart.errors import require
 
         pandas = require("pandas", purpose="tables as data frames")
@@ -45,12 +88,29 @@ class Table:
         return frame.set_index(self.columns[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers for JSON; what is not known is None."""
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Title, columns, rows and caption. Numbers that are not finite become None.
+        """
         rows = [[None if isinstance(c, float) and not math.isfinite(c) else c for c in row] for row in self.rows]
         return {"title": self.title, "columns": list(self.columns), "rows": rows, "caption": self.caption}
 
     def csv(self, *, guard: bool = False) -> str:
-        """Comma-separated text with full digits; `guard` keeps spreadsheets from running names such as '=cmd()'."""
+        """Format as comma-separated text with full precision.
+
+        Parameters
+        ----------
+        guard : bool, default False
+            Put an apostrophe before text such as '=cmd()', which spreadsheets would execute.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         for row in (self.columns, *self.rows):
@@ -58,13 +118,39 @@ class Table:
         return file.getvalue()
 
     def cells(self, limit: int | None = None) -> list[list[str]]:
-        """The rows as the text that is shown."""
+        """Format the cells as text.
+
+        Parameters
+        ----------
+        limit : int or None, default None
+            Maximum number of rows. None formats all.
+
+        Returns
+        -------
+        list of list of str
+            The formatted rows.
+        """
         kinds = self.kinds or ("text",) + ("number",) * (len(self.columns) - 1)
         shown = [_column([row[i] for row in self.rows[:limit]], kind) for i, kind in enumerate(kinds)]
         return [list(row) for row in zip(*shown, strict=True)]
 
     def text(self, *, width: int = 80, limit: int = 40) -> str:
-        """Aligned plain text: the columns that fit into `width`, at most `limit` rows, a word on what is left out."""
+        """Format as aligned plain text.
+
+        Columns and rows that do not fit are left out, and the last line reports how many.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum line length.
+        limit : int, default 40
+            Maximum number of rows.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         body, widths = self._fitted(width, limit, _GAP)
         lines = [shorten(self.title, width), ""] if self.title else []
         for row in [list(self.columns), ["-" * n for n in widths], *body]:
@@ -76,7 +162,20 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def rich(self, *, width: int = 80, limit: int = 40) -> rich.table.Table:
-        """The same for a terminal with colours. Names are literal: markup in them has no effect."""
+        """Format for a rich console.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum width.
+        limit : int, default 40
+            Maximum number of rows.
+
+        Returns
+        -------
+        rich.table.Table
+            The table. Markup in names has no effect.
+        """
         from rich.box import SIMPLE_HEAD
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -93,8 +192,31 @@ class Table:
             table.add_row(*(Text(cell) for cell in row[: len(widths)]))
         return table
 
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        kinds = self.kinds or ("text",)
+        texts = next((i for i, kind in enumerate(kinds) if kind != "text"), len(kinds))
+        body = self.cells(_HTML_ROWS)
+        notes = " ".join(line for line in (self._left_out(len(body), len(self.columns)), self.caption) if line)
+        return html_table(self.title, self.columns, body, notes, text_columns=texts)
+
     def fits(self, width: int = 80, limit: int = 40) -> bool:
-        """Whether `rich` shows every column in that width."""
+        """Check whether all columns fit into a width.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum width.
+        limit : int, default 40
+            Maximum number of rows.
+
+        Returns
+        -------
+        bool
+            Whether `rich` shows every column.
+        """
         return len(self._fitted(width - _RICH_GAP, limit, _RICH_GAP)[1]) == len(self.columns)
 
     def _fitted(self, width: int, limit: int, gap: int) -> tuple[list[list[str]], list[int]]:

@@ -94,7 +94,7 @@ def test_tables_say_what_they_are() -> None:
     table = found.loadings()
     assert table.columns == ("column", "component", "loading", "lower", "upper", "sign")
     assert len(table.rows) == 8
-    assert "95 % of 50 draws" in table.caption
+    assert "95 % of 50 resamples" in table.caption
     assert {row[5] for row in table.rows} <= {"sure", ""}
     assert rows
     assert columns
@@ -132,4 +132,4 @@ def test_close_components_are_named_in_the_caption() -> None:
     data = np.random.default_rng(0).normal(size=(100, 4)) * [2.0, 1.97, 0.3, 0.2]
     found = ek.bootstrap(data, k=2, count=20)
     assert found.groups == ((0, 1),)
-    assert "Only the space of PC1 to PC2 is determined" in found.loadings().caption
+    assert "Only the subspace of PC1 to PC2 is determined" in found.loadings().caption

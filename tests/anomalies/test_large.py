@@ -156,7 +156,7 @@ class TestFilesThatChange:
             ek.decompose(table, k=3, stream=True, callback=after(5, rewrite))
 
     def test_removed(self, table):
-        with pytest.raises(FileError, match=r"table.npy cannot be read any more"):
+        with pytest.raises(FileError, match=r"table.npy can no longer be read"):
             ek.decompose(table, k=3, stream=True, callback=after(5, table.unlink))
 
     def test_between_two_runs(self, table, tmp_path):
@@ -196,7 +196,7 @@ KILLED = """
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
     options = {"solver": "lanczos"} if method != "nmf" else {}
-    d = ek.decompose(path, method, k=4, checkpoint=folder, watch=watch, **options)
+    d = ek.decompose(path, method, k=4, checkpoint=folder, callback=watch, **options)
     d.save(target, overwrite=True)
 """
 

@@ -161,8 +161,8 @@ class TestRefusals:
         monkeypatch.setattr("eckart.api.decompose", broken)
         done = run("report", ARRESTS)
         assert done.exit_code == 1
-        assert done.stderr.startswith("Error: Something unforeseen happened (ZeroDivisionError: seven lines).")
-        assert done.stderr.endswith("--debug to see where.\n")
+        assert done.stderr.startswith("Error: An unexpected error occurred (ZeroDivisionError: seven lines).")
+        assert done.stderr.endswith("--debug to see the traceback.\n")
 
 
 LISTENING = """

@@ -18,8 +18,9 @@ from pyarrow import csv, parquet
 
 import eckart as ek
 from eckart.cli import main
-from eckart.cli.progress import ProgressReporter, passes_text, rest_text
+from eckart.cli.progress import ProgressReporter, rest_text
 from eckart.engine.blocks.reading import Progress
+from eckart.progress import pass_text
 
 SMALL = "200KB"
 """Memory allowed: the tables below are larger than a quarter of it."""
@@ -101,7 +102,7 @@ def test_text_columns_name_the_rows_as_in_memory(numbers: np.ndarray) -> None:
 def test_report_of_blocks(numbers: np.ndarray) -> None:
     result = done("report", stored("npy", numbers), "--memory", SMALL, "-k", "3")
     assert "Read in blocks" in " ".join(result.stdout.split())
-    assert "How many axes" in result.stdout
+    assert "Number of components" in result.stdout
     assert Path("report.html").stat().st_size > 10_000
 
 
@@ -162,7 +163,7 @@ def test_gaps_are_named_by_file_block_row_column(numbers: np.ndarray) -> None:
     path = stored("npy", table)
     result = run("fit", path, "-k", "2", "--memory", SMALL, "-o", "m.eckart")
     assert result.exit_code == 2
-    for word in ("t.npy", "block", "row 1700", "column 4"):
+    for word in ("t.npy", "block", "row 1701", "column 5"):
         assert word in result.stderr
     done("fit", path, "-k", "2", "--columns", "x1,x2", "--memory", SMALL, "-o", "m.eckart")
     result = run("transform", "m.eckart", path, "-o", "s.npy", "--drop", "x1", "--memory", SMALL)
@@ -225,15 +226,15 @@ class TestProgress:
     progress = Progress(2, 5, 3, 20, 12.0, 1_234_567.0, 75.0, (0.9312, 0.934))
 
     def test_words(self) -> None:
-        assert passes_text(self.progress) == "read 2 of about 5"
-        expected = "block 3 of 20, 93.12 to 93.40% certified, 1,234,567 rows/s, 0:01:15 left"
+        assert pass_text(self.progress) == "pass 2 of about 5"
+        expected = "block 3 of 20, 93.12 to 93.40% explained (certified), 1,234,567 rows/s, 0:01:15 left"
         assert rest_text(self.progress) == expected
 
     def test_where_it_stands(self) -> None:
         reporter = ProgressReporter(checkpoint="run1")
         assert "before the first block" in reporter.where()
         reporter(self.progress)
-        assert reporter.where().startswith("Stopped in read 2, after block 3 of 20. The checkpoint is in run1")
+        assert reporter.where().startswith("Stopped in pass 2, after block 3 of 20. The checkpoint is in run1")
         reporter.stop = True
         with pytest.raises(KeyboardInterrupt):
             reporter(self.progress)
@@ -255,7 +256,7 @@ class TestProgress:
                 break
             shown += piece
         os.close(ours)
-        assert b"read 1 of about" in shown
+        assert b"pass 1 of about" in shown
         assert b"rows/s" in shown
         quiet = subprocess.run([*command, "-o", "b.eckart"], capture_output=True, check=True)
         assert b"rows/s" not in quiet.stderr
@@ -287,7 +288,7 @@ def test_interrupted_and_gone_on(numbers: np.ndarray) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Stopped in read 1, after block" in said
+    assert "Stopped in pass 1, after block" in said
     assert "The checkpoint is in c" in said
     assert "Traceback" not in said
     assert Path("c/partial").exists()

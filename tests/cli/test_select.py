@@ -53,7 +53,7 @@ def test_backward_is_the_library_s():
     assert document["kind"] == "numbers"
     assert document["nested_score"] is not None
     done = run(ARRESTS, "--target", "Murder", "--how", "backward", "--no-nested")
-    assert "--nested gives one" in done.stdout
+    assert "--nested estimates" in done.stdout
 
 
 def test_random_with_a_forest():
@@ -72,7 +72,7 @@ def test_classes_and_files():
     assert done.exit_code == 0, done.output
     assert "Kept 1 of 2 columns for 'kind': a." in done.stdout
     assert Path("chosen.csv").read_text().splitlines()[0] == "a"
-    assert "exists already" in refused("t.csv", "--target", "kind", "-o", "chosen.csv")
+    assert "already exists" in refused("t.csv", "--target", "kind", "-o", "chosen.csv")
     shown = run("t.csv", "--target", "kind", "--score", "mutual_info", "-o", "-")
     assert shown.stdout.startswith("a\n")
 
@@ -86,8 +86,8 @@ def test_refusals():
     Path("gap.csv").write_text("a,b,y\n1,2,3\n,4,5\n2,3,4\n")
     assert "did you mean 'Murder'" in refused(ARRESTS, "--target", "Murdr")
     assert "names the rows" in refused(ARRESTS, "--target", "State")
-    assert "Give one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
-    assert "--threshold is for" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5")
+    assert "Give only one of" in refused(ARRESTS, "--target", "Murder", "-n", "1", "--threshold", "0.5")
+    assert "--threshold needs" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--threshold", "0.5")
     assert "did you mean 'roc_auc'" in refused(ARRESTS, "--target", "Murder", "--how", "random", "--scoring", "roc_au")
     assert "missing" in refused("gap.csv", "--target", "y")
     assert "minimum of 2" in refused("gap.csv", "--target", "y", "--columns", "b", "--how", "backward")
@@ -106,5 +106,5 @@ def test_honest_score_and_the_kind_of_the_target_are_said():
     assert document["best_score"] > document["nested_score"] + 0.05
     done = run(*search, "--tries", "2")
     assert "taken as names of classes. Give --numbers" in done.stderr
-    assert "on rows that took no part in the choice" in done.stdout
+    assert "on rows that took no part in the selection" in done.stdout
     assert json.loads(run("noise.csv", "--target", "y", "--numbers", "--json").stdout)["kind"] == "numbers"

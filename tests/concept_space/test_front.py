@@ -716,7 +716,7 @@ class TestInput:
 
     def test_values_print(self) -> None:
         space = films()
-        assert repr(space) == "<Concepts: 2 of 5 columns (svd), 7 rows at hand>"
+        assert repr(space) == "<Concepts: 2 of 5 columns (svd), 7 rows stored>"
         assert repr(space.query([4, 0, 0, 0, 0])) == "<Query the given row: [2.309, 0.000], 66.7% of it unseen>"
         assert repr(space.similar_columns("Two Summers", 1)) == (
             "<Columns like Two Summers\n  A Letter from Rome  1.000>"
@@ -825,5 +825,5 @@ class TestOtherLibraries:
     def test_rows_of_another_library_are_refused(self) -> None:
         torch = pytest.importorskip("torch")
         A = self.table()
-        with pytest.raises(InputError, match="The model has seen data of torch"):
+        with pytest.raises(InputError, match="The model was fitted on torch"):
             ek.concepts(ek.decompose(torch.asarray(A), "svd", k=3), rows=A)

@@ -1,6 +1,9 @@
-"""Documentation uses plain field words: no archaic or private expression occurs in the prose of any page."""
+"""Pages and code use plain field words: no archaic or private expression occurs in prose, comments or messages."""
 
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,22 @@ AXIS = r"(?<!\()(?<![xy][ -])(?<!half-)(?<!matplotlib )(?:axis|axes)"
 GEOMETRY = ("docs/course", "docs/worked")
 
 
+MODULES = [
+    module
+    for module in sorted((ROOT / "src" / "eckart").rglob("*.py"))
+    if "analysis/report" not in module.as_posix() and module.name != "reporting.py"  # rewritten with the report
+]
+
+
+def written_in(module: Path) -> Iterator[str]:
+    """Comments, docstrings and other strings of a module, without code spans and examples."""
+    source = module.read_text(encoding="utf-8")
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            text = re.sub(r"^\s*(?:>>>|\.\.\.) .*$", "", token.string, flags=re.MULTILINE)
+            yield " ".join(re.sub(r"`[^`]*`|\{[^{}]*\}", "", text).split())
+
+
 def prose(text: str) -> list[str]:
     """Paragraphs on one line each, without code blocks, code spans, formulas and link targets."""
     text = re.sub(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$", "\n\n", text, flags=re.MULTILINE | re.DOTALL)
@@ -59,6 +78,17 @@ def test_pages_use_the_words_of_the_field(page: Path) -> None:
     geometry = page.relative_to(ROOT).as_posix().startswith(GEOMETRY)
     patterns = REPLACED if geometry else {**REPLACED, AXIS: "component"}
     assert not findings(page.read_text(encoding="utf-8"), patterns)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT / "src").as_posix())
+def test_code_uses_the_words_of_the_field(module: Path) -> None:
+    found = [
+        f"{match.group(0)!r}, use {better}: {text[:100]}"
+        for text in written_in(module)
+        for pattern, better in REPLACED.items()
+        for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE)
+    ]
+    assert not found
 
 
 def test_code_formulas_and_links_are_not_prose() -> None:

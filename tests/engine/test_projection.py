@@ -57,7 +57,7 @@ def test_whitened_scores_have_unit_variance():
 def test_missing_values_are_named():
     model, X = fitted()
     X[7, 3] = np.nan
-    with pytest.raises(MissingValuesError, match="row 7, column 3"):
+    with pytest.raises(MissingValuesError, match="row 8, column 4"):
         model.transform(X)
     with pytest.raises(ValueError, match="NaN"):
         model.inverse_transform(np.full((2, 4), np.nan))

@@ -93,11 +93,11 @@ def test_share_on_sparse(solver):
 def test_missing_and_infinite_entries_are_counted_and_placed(make):
     X = np.arange(40.0).reshape(10, 4)
     X[3, 2] = X[5, 1] = np.nan
-    with pytest.raises(MissingValuesError, match="NaN: 2 missing values, the first in row 3, column 2"):
+    with pytest.raises(MissingValuesError, match="NaN: 2 missing values, the first in row 4, column 3"):
         make(1).fit(X)
     X[X != X] = 0.0
     X[4, 1] = np.inf
-    with pytest.raises(NotFiniteError, match="infinity: 1 entry, the first in row 4, column 1"):
+    with pytest.raises(NotFiniteError, match="infinity: 1 entry, the first in row 5, column 2"):
         make(1).fit(X)
     with pytest.raises(NotFiniteError, match="infinity"):
         make(1).fit(np.where(np.isfinite(X), X, 0.0) + np.eye(10, 4)).transform(X)
@@ -175,7 +175,7 @@ def test_wrong_names_are_listed():
 @pytest.mark.parametrize("make", MAKERS)
 def test_wrong_width_on_the_way_back(make):
     model = make(2).fit(IRIS)
-    with pytest.raises(InputError, match=r"Scores of shape \(5, 3\) do not belong to 2 axes"):
+    with pytest.raises(InputError, match=r"Scores of shape \(5, 3\) do not match 2 axes"):
         model.inverse_transform(np.ones((5, 3)))
 
 

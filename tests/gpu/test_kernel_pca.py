@@ -118,7 +118,7 @@ def test_estimator_and_way_back(library, how):
 
 def test_other_devices_are_refused():
     d = ek.decompose(on_gpu(smooth(100), "torch"), "kernel_pca", k=2)
-    with pytest.raises(InputError, match="seen data of"):
+    with pytest.raises(InputError, match="fitted on"):
         ek.project(d, smooth(5))
 
 

@@ -95,7 +95,7 @@ def test_another_place_is_refused(library, make):
     there, other = on_gpu(data, library), on_gpu(data, "cupy" if library == "torch" else "torch")
     model, plain = make(2).fit(there), make(2).fit(data)
     for fitted, X in ((model, data), (model, other), (plain, there)):
-        with pytest.raises(ek.errors.InputError, match="has seen data of"):
+        with pytest.raises(ek.errors.InputError, match="was fitted on"):
             fitted.transform(X)
     frames = make(2).set_output(transform="pandas").fit_transform(there)
     assert place_of(frames) == place_of(there)

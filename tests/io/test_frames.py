@@ -102,7 +102,7 @@ def test_pandas_sparse() -> None:
     assert isinstance(source.matrix, sparse.csr_array)
     np.testing.assert_array_equal(source.matrix.toarray(), matrix.toarray())
     assert source.metadata.column_names == ("a", "b", "c", "d")
-    with pytest.raises(InputError, match="another value than 0"):
+    with pytest.raises(InputError, match="fill value other than 0"):
         frame_source(pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 1.0], fill_value=1.0)}))
 
 

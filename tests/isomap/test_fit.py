@@ -306,7 +306,7 @@ def test_refusals(roll):
         ek.Isomap(n_neighbors=10).fit(roll[:10])
     with pytest.raises(MemoryBudgetError, match="n_landmarks=50"):
         ek.Isomap(memory="1MB").fit(roll)
-    with pytest.raises(MissingValuesError, match="row 3, column 1"):
+    with pytest.raises(MissingValuesError, match="row 4, column 2"):
         ek.Isomap().fit(np.where(np.indices(roll.shape).sum(axis=0) == 4, np.nan, roll)[:, :2])
     with pytest.raises(ParameterError, match="one of n_neighbors and radius"):
         ek.decompose(roll, "isomap", n_neighbors=None)

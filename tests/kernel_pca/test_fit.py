@@ -253,7 +253,7 @@ def test_wrong_arguments_are_refused():
         ek.decompose(X, "kernel_pca", k=2, explain=0.5)
     with pytest.raises(ParameterError, match="gamma"):
         ek.decompose(X, "kernel_pca", k=2, gamma=-1.0)
-    with pytest.raises(MissingValuesError, match="row 3, column 1"):
+    with pytest.raises(MissingValuesError, match="row 4, column 2"):
         ek.decompose(np.where(np.arange(100).reshape(20, 5) == 16, np.nan, X), "kernel_pca", k=2)
     with pytest.raises(InputError, match="4 columns"):
         ek.project(ek.decompose(X, "kernel_pca", k=2), X[:, :4])
@@ -404,7 +404,7 @@ def test_a_model_of_tensors_refuses_other_libraries():
     torch = pytest.importorskip("torch")
     X = np.random.default_rng(0).standard_normal((80, 4))
     d = ek.decompose(torch.from_numpy(X), "kernel_pca", k=2)
-    with pytest.raises(InputError, match=r"data of torch \(cpu\) before, and these are of numpy"):
+    with pytest.raises(InputError, match=r"data of torch \(cpu\) , but these data are on numpy"):
         ek.project(d, X)
 
 
@@ -421,5 +421,5 @@ def test_missing_values_in_tensors_are_named():
     torch = pytest.importorskip("torch")
     tensor = torch.ones(6, 3)
     tensor[4, 1] = float("nan")
-    with pytest.raises(InputError, match="row 4, column 1"):
+    with pytest.raises(InputError, match="row 5, column 2"):
         ek.decompose(tensor, "kernel_pca", k=2)

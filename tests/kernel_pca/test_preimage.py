@@ -101,7 +101,7 @@ def test_the_linear_kernel_needs_no_search(how):
 
 def test_kernels_without_a_slope_are_refused():
     model = ek.KernelPCA(2, kernel="laplacian", preimage="fixed_point").fit(ring(30))
-    with pytest.raises(ParameterError, match="Take preimage='ridge'"):
+    with pytest.raises(ParameterError, match="Use preimage='ridge'"):
         model.inverse_transform(np.zeros((1, 2)))
     cosine = ek.KernelPCA(2, kernel="cosine", preimage="ridge").fit(ring(30))
     assert np.isnan(cosine.preimages(np.zeros((1, 2))).distances).all()

@@ -208,7 +208,7 @@ def test_command_line(tmp_path, monkeypatch):
     assert "filled by EM" in done.output
     scores = run(main, ["transform", "m.eckart", "t.csv", "-o", "s.csv"])
     assert scores.exit_code == 0, scores.output
-    assert "were filled with what the model foretells" in scores.output
+    assert "were replaced with values predicted" in scores.output
 
 
 def test_command_line_names_the_ways_of_the_method(tmp_path, monkeypatch):

@@ -283,7 +283,7 @@ def test_a_missing_value_in_a_batch_of_another_library_is_named_and_changes_noth
     model = ek.IncrementalPCA(2).partial_fit(torch.asarray(X))
     bad = X.copy()
     bad[3, 2] = np.nan
-    with pytest.raises(ek.errors.MissingValuesError, match="row 3, column 2"):
+    with pytest.raises(ek.errors.MissingValuesError, match="row 4, column 3"):
         model.partial_fit(torch.asarray(bad))
     assert model.n_samples_seen_ == 40
 
@@ -292,7 +292,7 @@ def test_a_batch_of_another_library_than_the_first_is_refused():
     torch = pytest.importorskip("torch")
     X = table(40, 5)
     model = ek.IncrementalPCA(2).partial_fit(torch.asarray(X))
-    with pytest.raises(ek.errors.InputError, match=r"seen data of torch \(cpu\) before, and these are of numpy"):
+    with pytest.raises(ek.errors.InputError, match=r"fitted on torch \(cpu\), but these data are on numpy"):
         model.partial_fit(X)
     assert model.n_samples_seen_ == 40
     with pytest.raises(ek.errors.InputError, match="torch"):

@@ -30,7 +30,9 @@ def test_all_rules_that_look_for_signal_find_it():
     assert not wrong
     assert choice.k == 3
     assert [verdict.rule for verdict in choice.verdicts] == list(RULES)
-    assert choice.summary == ("3 components, by sign_flip. 9 of 9 rules that tell signal from noise say 3 components.")
+    assert choice.summary == (
+        "3 components, by sign_flip. 9 of 9 rules that separate signal from noise say 3 components."
+    )
     assert set(choice.agreement[3]) >= {verdict.rule for verdict in choice.verdicts if verdict.counts}
 
 

@@ -172,6 +172,7 @@ def analyze(
     Returns
     -------
     Analysis
+        The decomposition, the recommended number of components and everything that the report shows.
 
     See Also
     --------

@@ -37,29 +37,68 @@ if TYPE_CHECKING:
 
 
 _APART = 3.0
-"""Standard errors between the variances of components that can be told from each other."""
+"""Standard errors between the variances of components that can be separated."""
 _SURE = 0.99
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The fit, and what repetitions of it gave: values of the fit's axes, paired and turned to its signs."""
+    """A decomposition and its bootstrap resamples.
+
+    The components of each resample are matched with those of the fit and given their signs.
+
+    Attributes
+    ----------
+    decomposition : Decomposition
+        The fit.
+    right : array of shape (count, n_features, k)
+        Loadings of each resample.
+    explained_variance_ratio : array of shape (count, k)
+        Explained shares of each resample in decreasing order; they are not matched.
+    cosines : array of shape (count, k)
+        Absolute cosine between each component and its match.
+    indices : array of shape (count, k)
+        Index that the match of each component had in its resample.
+    confidence : float
+        Confidence level of the intervals.
+    groups : tuple of tuple of int
+        Components that cannot be separated, counted from 0. Each group was rotated as a whole.
+
+    See Also
+    --------
+    bootstrap : The function that returns it.
+
+    Notes
+    -----
+    Components of similar variance rotate into each other from sample to sample: only the space that they span is
+    determined. Neighbours whose variances differ by less than three standard errors form a group, and the basis of each
+    resample is rotated to that of the fit (Procrustes).
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> found = ek.bootstrap(arrests.values, k=2, scale=True, count=100)
+    >>> len(found.loadings().rows)
+    8
+    """
 
     decomposition: Decomposition
     right: Matrix
-    """Repetitions x columns x k."""
     explained_variance_ratio: Matrix
-    """Repetitions x k, in order of size, not paired: the share of the first axis, of the second, ..."""
     cosines: Matrix
-    """Repetitions x k: cosine between an axis and its partner, without its sign."""
     indices: NDArray[np.intp]
-    """Repetitions x k: which place the partner of an axis had."""
     confidence: float
     groups: tuple[tuple[int, ...], ...] = ()
-    """Components that cannot be told from each other, counted from 0; each group was rotated as a whole."""
 
     def loadings(self) -> Table:
-        """Percentile intervals of the loadings; 'sure' where the interval leaves out 0."""
+        """Tabulate the percentile intervals of the loadings.
+
+        Returns
+        -------
+        Table
+            One row per column and component. 'sure' marks loadings whose 99 % interval excludes 0.
+        """
         d = self.decomposition
         low, high = self._ends(self.right)
         surely = self._ends(self.right, max(self.confidence, _SURE))
@@ -75,11 +114,17 @@ class Bootstrap:
         ]
         header = ("column", "component", "loading", "lower", "upper", "sign")
         kinds = ("text", "text", "number", "number", "number", "text")
-        caption = f"{self._intervals()} The sign is sure where the 99 % interval leaves out 0.{self._grouped()}"
+        caption = f"{self._intervals()} The sign is sure if the 99 % interval excludes 0.{self._grouped()}"
         return Table("Loadings, bootstrapped", header, tuple(lines), caption, kinds)
 
     def components(self) -> Table:
-        """Percentile intervals of the shares, and how well each axis is found again."""
+        """Tabulate the percentile intervals of the explained shares and how well each component is recovered.
+
+        Returns
+        -------
+        Table
+            One row per component.
+        """
         d = self.decomposition
         low, high = self._ends(self.explained_variance_ratio)
         same = (self.indices == np.arange(d.k)).mean(axis=0)
@@ -87,17 +132,30 @@ class Bootstrap:
         lines = tuple((name, *line) for name, line in zip(component_labels(d), numbers.tolist(), strict=True))
         header = ("component", "share", "lower", "upper", "|cosine|", "same place")
         kinds = ("text", "percent", "percent", "percent", "number", "percent")
-        caption = f"{self._intervals()} |cosine|: mean with the axis found again, 1 when it does not move at all. "
-        return Table(
-            "Axes, bootstrapped", header, lines, caption + "Leading shares of a draw tend to be a little high.", kinds
+        caption = (
+            f"{self._intervals()} |cosine|: mean cosine with the matching component of the resamples; "
+            "1 means that it does not move. "
         )
+        return Table(
+            "Axes, bootstrapped",
+            header,
+            lines,
+            caption + "Leading shares of resamples tend to be slightly too high.",
+            kinds,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.components()}\n{self.loadings()}"
+
+    def _repr_html_(self) -> str:
+        return f"{self.components()._repr_html_()}{self.loadings()._repr_html_()}"
 
     def _grouped(self) -> str:
         if not self.groups:
             return ""
         names = component_labels(self.decomposition)
         listed = "; ".join(f"{names[group[0]]} to {names[group[-1]]}" for group in self.groups)
-        return f" Only the space of {listed} is determined: loadings there are those of this basis of it."
+        return f" Only the subspace of {listed} is determined; the loadings refer to this basis of it."
 
     def _ends(self, drawn: Matrix, confidence: float | None = None) -> tuple[Matrix, Matrix]:
         """Percentiles; tails as thin as those of Student's t, since draws vary less than samples (Hesterberg, 2015)."""
@@ -111,7 +169,7 @@ class Bootstrap:
 
     def _intervals(self) -> str:
         draws = len(self.explained_variance_ratio)
-        return f"{100 * self.confidence:g} % of {draws:,} draws of the rows lie between lower and upper."
+        return f"{100 * self.confidence:g} % of {draws:,} resamples lie between lower and upper."
 
 
 def bootstrap(
@@ -125,49 +183,73 @@ def bootstrap(
     rows: Any = None,
     **options: Any,
 ) -> Bootstrap:
-    """Intervals of loadings and shares under redrawing of the rows.
+    """Compute bootstrap intervals of loadings and explained shares.
 
     Parameters
     ----------
-    data : anything `decompose` takes, a Decomposition, or a fitted estimator
-        Data must fit into memory. A model gives method, k, center and scale, and needs its data as `rows`.
-    method : "pca" or "svd"
-        What is repeated.
-    count : int
-        Repetitions.
-    confidence : float
-        Of the intervals.
-    sample_weight : array of shape (rows,), optional
-        How often each row counts; it multiplies the times that a row is drawn.
-    rng : int or numpy.random.Generator, optional
-        Seed of the draws; the default is a fixed one.
-    rows : anything `decompose` takes, optional
-        With a model: the data that it was fitted on.
-    **options
-        Those of `decompose`: k, explain or error, scale, center. Columns are centred and scaled anew in each draw.
+    data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
+        The data, which must fit into memory. A model supplies method, k, center and scale, and needs its data as
+        `rows`.
+    method : {'pca', 'svd'}, default 'pca'
+        Decomposition to repeat.
+    count : int, default 500
+        Number of resampled tables.
+    confidence : float, default 0.95
+        Confidence level of the intervals.
+    sample_weight : array-like of shape (n_samples,), default None
+        Number of times each row counts. It multiplies the number of times a row is drawn.
+    rng : int or numpy.random.Generator, default None
+        Seed of the resampling. None uses a fixed seed.
+    rows : array-like, sparse matrix, data frame or path, default None
+        Data of the model, if `data` is a model.
+    **options : dict
+        Options of `decompose`: k, explain or error, scale, center. Columns are centred and scaled again in each
+        resample.
+
+    Returns
+    -------
+    Bootstrap
+        The fit and the resampled results.
+
+    Raises
+    ------
+    ParameterError
+        If a model is given without its data, or the method cannot be resampled.
+    InputError
+        If the data are read in blocks.
+
+    See Also
+    --------
+    choose_rank : Choose the number of components.
+
+    References
+    ----------
+    .. [1] B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", Chapman & Hall, 1993.
+    .. [2] T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015.
 
     Examples
     --------
     >>> import eckart as ek
     >>> arrests = ek.datasets.load("usarrests")
     >>> found = ek.bootstrap(arrests.values, k=2, scale=True, count=200)
-    >>> table = found.components().to_pandas()
-    >>> bool(table["lower"].iloc[0] < 0.62 < table["upper"].iloc[0])
-    True
+    >>> found.explained_variance_ratio.shape, found.confidence
+    ((200, 2), 0.95)
     """
     if is_model(data):
         d = decomposition_of(data)
         if rows is None:
-            raise ParameterError("A model does not keep its data: give them too, bootstrap(model, rows=data).")
+            raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
         data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
     if not get_method(method).orthogonal:
-        raise ParameterError(f"method={method!r} cannot be bootstrapped here; it is 'pca' or 'svd'.")
+        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
     if count < 2 or not 0 < confidence < 1:
-        raise ParameterError(f"count={count!r}, confidence={confidence!r}: at least 2 draws, and a share below 1.")
+        raise ParameterError(
+            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
+        )
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data lie on disk; drawing rows anew needs them in memory. Take a sample of the rows.")
+        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
     rows = opened.matrix.shape[0]
     weights = check_weights(sample_weight, rows)
     matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
@@ -226,7 +308,7 @@ def _draw(
         warnings.simplefilter("ignore", EckartWarning)
         d = decompose(matrix, method, k=k, sample_weight=times, **options)
     right, shares = floats(d.right), floats(d.explained_variance_ratio)
-    if k < first.k:  # few different rows were drawn: the other axes carry nothing
+    if k < first.k:  # few distinct rows were drawn: the other components explain nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])
         shares = np.append(shares, np.zeros(first.k - k))
     indices, signs, cosines = pair(floats(first.right), right)

@@ -63,7 +63,7 @@ def total_name(d: Decomposition) -> str:
 def treatment(d: Decomposition) -> str:
     """What was done to the columns first."""
     if d.mean is None:
-        return "columns scaled, not centred" if d.scale is not None else "columns as they are"
+        return "columns scaled, not centred" if d.scale is not None else "columns neither centred nor scaled"
     return "columns centred and scaled to unit variance" if d.scale is not None else "columns centred"
 
 

@@ -14,6 +14,7 @@ from eckart.analysis.labels import column_labels, component_labels, method_name,
 from eckart.arrays import to_numpy
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
+from eckart.formatting import counted
 from eckart.registry import method_of
 from eckart.result import SVDDetails
 
@@ -32,13 +33,67 @@ _NOTHING = 1e-12
 
 
 def floats(array: object) -> Matrix:
-    """The numbers in float64 on the host."""
+    """Convert an array to float64 in host memory.
+
+    Parameters
+    ----------
+    array : array-like
+        Array of any library.
+
+    Returns
+    -------
+    numpy.ndarray
+        The numbers.
+
+    See Also
+    --------
+    row_scores : Scores as an array.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> ek.tables.floats(np.array([1, 2]))
+    array([1., 2.])
+    """
     return to_numpy(array).astype(np.float64)
 
 
 @takes_fitted
 def row_scores(d: Decomposition, rows: slice = slice(None), components: slice | list[int] = slice(None)) -> Matrix:
-    """T = diag(1/sqrt(w)) U diag(s) in float64, rows x k; refused when the left vectors were not kept."""
+    """Compute the scores of the fitted rows as an array.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    rows : slice, default slice(None)
+        Rows to compute.
+    components : slice or list of int, default slice(None)
+        Components to compute, counted from 0.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_rows, n_components)
+        Scores T = diag(1 / sqrt(w)) U diag(s) in float64.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    scores : The same as a table.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.row_scores(d, slice(2)).round(3)
+    array([[ 0.976, -1.122],
+           [ 1.931, -1.062]])
+    """
     scores: Matrix = (
         left_vectors(d, rows, components) * floats(d.values)[components] / np.sqrt(row_weights(d)[rows])[:, None]
     )
@@ -79,54 +134,81 @@ def column_spread(d: Decomposition) -> Matrix:
     if d.scale is not None:
         return np.ones(d.columns)
     if not complete(d):
-        message = f"The {d.k} axes do not hold all of the variance and the columns were not scaled, so the columns' "
-        raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep every axis.")
+        message = (
+            f"The {d.k} components do not explain all of the variance and the columns were not scaled, so the columns' "
+        )
+        raise ParameterError(message + "standard deviations are not known. Scale the columns, or keep all components.")
     return np.asarray(np.sqrt(floats(d.right) ** 2 @ floats(d.explained_variance)))
 
 
 @takes_fitted
 def complete(d: Decomposition) -> bool:
-    """Whether the axes hold all of the matrix, so that norms of rows and columns follow from them."""
+    """Check whether the components explain the whole matrix.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+
+    Returns
+    -------
+    bool
+        Whether the shares sum to 1, so that row and column norms follow from the components.
+
+    See Also
+    --------
+    eigenvalues : The shares.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.complete(d), ek.tables.complete(ek.decompose(arrests.values))
+    (False, True)
+    """
     return d.norm == 0 or abs(float(floats(d.explained_variance_ratio).sum()) - 1) <= _COMPLETE
 
 
 def living(d: Decomposition) -> NDArray[np.bool_]:
-    """Which axes carry more than rounding."""
+    """Which components explain more than rounding."""
     return np.asarray(floats(d.values) > _NOTHING * d.norm)
 
 
 def check_orthogonal(d: Decomposition, what: str) -> None:
     """Refuse what only has a meaning on perpendicular axes in the space of the columns."""
     if not method_of(d).orthogonal:
-        message = f"{what} need perpendicular axes made of the columns, and {method_name(d)} has none. "
+        message = f"{what} need orthogonal components in the space of the columns, and {method_name(d)} has none. "
         raise ParameterError(message + "Decompose with 'pca' or 'svd'.")
 
 
 def check_linear(d: Decomposition) -> None:
     """Refuse axes that are not made of the columns."""
     if tuple(d.right.shape) != (d.columns, d.k):
-        message = f"{method_name(d)} has no weights of columns: its axes do not lie in the space of the columns. "
+        message = f"{method_name(d)} has no loadings: its components are not in the space of the columns. "
         raise ParameterError(message + "Correlate columns with the scores: eckart.supplementary.columns(d, data).")
 
 
 def check_centred(d: Decomposition) -> None:
     if d.mean is None:
-        message = "The columns were not centred, so correlations with the axes are not known. Decompose with 'pca'."
+        message = (
+            "The columns were not centred, so correlations with the components are not known. Decompose with 'pca'."
+        )
         raise ParameterError(message)
 
 
 def check_component(d: Decomposition, component: int) -> int:
     if not 0 <= component < d.k:
-        raise ParameterError(f"axis={component!r} is not there: axes are counted from 0, and the last is {d.k - 1}.")
+        raise ParameterError(f"component={component!r} does not exist: give an index from 0 to {d.k - 1}.")
     return int(component)
 
 
 def check_k(d: Decomposition, k: int | None) -> int:
-    """How many of the kept axes make the model: all unless told."""
+    """Number of leading components in the model; all by default."""
     if k is None:
         return d.k
     if not 1 <= k <= d.k:
-        raise ParameterError(f"k={k!r} axes were asked for, and the decomposition has {d.k}: give 1 to {d.k}.")
+        raise ParameterError(f"k={k!r} is out of range: the decomposition has {counted(d.k, 'component')}.")
     return int(k)
 
 
@@ -164,6 +246,6 @@ def of_rows(d: Decomposition, title: str, numbers: Matrix, caption: str) -> Tabl
 
 def _refuse_without_left() -> NoReturn:
     raise ParameterError(
-        "This decomposition was made without keeping the rows' coordinates (left is None), so nothing is known of "
+        "This decomposition does not contain the coordinates of the rows (left is None), so nothing is known about "
         "single rows. Decompose with left=True, or add them to a fitted model: eckart.with_rows(model, data)."
     )

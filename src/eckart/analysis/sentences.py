@@ -51,7 +51,7 @@ def sure(d: Decomposition) -> list[str]:
     """The certificate in plain words: what is proved of the shares, the directions, and with what chance."""
     c = d.certificate
     if c is None:
-        return ["No certificate was made for this result: its numbers are as computed."]
+        return ["This result has no certificate: its numbers are as computed."]
     lower, upper = explained(d)
     axes = "this component explains" if d.k == 1 else f"these {d.k} components explain"
     best = f"no {d.k} components" if d.k > 1 else "no single component"
@@ -82,7 +82,7 @@ def _chance(c: Certificate) -> list[str]:
     if c.failure_probability > 0:
         chance = f"{c.failure_probability:.0e}"
         return [f"The bounds rest on random probes and fail with a probability of at most {chance}."]
-    return ["No chance is involved: rounding was measured and is inside the bounds."]
+    return ["The bounds do not depend on chance, and they include rounding errors."]
 
 
 def carried(d: Decomposition) -> str:
@@ -120,7 +120,7 @@ def makes(d: Decomposition, axis: int) -> str:
     if not has_weights(d):
         return "no loadings"
     found = top_loadings(d, axis)
-    return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column more than others"
+    return ", ".join(f"{shorten(name, 24)} {value:+.2f}" for name, value in found) or "no column dominates"
 
 
 def scree_finding(d: Decomposition) -> str:
@@ -130,7 +130,7 @@ def scree_finding(d: Decomposition) -> str:
     shares, names = floats(d.explained_variance_ratio), component_labels(d)
     if not method_of(d).additive:
         strongest = int(shares.argmax())
-        return f"The largest part is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
+        return f"The largest component is {names[strongest]}; the smallest is {names[int(shares.argmin())]}."
     sentence = f"{names[0][0].upper()}{names[0][1:]} explains {percent(float(shares[0]))} of the {total_name(d)}"
     if d.k > 1:
         sentence += f", {names[0]} and {names[1]} together {percent(float(shares[:2].sum()))}"
@@ -166,4 +166,4 @@ def _undetermined(d: Decomposition, first: int, last: int) -> str:
     if first == last:
         return f"{names[first]} is not determined: other directions explain as much."
     group = f"{names[first]} to {names[last]}"
-    return f"{group} are determined only together, as a subspace: their directions within it are arbitrary."
+    return f"{group} are determined only as a subspace: their directions within it are arbitrary."

@@ -50,11 +50,11 @@ def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), b
     parts += _section("Categories and dates", list(supplementary(found)[0]), width)
     parts += _section("Clusters of rows", [] if found.clusters is None else list(found.clusters.lines), width)
     parts += _section("Unusual rows", _unusual(found), width)
-    parts += _section("What was done to the data", [f"- {clean(line)}" for line in found.reading], width)
+    parts += _section("Data preparation", [f"- {clean(line)}" for line in found.reading], width)
     parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading)], width)
     certificate = found.kept.certificate
-    if certificate is not None and certificate.summary:
-        parts += _section("Certificate", [clean(certificate.summary), sentences.how(d)], width)
+    known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
+    parts += _section("Certificate", [line for line in (known, sentences.how(d)) if line], width)
     if steps:
         parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))
@@ -72,21 +72,35 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = ())
 
 
 def summary(model: Any, *, width: int = 80) -> str:
-    """The summary of a decomposition or a fitted estimator, as the command line prints it.
+    """Summarise a decomposition in plain text.
 
     Parameters
     ----------
-    model : Decomposition or fitted estimator
-        For data, use `analyze(data).summary()`.
-    width : int
-        Columns of the terminal.
+    d : Decomposition or fitted estimator
+        The model.
+    width : int, default 80
+        Maximum line length.
+    context : ReportContext, default None
+        Context from the caller, such as reading notes. Used by the command line.
+    steps : sequence of str, default ()
+        Commands that are suggested at the end.
+
+    Returns
+    -------
+    str
+        The summary. Everything except names is ASCII.
+
+    See Also
+    --------
+    report : HTML report.
+    tables.eigenvalues : The explained variance as a table.
 
     Examples
     --------
     >>> import eckart as ek
     >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
     >>> print(ek.summary(d).splitlines()[0])
-    Principal component analysis of 50 rows x 4 columns, columns centred and scaled
+    XXX
     """
     from eckart.analysis.analyze import analyze
 

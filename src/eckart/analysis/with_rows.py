@@ -18,21 +18,32 @@ from eckart.result import Decomposition, SVDDetails
 
 @takes_fitted
 def with_rows(model: Decomposition, data: Any) -> Decomposition:
-    """The decomposition of a model with the left vectors of the rows it was fitted on. One pass over the data.
+    """Add the coordinates of the fitted rows to a model, in one pass over the data.
 
-    Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all
-    other functions that show single rows need them.
+    Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all other
+    functions that show single rows need them.
 
     Parameters
     ----------
     model : Decomposition or fitted estimator
-    data : anything `decompose` takes
-        The rows that were fitted, in the same order.
+        The model.
+    data : array-like, sparse matrix, data frame or path
+        The rows of the fit, in the same order.
 
     Returns
     -------
     Decomposition
-        With `left`, and with the row names of `data` where it has some.
+        The decomposition with `left`, and with the row names of `data` if it has names.
+
+    Raises
+    ------
+    InputError
+        If the number of rows differs from that of the fit, or the model was fitted with row weights.
+
+    See Also
+    --------
+    decompose : Keeps the coordinates with ``left=True``.
+    supplementary.rows : Coordinates of other rows.
 
     Examples
     --------
@@ -56,8 +67,8 @@ def with_rows(model: Decomposition, data: Any) -> Decomposition:
         scores, names = floats(project(d, data)), d.row_names
     if len(scores) != d.rows:
         raise InputError(
-            f"The data have {len(scores):,} rows, and the model was fitted on {d.rows:,}. Give the rows that were "
-            "fitted; new rows are placed with eckart.supplementary.rows."
+            f"The data have {len(scores):,} rows, but the model was fitted on {d.rows:,}. Give the rows that were "
+            "fitted; for new rows use eckart.supplementary.rows."
         )
     values = floats(d.values)
     left = np.divide(scores, values, out=np.zeros_like(scores), where=values > 0.0)

@@ -1,4 +1,4 @@
-"""The frame around every command: errors become one line and an exit code, a closed pipe is no error."""
+"""The frame around every command: errors become one line and an exit code, a closed pipe is not an error."""
 
 from __future__ import annotations
 
@@ -114,12 +114,14 @@ def translated(error: Exception) -> click.ClickException:
     if isinstance(error, EckartError):
         return Refused(error.worded("cli"))
     if isinstance(error, MemoryError):
-        return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer axes.")
+        return Failed("There is not enough memory for this. Use fewer columns, or ask for fewer components.")
     if isinstance(error, OSError):
         _let_go_of_output()
         return Failed(f"{error.filename or 'The standard output'} cannot be used: {error.strerror or error}.")
     kind = type(error).__name__
-    return Failed(f"Something unforeseen happened ({kind}: {error}). Run it again with --debug to see where.")
+    return Failed(
+        f"An unexpected error occurred ({kind}: {error}). Run the command again with --debug to see the traceback."
+    )
 
 
 def _refused_by_system(error: BaseException) -> bool:

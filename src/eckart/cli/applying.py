@@ -8,6 +8,7 @@ import click
 
 from eckart.cli.console import Console
 from eckart.cli.options import Output, ReadingOptions, memory, output, reading, with_console
+from eckart.formatting import counted
 
 if TYPE_CHECKING:
     from eckart.cli.outputs import Sheet
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
     from eckart.result import Decomposition
 
 _WHERE = "CSV, TSV, NumPy (.npy), Parquet or Zarr by its name; '-' is CSV on standard output."
-_GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would run (= + - @).")
+_GUARD = click.option("--safe-csv", is_flag=True, help="Put ' before names that a spreadsheet would execute (= + - @).")
 
 
-@click.command(short_help="Scores of the rows of a table on a model's axes.")
+@click.command(short_help="Compute the scores of the rows of a table.")
 @click.argument("model")
 @click.argument("data")
 @output(_WHERE, default="-", show_default=True)
-@click.option("--whiten", is_flag=True, help="Divide the scores on each axis by their standard deviation.")
+@click.option("--whiten", is_flag=True, help="Divide the scores of each component by their standard deviation.")
 @_GUARD
 @memory
 @reading
@@ -55,12 +56,12 @@ def transform(
     _deliver(console, sheet, output, notes, "scores", guard=safe_csv)
 
 
-@click.command(short_help="From scores back to rows.")
+@click.command(short_help="Reconstruct rows from their scores.")
 @click.argument("model")
 @click.argument("scores", required=False)
-@click.option("--from-data", metavar="DATA", help="Take rows instead of scores: the best copy of them on the axes.")
+@click.option("--from-data", metavar="DATA", help="Give rows instead of scores, and write their best approximation.")
 @output(_WHERE, default="-", show_default=True)
-@click.option("--whiten", is_flag=True, help="The scores were made with --whiten.")
+@click.option("--whiten", is_flag=True, help="The scores were computed with --whiten.")
 @_GUARD
 @memory
 @reading
@@ -131,7 +132,10 @@ def _score_table(
         source = read(scores, reading, measurements=False, memory=memory)
     source, notes = matched(source, component_labels(d), "the model's axes")
     if source.shape[1] != d.k:
-        raise Refused(f"{source.metadata.name} has {source.shape[1]} columns of scores and the model {d.k} axes.")
+        raise Refused(
+            f"{source.metadata.name} has {source.shape[1]} columns of scores, and the model has "
+            f"{counted(d.k, 'component')}."
+        )
     return source, [*source.metadata.notes, *notes]
 
 
@@ -157,9 +161,9 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
     if known is None or source.sparse or not hasattr(source, "blocks"):
         return []
     count = sum(int(np.isnan(block).sum()) for block in source.blocks())
-    foretold = "what the model foretells from the rest of their row"
+    foretold = "values predicted from the other entries of their rows"
     way = "the means of their columns" if known.how == "mean" else foretold
-    return [f"{count:,} missing value{'s were' if count > 1 else ' was'} filled with {way}."] if count else []
+    return [f"{count:,} missing value{'s were' if count > 1 else ' was'} replaced with {way}."] if count else []
 
 
 def _dense(source: Source) -> Any:
@@ -185,7 +189,7 @@ def _deliver(console: Console, sheet: Sheet, output: Output, notes: list[str], w
 
     to_file = output.path != "-"
     if to_file and output.path.lower().endswith(".npy") and sheet.rows is not None:
-        notes.append("An .npy file has no room for names, so the names of the rows and columns are not in it.")
+        notes.append("An .npy file cannot store names, so it does not contain the names of the rows and columns.")
     console.say_all(notes)
     if to_file or not console.json:
         with console.status(f"Writing {what}"):

@@ -42,17 +42,17 @@ class Asked:
 def asked(f: Command) -> Command:
     """The options of everything that is asked of one row."""
     option = click.option
-    data = "Rows to search among, and what they have already; a table with the columns of the model."
+    data = "Rows to search, with their known entries: a table with the columns of the model."
     return gathered("asked", Asked, [
         click.argument("entries", nargs=-1),
-        option("--row", metavar="NAME", help="A row of --data, or of a model made with --keep-rows."),
-        option("--text", metavar="TEXT", help="Words, counted in the columns that are called so."),
+        option("--row", metavar="NAME", help="Name of a row of --data, or of a model fitted with --keep-rows."),
+        option("--text", metavar="TEXT", help="Text whose words are counted in the columns of these names."),
         option("--data", metavar="DATA", help=data),
-        option("--ignore-unknown", is_flag=True, help="Leave out entries whose column the model does not know."),
+        option("--ignore-unknown", is_flag=True, help="Ignore entries whose column is not in the model."),
     ])(f)  # fmt: skip
 
 
-@click.command(short_help="A row in the concepts of a model.")
+@click.command(short_help="Show the coordinates of a row in the concepts of a model.")
 @click.argument("model")
 @asked
 @reading
@@ -78,19 +78,19 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 
     shown = zip(labels, found.coordinates, top_columns, strict=True)
     lines = tuple((label, float(c), ", ".join(names)) for label, c, names in shown)
-    unseen = "" if found.to_dict()["unseen"] is None else f"The concepts do not see {found.unseen:.1%} of it."
+    unseen = "" if found.to_dict()["unseen"] is None else f"Outside the concepts: {found.unseen:.1%} of it."
     table = Table(f"Coordinates of {found.name}", ("concept", "coordinate", "made of"), lines, unseen,
                   ("text", "number", "text"))  # fmt: skip
     console.say_all(found.notes)
     click.echo(table.text(width=console.width), nl=False)
 
 
-@click.command(short_help="What else a row should have.")
+@click.command(short_help="Recommend columns for a row: those with the highest predicted values.")
 @click.argument("model")
 @asked
 @_COUNT
-@click.option("--include-known", is_flag=True, help="Also columns where the row has an entry already.")
-@click.option("--why", metavar="COLUMN", help="Instead: which concepts and which entries make the score of a column.")
+@click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
+@click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
 @click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
 @click.option("--evaluate", "held_out", type=numbers.share, metavar="SHARE",
               help="MODEL is a table of ratings: predict this share of its known entries from the others.")  # fmt: skip
@@ -122,7 +122,7 @@ def recommend(
         raise click.UsageError("-k is for tables of ratings: MODEL has its number of concepts.")
     if everyone:
         if asked.given or asked.data is None or why is not None:
-            raise click.UsageError("--all takes the rows of --data DATA, and neither a row beside them nor --why.")
+            raise click.UsageError("--all uses the rows of --data DATA and excludes a row and --why.")
         space = _space(console, model, asked, reading)
         _deliver_all(console, space, space.recommend_many(n=n, exclude_known=not include_known))
         return
@@ -133,13 +133,13 @@ def recommend(
     _deliver(console, space.recommend(found, n, exclude_known=not include_known), "column")
 
 
-@click.command(short_help="Rows or columns that are alike.")
+@click.command(short_help="Find similar rows or columns.")
 @click.argument("model")
 @asked
-@click.option("--column", metavar="NAME", help="Columns like this one, instead of rows.")
+@click.option("--column", metavar="NAME", help="Find columns similar to this one, instead of rows.")
 @_COUNT
 @click.option("--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="What alike is.")
-@click.option("--proof", is_flag=True, help="How many places are certain, whatever the concepts have dropped.")
+@click.option("--proof", is_flag=True, help="Also report how many leading places are certain for the complete rows.")
 @reading
 @with_console
 def similar(
@@ -245,7 +245,7 @@ def _entries(given: tuple[str, ...]) -> dict[str, float]:
         except ValueError:
             sign = ""
         if not sign:
-            raise click.UsageError(f'{text!r} is no entry: write column=value, such as "Star Harbour=4".')
+            raise click.UsageError(f'{text!r} is not an entry: write column=value, such as "Star Harbour=4".')
     return found
 
 
@@ -293,7 +293,7 @@ def _deliver_why(console: Console, space: Concepts, made: Explanation) -> None:
 
 def _deliver_all(console: Console, space: Concepts, rankings: Rankings) -> None:
     if len(rankings.cold):
-        console.say(f"Note: of {len(rankings.cold):,} rows nothing is known; they get nothing.")
+        console.say(f"Note: of {len(rankings.cold):,} rows nothing is known, so they have no recommendations.")
     assert space.rows is not None
     name = space.rows.names.label
     if console.json:

@@ -8,10 +8,10 @@ from eckart.cli.console import Console
 from eckart.cli.options import Output, with_console
 
 
-@click.command(short_help="Once into a layout that is read fast: .npy or .npz.")
+@click.command(short_help="Convert a file to .npy or .npz for faster loading.")
 @click.argument("data", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--single", is_flag=True, help="Store numbers of four bytes instead of eight.")
+@click.option("--single", is_flag=True, help="Store float32 numbers instead of float64.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @with_console
 def convert(console: Console, data: str, target: str, single: bool, force: bool) -> None:

@@ -22,7 +22,7 @@ _WRITTEN = (".npy", ".parquet", ".zarr")
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """What long work may be told."""
+    """Options of long computations."""
 
     checkpoint: str | None = None
     scheduler: str | None = None
@@ -40,8 +40,8 @@ class ExecutionOptions:
 
 def execution(f: Command) -> Command:
     """--checkpoint and --scheduler."""
-    checkpoint = "Save the work here on the way; the same command resumes an interrupted run."
-    scheduler = "A Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read and multiply the blocks."
+    checkpoint = "Folder for checkpoints; the same command resumes an interrupted run."
+    scheduler = "Dask scheduler whose workers process the blocks, such as tcp://10.0.0.1:8786."
     return gathered("execution", ExecutionOptions, [
         click.option("--checkpoint", metavar="FOLDER", help=checkpoint),
         click.option("--scheduler", metavar="ADDRESS", help=scheduler),
@@ -74,7 +74,7 @@ def _limit(memory: int | None) -> int:
 def working(
     console: Console, source: Any, method: str, execution: ExecutionOptions, what: str
 ) -> Iterator[dict[str, Any]]:
-    """The arguments that long work has beside the others; none where the table is in memory."""
+    """Additional arguments of computations in blocks; none if the table is in memory."""
     from eckart.cli.app import Refused
     from eckart.cli.progress import reporting_progress
 

@@ -24,18 +24,24 @@ _WRONG = 3
 
 @click.command(short_help="Make exercises with clean answers; check an answer.")
 @click.argument("kind", metavar="[KIND]", default="")
-@click.option("--list", "listing", is_flag=True, help="Name the kinds instead.")
+@click.option("--list", "listing", is_flag=True, help="List the kinds instead.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
 @click.option("--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="From 1 to 3.")
-@click.option("--size", metavar="ROWSxCOLUMNS", help="Such as 4x2; 3 for a square matrix.")
-@click.option("--key/--no-key", default=True, help="With the solution, or the question alone.  [default: with]")
+@click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
+@click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: with]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')
-@click.option("--count", type=click.IntRange(1, 100), default=1, metavar="N", help="How many of each.  [default: 1]")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 100),
+    default=1,
+    metavar="N",
+    help="Number of exercises of each kind.  [default: 1]",
+)
 @click.option(
     "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
 )
 @click.option("--seeds/--no-seeds", default=True, help="Print seeds on the questions, for --check.  [default: yes]")
-@click.option("--class", "names", metavar="FILE", help="A sheet for every name in FILE, one name per line.")
+@click.option("--class", "names", metavar="FILE", help="Write one sheet for every name in FILE, one name per line.")
 @form
 @lang
 @detail

@@ -82,7 +82,8 @@ def fit(
 @reading
 @with_console
 def plan(console: Console, data: str, wanted: FitOptions, reading: ReadingOptions) -> None:
-    """What 'report' and 'fit' would do with DATA: solver, reads of the data, memory, and why. Computes nothing.
+    """What 'report' and 'fit' would do with DATA: solver, passes over the data, memory, and the reason. Computes
+    nothing.
 
     \b
     Example:

@@ -20,8 +20,10 @@ def components(given: Any) -> int:
         return int(Decimal(text))
     match = _FRACTION.fullmatch(text)
     if match and _amount(match) > 0 and (match[3] or _amount(match) < 1):
-        raise click.BadParameter(f"{text!r} is a share, not a number of axes: ask for it with --explain {text!r}.")
-    raise click.BadParameter(f"{text!r} is not a number of axes: give a whole number from 1, without separators.")
+        raise click.BadParameter(f"{text!r} is a share, not a number of components: give it with --explain {text!r}.")
+    raise click.BadParameter(
+        f"{text!r} is not a number of components: give a whole number of at least 1, without separators."
+    )
 
 
 def share(given: Any) -> float:
@@ -32,9 +34,9 @@ def share(given: Any) -> float:
     if 0 < amount < 1:
         return float(amount)
     if match and not match[3] and 1 < amount < 100:
-        raise click.BadParameter(f"{text!r} is not a share, which lies between 0 and 1: did you mean {text}%?")
+        raise click.BadParameter(f"{text!r} is not a share between 0 and 1. Did you mean {text}%?")
     if amount == 1:
-        raise click.BadParameter(f"{text!r} is everything: give a share below 1, or say how many axes with -k.")
+        raise click.BadParameter(f"{text!r} is everything: give a share below 1, or the number of components with -k.")
     raise click.BadParameter(f"{text!r} is not a share: give a number between 0 and 1, such as 0.9 or 90%.")
 
 

@@ -47,7 +47,7 @@ class ReadingOptions:
                            layer=self.layer)  # fmt: skip
 
 
-_MEMORY = "Memory that the work may take, such as 2GB; tables of more than a quarter of it are read in blocks."
+_MEMORY = "Memory limit, such as 2GB. Tables larger than a quarter of it are read in blocks."
 memory = click.option("--memory", type=numbers.memory, metavar="AMOUNT", help=_MEMORY)
 
 
@@ -74,9 +74,11 @@ class FitOptions:
 
     def __post_init__(self) -> None:
         if sum(option is not None for option in (self.k, self.explain, self.error)) > 1:
-            raise click.UsageError("Give one of -k, --explain and --error: each of them decides the number of axes.")
+            raise click.UsageError(
+                "Give only one of -k, --explain and --error: each determines the number of components."
+            )
         if self.which == "smallest" and (self.explain is not None or self.error is not None):
-            raise click.UsageError("--explain and --error count the largest axes; with --which smallest give -k.")
+            raise click.UsageError("--explain and --error need the largest components. With --which smallest give -k.")
         method = get_method(self.method)
         for name in sorted(set(SHARED_OPTIONS) - method.takes):
             if getattr(self, name) != getattr(type(self), name):
@@ -99,19 +101,23 @@ class Output:
 def reading(f: Command) -> Command:
     """The options of everything that reads a table."""
     option = click.option
-    kinds = "Kind of file (csv, tsv, parquet, npy, npz, mtx, arrow), whatever its name."
-    names = "Column that names the rows. Default: the first text column that can."
+    kinds = "File format (csv, tsv, parquet, npy, npz, mtx, arrow).  [default: by name]"
+    names = "Column that names the rows.  [default: first suitable text column]"
     return gathered("reading", ReadingOptions, [
         option("--format", metavar="NAME", help=kinds),
-        option("--delimiter", metavar="CHAR", help="What separates the cells of a text: ';', 'tab'; else found."),
-        option("--decimal", metavar="CHAR", help="Decimal sign of a text, '.' or ','; else found."),
-        option("--header/--no-header", default=None, help="Whether the first line of a text holds names; else found."),
-        option("--encoding", metavar="NAME", help="Encoding of a text, such as utf-8 or cp1252; else found."),
+        option("--delimiter", metavar="CHAR", help="Delimiter of a text file, such as ';' or 'tab'.  "
+        "[default: detected]"),
+        option("--decimal", metavar="CHAR", help="Decimal sign of a text file, '.' or ','.  [default: detected]"),
+        option("--header/--no-header", default=None, help="Whether the first line of a text file contains "
+        "names.  [default: detected]"),
+        option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.  "
+        "[default: detected]"),
         option("--row-names", metavar="COLUMN", help=names),
-        option("--no-row-names", is_flag=True, help="Take no column for row names."),
-        option("--columns", metavar="A,B,...", multiple=True, help="Use these columns only."),
+        option("--no-row-names", is_flag=True, help="Use no column as row names."),
+        option("--columns", metavar="A,B,...", multiple=True, help="Use only these columns."),
         option("--drop", metavar="A,B,...", multiple=True, help="Leave these columns out."),
-        option("--labels", metavar="A,B,...", multiple=True, help="Set these columns aside as labels of the rows."),
+        option("--labels", metavar="A,B,...", multiple=True, help="Use these columns as labels of the rows, "
+        "not as data."),
         option("--key", metavar="NAME", help="Array of an .npz, HDF5 or Zarr file; table or query of a database."),
         option("--layer", metavar="NAME", help="Layer of an AnnData file instead of X."),
     ])(f)  # fmt: skip
@@ -120,20 +126,21 @@ def reading(f: Command) -> Command:
 def wanted(f: Command) -> Command:
     """The options of everything that decomposes."""
     option, choice = click.option, click.Choice
-    method = "pca subtracts the column means, svd takes the numbers as they are; the others have their own ways."
-    error = "As few axes as leave at most this relative error (Frobenius norm)."
+    method = "Method. pca subtracts the column means; svd does not."
+    error = "Fewest components with at most this relative error (Frobenius norm)."
     return gathered("wanted", FitOptions, [
         option("--method", type=MethodChoice(list(all_methods())), default="pca", show_default=True, help=method),
         option("-k", "k", type=numbers.components, metavar="N", help="How many axes."),
-        option("--explain", type=numbers.share, metavar="SHARE", help="As few axes as explain this: 0.9 or 90%."),
+        option("--explain", type=numbers.share, metavar="SHARE", help="Fewest components that explain this "
+        "share: 0.9 or 90%."),
         option("--error", type=numbers.share, metavar="SHARE", help=error),
         option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]"),
         option("--which", type=choice(["largest", "smallest"]), default="largest", show_default=True,
-               help="Axes of most, or of least variance."),
+               help="Components of largest or smallest variance."),
         option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the random start."),
         memory,
         option("--missing", type=choice(["error", "mean", "em", "mask"]), default="error", show_default=True,
-               help="Missing values: refuse, impute by column means or by components; mask (NMF): leave out."),
+               help="Missing values: refuse, impute by mean or by components (em); mask: leave out (nmf)."),
     ])(f)  # fmt: skip
 
 
@@ -148,8 +155,8 @@ def output(help: str, **more: Any) -> Decorator:
 def with_console(f: Command) -> Command:
     """--json, --quiet and --debug, and the Console they belong to as first argument."""
     for name, help in (
-        ("debug", "Show where an error arose."),
-        ("quiet", "Say nothing but results and errors."),
+        ("debug", "Show the traceback of an error."),
+        ("quiet", "Print only results and errors."),
         ("json", "Print one JSON document for programs to read."),
     ):
         flag = click.option(f"--{name}", is_flag=True, is_eager=True, expose_value=False, callback=_remember, help=help)

@@ -1,4 +1,4 @@
-"""Results as files: whole or not at all, never over another file unless told so; '-' is standard output."""
+"""Results as files: whole or not at all, never over another file without --force; '-' is standard output."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def check(output: Output, kinds: Sequence[str] | None = None) -> None:
     path = Path(output.path)
     shown = repr(output.path)
     if kinds is not None and path.suffix.lower() not in kinds:
-        raise Refused(f"{shown} does not end in one of {' '.join(kinds)}, so it is not certain what to write.")
+        raise Refused(f"{shown} should end in one of {' '.join(kinds)}, which determines the format.")
     try:
         if path.is_dir() and path.suffix.lower() != ".zarr":
             raise Refused(f"{shown} is a folder. Name a file in it.")
         if not path.is_dir() and not is_replaceable(path):
             raise Refused(f"{shown} is a pipe or a device, and only files are written. Name a file, or - to print it.")
         if os.path.lexists(path) and not output.force:
-            raise Refused(f"{shown} exists already, and nothing was done. Give --force to replace it.")
+            raise Refused(f"{shown} already exists, so nothing was written. Give --force to replace it.")
         if taken := _input_at(path):
-            raise Refused(f"{shown} is {taken}, which is an input, and nothing was done. Name another file with -o.")
+            raise Refused(f"{shown} is {taken}, which is an input, so nothing was written. Name another file with -o.")
         if not path.parent.is_dir():
-            raise Refused(f"{shown}: there is no folder {str(path.parent)!r}. Make it first.")
+            raise Refused(f"{shown}: there is no folder {str(path.parent)!r}. Create it first.")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Refused(f"{shown[:200]} cannot be written: {reason}. Check the name.") from error

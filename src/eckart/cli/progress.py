@@ -1,4 +1,4 @@
-"""Long work on a terminal: reads, blocks, certified share, rows a second, time left; and Ctrl-C between two blocks."""
+"""Progress on a terminal: passes, blocks, certified share, speed, time left; and Ctrl-C between two blocks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from eckart.cli.console import Console
+from eckart.progress import pass_text
 
 if TYPE_CHECKING:
     from eckart.engine.blocks.reading import Progress
 
 
 class ProgressReporter:
-    """Called after every block: keeps where the work stands, shows it, and stops it there when asked to."""
+    """Callback after every block: records and shows the progress, and stops the computation on request."""
 
     def __init__(self, bar: Any = None, checkpoint: str | None = None) -> None:
         self.last: Progress | None = None
@@ -28,18 +29,18 @@ class ProgressReporter:
         self.last = progress
         if self._bar is not None:
             self._bar.update(
-                self._task, description=passes_text(progress), total=progress.blocks, completed=progress.block,
+                self._task, description=pass_text(progress), total=progress.blocks, completed=progress.block,
                 rest=rest_text(progress),
             )  # fmt: skip
         if self.stop:
             raise KeyboardInterrupt
 
     def where(self) -> str:
-        """What to say of work that was stopped."""
+        """The message for a computation that was stopped."""
         place = "Stopped before the first block."
         if self.last is not None:
             place = (
-                f"Stopped in read {self.last.current_pass}, after block {self.last.block:,} of {self.last.blocks:,}."
+                f"Stopped in pass {self.last.current_pass}, after block {self.last.block:,} of {self.last.blocks:,}."
             )
         if self._checkpoint is None:
             return f"{place} No file was left half-written; with --checkpoint FOLDER an interrupted run can be resumed."
@@ -48,7 +49,7 @@ class ProgressReporter:
 
 @contextlib.contextmanager
 def reporting_progress(console: Console, what: str, checkpoint: str | None = None) -> Iterator[ProgressReporter]:
-    """A watcher for the work inside, with a bar where there is a terminal."""
+    """A progress callback for the computation inside, with a bar on a terminal."""
     with _bar(console, what) as bar:
         reporter = ProgressReporter(bar, checkpoint)
         try:
@@ -60,7 +61,7 @@ def reporting_progress(console: Console, what: str, checkpoint: str | None = Non
 
 @contextlib.contextmanager
 def _first_interrupt(console: Console, reporter: ProgressReporter) -> Iterator[None]:
-    """The first Ctrl-C lets the present block end, so that its sums can be kept; the second stops at once."""
+    """The first Ctrl-C completes the current block, so that its sums can be kept; the second stops at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -99,16 +100,12 @@ def _bar(console: Console, what: str) -> Iterator[Any]:
         yield bar
 
 
-def passes_text(progress: Progress) -> str:
-    return f"read {progress.current_pass} of about {progress.passes}"
-
-
 def rest_text(progress: Progress) -> str:
     """block 3 of 20, 93.12 to 93.40% certified, 1,200,000 rows/s, 0:00:12 left."""
     words = [f"block {progress.block:,} of {progress.blocks:,}"]
     if progress.explained is not None:
         low, high = progress.explained
-        words.append(f"{100 * low:.2f} to {100 * high:.2f}% certified")
+        words.append(f"{100 * low:.2f} to {100 * high:.2f} % explained (certified)")
     minutes, seconds = divmod(round(progress.seconds_left), 60)
     hours, minutes = divmod(minutes, 60)
     return ", ".join([*words, f"{progress.rows_per_second:,.0f} rows/s", f"{hours}:{minutes:02}:{seconds:02} left"])

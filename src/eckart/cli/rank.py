@@ -14,22 +14,24 @@ from eckart.cli.options import ReadingOptions, memory, reading, with_console
 if TYPE_CHECKING:
     from eckart.rank.verdict import RankChoice
 
-_RULES = "'all', 'quick' (without the rules that draw tables), or names of rules, such as minka,elbow."
+_RULES = "'all', 'quick' (without resampling), or names of rules, such as minka,elbow."
 
 
-@click.command(short_help="How many axes, by every rule.")
+@click.command(short_help="Choose the number of components with many rules.")
 @click.argument("data")
 @click.option("--rules", metavar="NAMES", default="all", show_default=True, help=_RULES)
 @click.option("--method", type=click.Choice(["pca", "svd", "nmf", "cur"]), default="pca", show_default=True,
-              help="pca subtracts the column means, the others take the numbers as they are.")  # fmt: skip
+              help="Method. pca subtracts the column means; the others do not.")  # fmt: skip
 @click.option("--scale/--no-scale", default=False, help="Divide columns by their standard deviation.  [default: no]")
 @click.option("--explain", type=numbers.share, metavar="SHARE", default=0.9, show_default=True,
-              help="Share that the rules of variance and energy ask for: 0.9 or 90%.")  # fmt: skip
-@click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, where it is known.")
-@click.option("--most", type=numbers.components, metavar="N", help="Consider no more axes than this.  [default: 40]")
+              help="Share that the variance and energy rules must reach: 0.9 or 90%.")  # fmt: skip
+@click.option("--noise", type=float, metavar="SIZE", help="Standard deviation of the noise, if known.")
+@click.option(
+    "--most", type=numbers.components, metavar="N", help="Maximum number of components to consider.  [default: 40]"
+)
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: refuse, or impute by column means or by components.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of what is drawn.")
+              help="Missing values: refuse, or impute by mean or by components (em).")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of the resampling.")
 @memory
 @reading
 @with_console
@@ -52,7 +54,7 @@ def rank(
         source = read(data, reading, memory=memory)
     asked = rules if rules in ("all", "quick") else [name.strip() for name in rules.split(",") if name.strip()]
     rows, columns = source.shape
-    with console.warnings() as warned, console.status(f"Asking the rules about {rows:,} rows x {columns:,} columns"):
+    with console.warnings() as warned, console.status(f"Applying the rules to {rows:,} rows x {columns:,} columns"):
         try:
             choice = choose_rank(
                 source, asked, method=method, scale=scale, explain=explain, noise=noise, most=most,
@@ -74,6 +76,6 @@ def text(choice: RankChoice, width: int) -> str:
     lines = [f"{'rule':<{column}}    k  why"]
     for verdict in choice.verdicts:
         head = f"{verdict.title:<{column}} {'-' if verdict.k is None else verdict.k:>4}  "
-        body = one_line(f"{verdict.reason} Assumed: {verdict.assumes}")
+        body = one_line(f"{verdict.reason} Assumes: {verdict.assumes}")
         lines.append(textwrap.fill(body, width, initial_indent=head, subsequent_indent=" " * len(head)))
     return "\n".join([*lines, "", textwrap.fill(choice.summary, width)])

@@ -39,7 +39,7 @@ _LOSSES = ("frobenius", "kullback-leibler", "itakura-saito")
 
 @dataclass(frozen=True)
 class Tuning:
-    """What only some methods can be told; None where nothing was said."""
+    """Options of some methods only; None if not given."""
 
     weights: str | None = None
     solver: str | None = None
@@ -72,7 +72,7 @@ class Tuning:
             known = ", ".join(SOLVERS.get(method, ()))
             raise click.UsageError(f"--solver {given['solver']}: for --method {method} it is one of {known}.")
         if "neighbors" in given and "radius" in given:
-            raise click.UsageError("Give one of --neighbors and --radius: each of them decides who is near.")
+            raise click.UsageError("Give only one of --neighbors and --radius: each determines the neighbours.")
         found = {taken[name]: value for name, value in given.items()}
         if "radius" in found:
             found["n_neighbors"] = None
@@ -95,7 +95,7 @@ def _width(given: Any) -> float | str:
     except ValueError:
         value = -1.0
     if not 0.0 <= value < float("inf"):
-        raise click.BadParameter(f"{text!r} is not a width: give a number from 0 on, 'local' or 'median'.")
+        raise click.BadParameter(f"{text!r} is not a width: give a number of at least 0, 'local' or 'median'.")
     return value
 
 
@@ -103,21 +103,24 @@ def tuning(f: Command) -> Command:
     """The options of single methods."""
     option, choice, whole = click.option, click.Choice, click.IntRange(min=1)
     return gathered("tuning", Tuning, [
-        option("--weights", metavar="COLUMN", help="pca, svd: column that says how often each row counts."),
-        option("--solver", metavar="NAME", help="How to compute; 'eckart plan' says what is chosen by default."),
-        option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel.  [default: rbf]"),
-        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width: a number, local (default) or median."),
+        option("--weights", metavar="COLUMN", help="pca, svd: column with the weight of each row."),
+        option("--solver", metavar="NAME", help="Solver.  [default: see 'eckart plan']"),
+        option("--kernel", type=choice(_KERNELS), help="kernel-pca: kernel function.  [default: rbf]"),
+        option("--gamma", type=_width, metavar="WIDTH", help="kernel-pca: width: a number, local or median. "
+        " [default: local]"),
         option("--degree", type=float, metavar="N", help="kernel-pca: degree of --kernel poly.  [default: 3]"),
-        option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and take the best."),
-        option("--neighbors", type=whole, metavar="N", help="isomap: nearest rows joined to each.  [default: 5]"),
-        option("--radius", type=float, metavar="R", help="isomap: join rows up to this distance instead."),
-        option("--landmarks", type=whole, metavar="N", help="isomap: embed so many rows, place the others."),
-        option("--loss", type=choice(_LOSSES), help="nmf: what is made small.  [default: frobenius]"),
-        option("--runs", type=whole, metavar="N", help="nmf: random starts; the best is kept.  [default: 1]"),
-        option("--iterations", type=whole, metavar="N", help="nmf: largest number of iterations.  [default: 200]"),
-        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: penalty on large entries."),
+        option("--scan", is_flag=True, default=None, help="kernel-pca: try kernels and widths, and use the best."),
+        option("--neighbors", type=whole, metavar="N", help="isomap: number of neighbours of each row.  [default: 5]"),
+        option("--radius", type=float, metavar="R", help="isomap: use all rows within this distance as neighbours."),
+        option("--landmarks", type=whole, metavar="N", help="isomap: number of landmark rows; the others "
+        "are placed by them."),
+        option("--loss", type=choice(_LOSSES), help="nmf: loss.  [default: frobenius]"),
+        option("--runs", type=whole, metavar="N", help="nmf: number of starts; the best is kept.  [default: 1]"),
+        option("--iterations", type=whole, metavar="N", help="nmf: maximum number of iterations.  [default: 200]"),
+        option("--regularize", type=click.FloatRange(min=0), metavar="X", help="nmf: weight of the penalty "
+        "on the factors."),
         option("--select", type=choice(["pivot", "norm", "leverage", "volume"]), help="cur: how columns are chosen."),
-        option("--core", type=choice(["best", "intersection"]), help="cur: the matrix between columns and rows."),
-        option("--columns-count", type=numbers.components, metavar="N", help="cur: number of columns; else k."),
-        option("--rows-count", type=numbers.components, metavar="N", help="cur: number of rows; else k."),
+        option("--core", type=choice(["best", "intersection"]), help="cur: how the middle matrix is computed."),
+        option("--columns-count", type=numbers.components, metavar="N", help="cur: number of columns.  [default: k]"),
+        option("--rows-count", type=numbers.components, metavar="N", help="cur: number of rows.  [default: k]"),
     ])(f)  # fmt: skip

@@ -22,7 +22,7 @@ form = click.option(
     "--as",
     "style",
     type=click.Choice(["text", "markdown", "latex", "html"]),
-    help="Form of the output.  [default: text]",
+    help="Output format.  [default: text]",
 )
 lang = click.option(
     "--lang", type=click.Choice(["en", "it", "es", "ru"]), help="Language.  [default: that of the locale, or en]"

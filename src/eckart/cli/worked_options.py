@@ -30,19 +30,19 @@ def _choice(name: str, choices: str, help: str) -> Decorator:
     return click.option(name, type=click.Choice(words), help=f"{help}  [default: {words[0]}]")
 
 
-_k = click.option("-k", "k", type=int, metavar="N", help="How many components.")
-_seed = _option("--seed", "Seed of what is drawn.  [default: 0]", type=click.IntRange(min=0), metavar="N")
+_k = click.option("-k", "k", type=int, metavar="N", help="Number of components.")
+_seed = _option("--seed", "Seed.  [default: 0]", type=click.IntRange(min=0), metavar="N")
 _table = (
     click.option("--center/--no-center", default=None, help="Subtract the column means.  [default: yes]"),
     click.option("--scale/--no-scale", default=None, help="Divide by the standard deviations.  [default: no]"),
-    _choice("--divide", "n-1 n 1", "What divides the cross-products."),
+    _choice("--divide", "n-1 n 1", "Divisor of the cross-products."),
 )
-_share = _option("--share", "Share to be reached, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE")
+_share = _option("--share", "Share to explain, such as 0.8.  [default: 0.9]", type=float, metavar="SHARE")
 
 OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "pca": (
         _k, *_table, _share, _choice("--route", "variance reconstruction svd", "Derivation to show."),
-        _option("--flip", "Components to be given the other sign, such as 2.", type=Numbers(), metavar="I,J,..."),
+        _option("--flip", "Components whose sign is reversed, such as 2.", type=Numbers(), metavar="I,J,..."),
     ),
     "minor-components": (_k, *_table),
     "svd": (_k, _choice("--form", "compact full", "Size of U and V.")),
@@ -51,19 +51,19 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
     "power-iteration": (
         _option("--start", "Start vector.  [default: ones]", metavar="VECTOR"),
         _option("--eps", "Stop when the direction changes by at most this.  [default: 1e-6]", type=float),
-        _option("--most", "At most so many steps.  [default: 200]", type=int, metavar="N"),
+        _option("--most", "Maximum number of iterations.  [default: 200]", type=int, metavar="N"),
     ),
     "deflation": (_choice("--method", "auto hotelling wielandt", "Whose deflation."),),
-    "diagonalize": (_option("--power", "Which power of the matrix to show.  [default: 3]", type=int, metavar="N"),),
+    "diagonalize": (_option("--power", "Power of the matrix to show.  [default: 3]", type=int, metavar="N"),),
     "cur": (
-        click.option("-r", "r", type=int, metavar="N", help="How many rows and columns to draw.  [default: 2]"),
-        _option("--rows", "Rows as drawn by you, from 1.", type=Numbers(), metavar="I,J,..."),
-        _option("--columns", "Columns as drawn by you, from 1.", type=Numbers(), metavar="I,J,..."),
+        click.option("-r", "r", type=int, metavar="N", help="Number of rows and columns to draw.  [default: 2]"),
+        _option("--rows", "Rows that you drew, counted from 1.", type=Numbers(), metavar="I,J,..."),
+        _option("--columns", "Columns that you drew, counted from 1.", type=Numbers(), metavar="I,J,..."),
         _seed, _choice("--core", "intersection best", "How U is made."),
     ),
     "nmf": (
-        _k, _choice("--loss", "euclidean kl", "What is made small."), _seed,
-        _option("--iterations", "Rounds.  [default: 50]", type=int, metavar="N"),
+        _k, _choice("--loss", "euclidean kl", "Loss to minimise."), _seed,
+        _option("--iterations", "Number of iterations.  [default: 50]", type=int, metavar="N"),
         _option("--w", "Start of W.", metavar="MATRIX"), _option("--h", "Start of H.", metavar="MATRIX"),
     ),
     "kernel-pca": (
@@ -74,12 +74,12 @@ OPTIONS: dict[str, tuple[Decorator, ...]] = {
         _option("--new", "A new point to place.", metavar="VECTOR"),
     ),
     "project": (_k,),
-    "bounds": (_k, _option("--other", "Another matrix of rank k, to compare.", metavar="MATRIX")),
-    "missing": (_k, _option("--iterations", "Rounds.  [default: 100]", type=int, metavar="N")),
-    "isomap": (_k, _option("--neighbors", "Neighbours of each point.  [default: 2]", type=int, metavar="N")),
+    "bounds": (_k, _option("--other", "Another matrix of rank k, for comparison.", metavar="MATRIX")),
+    "missing": (_k, _option("--iterations", "Number of iterations.  [default: 100]", type=int, metavar="N")),
+    "isomap": (_k, _option("--neighbors", "Number of neighbours of each point.  [default: 2]", type=int, metavar="N")),
     "select": (
-        _option("--count", "How many columns to keep.", type=int, metavar="N"),
-        _option("--threshold", "Least size of the correlation.  [default: 0.5]", type=float, metavar="R"),
+        _option("--count", "Number of columns to keep.", type=int, metavar="N"),
+        _option("--threshold", "Minimum absolute correlation.  [default: 0.5]", type=float, metavar="R"),
     ),
 }  # fmt: skip
 
@@ -92,21 +92,21 @@ ABOUT = {
     "gram-schmidt": "Orthonormal columns: A = Q R.",
     "eigen": "Eigenvalues and eigenvectors.",
     "power-iteration": "The dominant eigenpair, iterate by iterate.",
-    "deflation": "All eigenpairs, one after the other.",
+    "deflation": "All eigenpairs, one after another.",
     "diagonalize": "A = V D V^-1, and powers.",
     "svd": "Singular values and vectors, the best approximation.",
-    "pseudo-inverse": "The pseudo-inverse, zeros left zero.",
+    "pseudo-inverse": "The pseudo-inverse through the SVD.",
     "bounds": "Eckart-Young: the best approximation of rank k.",
     "pca": "Principal components, scores, shares, errors.",
     "minor-components": "The components of least variance.",
-    "project": "New rows in the components of a table.",
-    "correlation": "PCA of covariances against PCA of correlations.",
-    "missing": "Missing entries by EM, round by round.",
+    "project": "Scores and distances of new rows.",
+    "correlation": "PCA of the covariance matrix compared with PCA of the correlation matrix.",
+    "missing": "Impute missing entries by EM, iteration by iteration.",
     "energy": "How many singular values to keep.",
     "query": "A new row in concept space, and back.",
-    "cur": "Real columns and rows: C U R.",
+    "cur": "CUR decomposition from real columns and rows.",
     "nmf": "Non-negative factors by multiplicative updates.",
-    "kernel-pca": "Kernel, centring, components, scores.",
-    "isomap": "Neighbours, shortest paths, coordinates.",
-    "select": "Columns by their correlation with a target.",
+    "kernel-pca": "Kernel PCA: kernel, centring, components, scores.",
+    "isomap": "Isomap: neighbours, shortest paths, coordinates.",
+    "select": "Select columns by their correlation with a target.",
 }

@@ -38,22 +38,58 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """A score as two sums: mean + what each concept adds, and mean + what each entry adds + others."""
+    """A predicted value as a sum over concepts and as a sum over entries.
+
+    Attributes
+    ----------
+    row : str
+        Name of the row.
+    column : str
+        Name of the column.
+    score : float
+        Predicted value.
+    mean : float
+        Mean of the column, which is part of every predicted value; 0 if means were not subtracted.
+    concepts : tuple of Part
+        What each concept adds, largest absolute value first.
+    entries : tuple of Part
+        What each entry of the row adds, largest first. Empty if the coordinates are not a sum over the entries.
+    others : float
+        What the columns without an entry add: a 0 below the mean has an effect too.
+    notes : tuple of str
+        What the reader should know.
+
+    See Also
+    --------
+    Concepts.explain : The method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> path = ek.datasets.path("ratings")
+    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    >>> found = space.explain({"Two Summers": 5}, "A Letter from Rome")
+    >>> round(found.score, 3), round(sum(part.adds for part in found.concepts), 3)
+    XXX
+    """
 
     row: str
     column: str
     score: float
     mean: float
-    """The column's mean, where it was subtracted, which every row gets; else 0."""
     concepts: tuple[Part, ...]
-    """All concepts, those that add most (in modulus) first."""
     entries: tuple[Part, ...]
-    """The row's own entries, those that add most first; empty where the coordinates are no sum over the entries."""
     others: float
-    """What the columns without an entry add: a 0 below the mean says something too."""
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            The score and its parts.
+        """
         return {
             "row": self.row,
             "column": self.column,

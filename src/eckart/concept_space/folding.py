@@ -2,7 +2,7 @@
 
 Folding a row in changes no concept, so what it has outside them is lost, and adds up. While the lost squares of all
 folded rows together are less than values_k^2, no direction outside can have gained as much as the weakest concept
-carries; beyond that, one may have, and if the new rows are also seen worse than the fitted ones, it is time to fit
+explains; beyond that, one may have, and if the new rows are also seen worse than the fitted ones, it is time to fit
 again.
 """
 
@@ -49,7 +49,7 @@ class Ledger:
         singular = method_of(d).orthogonal and d.which == "largest"
         if self.share <= at_fit + rounding or (singular and self.lost < weakest * (1.0 - rounding)):
             return ""
-        strong = "more than the weakest concept carries, " if singular else ""
+        strong = "more than the weakest concept explains, " if singular else ""
         return (
             f"The concepts do not see {self.share:.1%} of the {self.rows:,} rows folded in ({at_fit:.1%} of those they "
             f"were made of). That is {strong}so there may be a new concept in it: fit again with these rows."
@@ -58,20 +58,47 @@ class Ledger:
 
 @dataclass(frozen=True, repr=False)
 class Folded:
-    """Rows folded into concepts that were made without them."""
+    """Rows folded into concepts that were computed without them.
+
+    Attributes
+    ----------
+    coordinates : array of shape (n_rows, k)
+        Coordinates of the rows, on the device of the model.
+    unseen : array of shape (n_rows,)
+        Share of each row's sum of squares, after centring and scaling, outside the concepts; NaN for a row of zeros.
+    cold : array of int
+        Indices of rows without any entry.
+    refit : str
+        Why the model should be fitted again. Empty if there is no need.
+    space : Concepts
+        The concepts with these rows stored as well.
+
+    See Also
+    --------
+    Concepts.fold_in : The method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> space = ek.concepts(ek.decompose(ek.datasets.path("ratings"), "svd", k=2))
+    >>> space.fold_in([[0, 5, 0, 0, 0]]).coordinates.round(3)
+    XXX
+    """
 
     coordinates: Array
-    """Where the concepts are."""
     unseen: Numbers
-    """Share of each row's sum of squares (after centring and scaling) outside the concepts; NaN for a row of zeros."""
     cold: Numbers
-    """The rows without any entry, by their number."""
     refit: str
-    """Why the concepts should be fitted again; empty while there is no need."""
     space: Concepts
-    """The concepts with these rows at hand as well."""
 
     def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Coordinates, shares outside the concepts, and the advice to fit again.
+        """
         shares = [None if np.isnan(share) else float(share) for share in self.unseen]
         return {
             "coordinates": to_numpy(self.coordinates).astype(float).tolist(),

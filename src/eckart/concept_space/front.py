@@ -22,34 +22,43 @@ def concepts(
     row_names: Sequence[str] | None = None,
     vectorizer: Any = None,
 ) -> Concepts:
-    """Queries, recommendations, likeness and explanations in the space of a decomposition.
+    """Search, recommend, compare and explain in the space of a decomposition.
 
     Parameters
     ----------
     model : Decomposition or fitted estimator
-        Of any method. Those without a linear way back to the columns (kernel PCA, Isomap) compare rows only.
-    rows : array, sparse matrix, data frame or path, optional
-        The rows to search among, with the columns of the model. Without it, the rows that were fitted are used where
-        the model kept them (``left=True``); what they have already is then not known.
-    columns : sequence of str, optional
-        Names of the columns. Default: those of the model, else of the vectorizer, else x1, x2, ...
-    row_names : sequence of str, optional
-        Names of the rows. Default: those of `rows`, else of the model, else 1, 2, ...
-    vectorizer : optional
-        What turned texts into rows, such as scikit-learn's ``TfidfVectorizer``; texts in queries go through it.
+        A model of any method. Methods without a linear way back to the columns (kernel PCA, Isomap) compare rows only.
+    rows : array-like, sparse matrix, data frame or path, default None
+        Rows to search, with the columns of the model. None uses the fitted rows if the model kept them (``left=True``);
+        their entries are then not known.
+    columns : sequence of str, default None
+        Names of the columns. None uses those of the model, of the vectorizer, or x1, x2, ...
+    row_names : sequence of str, default None
+        Names of the rows. None uses those of `rows`, of the model, or 1, 2, ...
+    vectorizer : object, default None
+        Transformer that turned texts into rows, such as scikit-learn's ``TfidfVectorizer``. Texts in queries go through
+        it.
 
     Returns
     -------
     Concepts
+        The space, with methods for queries.
+
+    Raises
+    ------
+    InputError
+        If two columns have the same name.
+
+    See Also
+    --------
+    TruncatedSVD : The usual model for text and ratings.
+    NMF : Topics as non-negative components.
 
     Examples
     --------
     >>> import eckart as ek
-    >>> from eckart import datasets
-    >>> path = datasets.path("ratings")
+    >>> path = ek.datasets.path("ratings")
     >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
-    >>> space
-    <Concepts: 2 of 5 columns (svd), 7 rows at hand>
     >>> [hit.name for hit in space.similar_columns("Two Summers", 1)]
     ['A Letter from Rome']
     """

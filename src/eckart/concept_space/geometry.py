@@ -155,7 +155,7 @@ class Geometry:
         return row / self.unit if self.scale is None else row / self.scale / self.unit
 
     def squares(self, opened: Opened) -> Numbers:
-        """||(row - mean) / scale||^2 of each row, in one read."""
+        """||(row - mean) / scale||^2 of each row, in one pass."""
         factor = (np.ones(opened.matrix.shape[1]) if self.scale is None else 1.0 / self.scale) / self.unit
         shift = np.zeros_like(factor) if self.mean is None else self.mean * factor
         pieces = [(0, opened.matrix)] if opened.matrix.resident else opened.matrix.pieces()

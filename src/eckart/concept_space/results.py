@@ -11,42 +11,97 @@ import numpy as np
 
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.names import Names
+from eckart.displays import html_facts, html_table
 
 _SHOWN = 20
 
 
 class Hit(NamedTuple):
-    """One row or column of a ranking."""
+    """One row or column of a ranking.
+
+    Attributes
+    ----------
+    name : str
+        Name.
+    score : float
+        Score.
+    place : int
+        Index of the row or column, counted from 0.
+
+    See Also
+    --------
+    Ranking : The ranking.
+
+    Examples
+    --------
+    >>> from eckart.concept_space import Hit
+    >>> Hit("Alaska", 0.5, 1).name
+    'Alaska'
+    """
 
     name: str
     score: float
     place: int
-    """Its number, counted from 0."""
 
 
 @dataclass(frozen=True, repr=False)
 class Query:
-    """A row in the space of the concepts."""
+    """A row in the space of the concepts.
+
+    Attributes
+    ----------
+    name : str
+        Name of the row.
+    coordinates : array of shape (k,)
+        Coordinates of the row.
+    columns : array of int
+        Indices of the columns whose entries are known, counted from 0.
+    entries : array of float
+        The known entries.
+    square : float
+        ||(row - mean) / scale||^2.
+    unseen : float
+        Share of `square` outside the concepts; NaN if there is no linear way back to the columns, or the row is zero.
+    place : int or None
+        Index among the stored rows. None if the row is not one of them.
+    cold : bool
+        Whether nothing is known about the row: no entry, or only zeros and no mean for comparison.
+    whole : bool
+        Whether the other entries are 0. If False they are unknown and count as the mean, if there is one.
+    notes : tuple of str
+        What the reader should know.
+
+    See Also
+    --------
+    Concepts.query : The method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> space = ek.concepts(ek.decompose(ek.datasets.path("ratings"), "svd", k=2))
+    >>> space.query({"Two Summers": 5}).coordinates.round(3)
+    XXX
+    """
 
     name: str
     coordinates: Numbers
     columns: Numbers
-    """Where its entries are that are known."""
     entries: Numbers
-    """The entries themselves."""
     square: float
-    """||(row - mean) / scale||^2, in the unit of lengths of the geometry, which is nearly always 1."""
     unseen: float
-    """Share of that which lies outside the concepts; NaN where there is no linear way back, or nothing to share."""
     place: int | None = None
-    """Its number among the rows at hand, if it is one of them."""
     cold: bool = False
-    """Whether nothing at all is known of it: no entry, or every entry 0 and no mean to compare it with."""
     whole: bool = True
-    """Whether the other entries are 0; else nothing was said of them, and they count as the mean where there is one."""
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Name, coordinates, share outside the concepts and notes.
+        """
         return {
             "name": self.name,
             "coordinates": self.coordinates.astype(float).tolist(),
@@ -54,6 +109,11 @@ class Query:
             "known": len(self.entries),
             "notes": list(self.notes),
         }
+
+    def _repr_html_(self) -> str:
+        facts = [(f"concept {i + 1}", f"{value:.4g}") for i, value in enumerate(self.coordinates[:_SHOWN])]
+        unseen = "" if math.isnan(self.unseen) else f"{self.unseen:.1%} of the row is outside the concepts."
+        return html_facts(f"Query {self.name}", facts, " ".join([unseen, *self.notes]).strip())
 
     def __repr__(self) -> str:
         numbers = ", ".join(shown(c, digits_of(self.coordinates)) for c in self.coordinates[:8])
@@ -64,20 +124,50 @@ class Query:
 
 @dataclass(frozen=True, repr=False)
 class Ranking:
-    """Rows or columns by a score, best first."""
+    """Rows or columns with scores, best first.
+
+    Attributes
+    ----------
+    title : str
+        Title.
+    names : tuple of str
+        Names.
+    scores : array of float
+        Scores.
+    indices : array of int
+        Indices, counted from 0.
+    lower : array of float or None
+        Lower bounds of the score of the complete rows. None without `proof`.
+    upper : array of float or None
+        Upper bounds of the score of the complete rows. None without `proof`.
+    proved : int or None
+        Number of leading places that cannot change. None without `proof`.
+    set_proved : bool or None
+        Whether nothing else can be among those shown, in any order. None without `proof`.
+    notes : tuple of str
+        What the reader should know.
+
+    See Also
+    --------
+    Concepts.similar_rows : A method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> path = ek.datasets.path("ratings")
+    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    >>> space.similar_rows(0, 2).names
+    XXX
+    """
 
     title: str
     names: tuple[str, ...]
     scores: Numbers
     indices: Numbers
-    """Their numbers, counted from 0."""
     lower: Numbers | None = None
     upper: Numbers | None = None
-    """With proof: bounds of the same score taken with all of both rows, the dropped part included."""
     proved: int | None = None
-    """With proof: so many of the first places cannot change, whatever the dropped part."""
     set_proved: bool | None = None
-    """With proof: whether nothing else can come among those shown, in whatever order."""
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -91,13 +181,20 @@ class Ranking:
 
     @property
     def summary(self) -> str:
-        """What is proved, in a few words."""
+        """Statement of what is proved about the order."""
         if not len(self) or self.proved == len(self):
             return "proved: the order is certain"
         order = f"the order of the first {self.proved} is certain" if self.proved else "the order is not certain"
         return f"{'proved: these are the ones; ' if self.set_proved else 'not proved; '}{order}"
 
     def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Title, hits, what is proved and notes.
+        """
         hits = [{"name": hit.name, "place": hit.place, "score": _plain(hit.score)} for hit in self]
         if self.lower is not None and self.upper is not None:
             for hit, low, high in zip(hits, self.lower, self.upper, strict=True):
@@ -109,6 +206,12 @@ class Ranking:
             "set_proved": self.set_proved,
             "notes": list(self.notes),
         }
+
+    def _repr_html_(self) -> str:
+        digits = digits_of(self.scores)
+        rows = [(hit.name, shown(hit.score, digits)) for hit in [*self][:_SHOWN]]
+        proof = "" if self.proved is None else self.summary
+        return html_table(self.title, ("name", "score"), rows, " ".join(text for text in (proof, *self.notes) if text))
 
     def __repr__(self) -> str:
         digits = digits_of(self.scores)
@@ -122,17 +225,39 @@ class Ranking:
 
 @dataclass(frozen=True, repr=False)
 class Rankings:
-    """For each row the columns or rows with the best scores, best first."""
+    """Rankings of many rows.
+
+    Attributes
+    ----------
+    title : str
+        Title.
+    indices : array of shape (n_rows, n)
+        Indices of the columns, counted from 0; -1 if there are fewer than n.
+    scores : array of shape (n_rows, n)
+        Scores; NaN if there are fewer than n.
+    cold : array of int
+        Indices of rows without a ranking, because they have no entries or nothing of them lies in the concepts.
+    of : Names
+        Names of the ranked columns.
+
+    See Also
+    --------
+    Ranking : The ranking of one row.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> path = ek.datasets.path("ratings")
+    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    >>> space.recommend_many(n=2)[0].names
+    XXX
+    """
 
     title: str
     indices: Numbers
-    """rows x n; -1 where there are fewer than n."""
     scores: Numbers
-    """rows x n; NaN where there are fewer than n."""
     cold: Numbers
-    """The rows that got nothing, because nothing is known of them, or nothing of it lies in the concepts."""
     of: Names = field(repr=False)
-    """What the places are called."""
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -147,6 +272,13 @@ class Rankings:
         return (self[row] for row in range(len(self)))
 
     def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            Title and the hits of every row.
+        """
         return {"title": self.title, "rows": [self[row].to_dict()["hits"] for row in range(len(self))]}
 
     def __repr__(self) -> str:

@@ -22,6 +22,7 @@ from eckart.concept_space.ranking import directions, nothing, ranked, strongest
 from eckart.concept_space.results import NOTHING_KNOWN, NOTHING_SEEN, Query, Ranking, Rankings
 from eckart.concept_space.stored_rows import Rows, StoredRowSet, rows_of
 from eckart.concept_space.vectors import on_device_of
+from eckart.displays import html_facts
 from eckart.errors import DataWarning, InputError, ParameterError
 from eckart.options import check_choice, check_count
 from eckart.result import Decomposition
@@ -32,10 +33,37 @@ By = Literal["cosine", "dot"]
 
 @dataclass(frozen=True, repr=False)
 class Concepts:
-    """What a decomposition says of rows and columns; made by `eckart.concepts`.
+    """Rows and columns of a decomposition, for search and recommendations.
 
-    Wherever a row is asked for, give one of: its name or number (counted from 0) among the rows at hand, its numbers, a
-    dict {column: value}, a list of words, or a `Query`. `query` takes a text too.
+    Created by `eckart.concepts`. A row can be given by its name or its index (counted from 0) among the stored rows, as
+    numbers, as a dict {column: value}, as a list of words, or as a `Query`.
+
+    Attributes
+    ----------
+    d : Decomposition
+        The decomposition.
+    geometry : Geometry
+        Mean, scale and components used for projections.
+    columns : Names
+        Names of the columns.
+    rows : StoredRowSet or None
+        The stored rows. None if there are none.
+    vectorizer : object or None
+        Transformer for texts.
+    folded : Ledger
+        Statistics of the rows folded in so far.
+
+    See Also
+    --------
+    concepts : Create it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> path = ek.datasets.path("ratings")
+    >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
+    >>> [hit.name for hit in space.recommend({"Two Summers": 5}, 2)]
+    XXX
     """
 
     d: Decomposition
@@ -48,16 +76,22 @@ class Concepts:
     # A row in the space of the concepts
 
     def query(self, row: Any, *, unknown: Unknown | None = None) -> Query:
-        """Coordinates of a row: (row - mean) / scale right for PCA and SVD.
+        """Compute the coordinates of a row.
 
         Parameters
         ----------
-        row : numbers, dict, list of words, text, or number of a row at hand
-            A dict names columns and gives their values; the others count as 0, or as the mean where means were
-            subtracted. Words are counted; a text is split into
-            words, or goes through the vectorizer that was given to `concepts`.
-        unknown : "error" or "ignore", optional
-            What to do with names that are no column. Default: an error in a dict, left out (and noted) in words.
+        row : array-like, dict, list of str, str or int
+            A dict maps columns to values; other columns count as 0, or as the mean if means were subtracted. Words are
+            counted. A text is split into words, or goes through the vectorizer. An integer is the index of a stored
+            row, counted from 0.
+        unknown : {'error', 'ignore'} or None, default None
+            What to do with names that are not columns. None raises an error for a dict and ignores them, with a note,
+            in words.
+
+        Returns
+        -------
+        Query
+            The coordinates, for PCA and SVD ``(row - mean) / scale @ right``, and the share outside the concepts.
         """
         if isinstance(row, Query):
             return row
@@ -66,7 +100,18 @@ class Concepts:
         return self._query(given_as.take(row, self.columns, unknown=unknown, vectorizer=self.vectorizer))
 
     def row(self, name: str | int) -> Query:
-        """A row at hand, by its name or its number counted from 0."""
+        """Get a stored row.
+
+        Parameters
+        ----------
+        name : str or int
+            Name of the row, or its index counted from 0.
+
+        Returns
+        -------
+        Query
+            The row in the space of the concepts.
+        """
         rows = self._stored_rows("A row by its name")
         place = rows.names.place(name)
         label, entries = rows.names.label(place), rows.entries(place)
@@ -80,10 +125,26 @@ class Concepts:
         return Query(label, coordinates, none.astype(np.int64), none, square, unseen, place=place)
 
     def fold_in(self, rows: Any, *, row_names: Any = None) -> Folded:
-        """Coordinates of new rows, the share of each that the concepts cannot see, and whether to fit again.
+        """Project new rows on the concepts and store them.
 
-        The concepts stay as they are; `.space` of the result has the new rows at hand. Warns when what the rows folded
-        in so far have outside the concepts says that it is time to fit again.
+        The concepts do not change.
+
+        Parameters
+        ----------
+        rows : array-like, sparse matrix, data frame or path
+            New rows, with the columns of the model.
+        row_names : sequence of str, default None
+            Names of the rows. None uses those of `rows`.
+
+        Returns
+        -------
+        Folded
+            Coordinates, the share of each row outside the concepts, and a new space that contains the rows.
+
+        Warns
+        -----
+        DataWarning
+            If the rows folded in so far suggest that the model should be fitted again.
         """
         new, names = rows_of(self.geometry, rows)
         names = names if row_names is None else tuple(map(str, row_names))
@@ -105,16 +166,23 @@ class Concepts:
     def recommend(
         self, row: Any, n: int = 10, *, exclude_known: bool = True, unknown: Unknown | None = None
     ) -> Ranking:
-        """The n columns with the largest entries in the row made from its coordinates, best first.
+        """Recommend columns for a row: those with the highest predicted values.
 
         Parameters
         ----------
-        row : name, number, numbers, dict, list of words or Query
-        n : int
-        exclude_known : bool
-            Leave out the columns where the row has an entry: a number that is not 0, or any that a dict names.
-        unknown : "error" or "ignore", optional
+        row : str, int, array-like, dict, list of str or Query
+            The row.
+        n : int, default 10
+            Number of columns.
+        exclude_known : bool, default True
+            Leave out columns in which the row has an entry: a number other than 0, or any column that a dict names.
+        unknown : {'error', 'ignore'} or None, default None
             As in `query`.
+
+        Returns
+        -------
+        Ranking
+            Columns and predicted values, highest first.
         """
         check_count("n", n, None)
         query = self._taken(row, unknown)
@@ -130,7 +198,22 @@ class Concepts:
         return ranked(title, scores, n, self.columns, hidden=known, notes=query.notes)
 
     def recommend_many(self, rows: Any = None, n: int = 10, *, exclude_known: bool = True) -> Rankings:
-        """`recommend` for each row of `rows`, or of the rows at hand: all at once, in memory bounded by a tile."""
+        """Recommend columns for many rows, in bounded memory.
+
+        Parameters
+        ----------
+        rows : array-like, sparse matrix, data frame or path, default None
+            The rows. None uses the stored rows.
+        n : int, default 10
+            Number of columns per row.
+        exclude_known : bool, default True
+            Leave out columns in which a row has an entry.
+
+        Returns
+        -------
+        Rankings
+            One ranking per row.
+        """
         check_count("n", n, None)
         self.geometry.need_linear("recommend_many")
         parts = self._stored_rows("recommend_many").parts if rows is None else (rows_of(self.geometry, rows)[0],)
@@ -145,26 +228,49 @@ class Concepts:
         )
 
     def explain(self, row: Any, column: str | int, *, unknown: Unknown | None = None) -> Explanation:
-        """Which concepts, and which of the row's own entries, make its score in a column; each adds up to the score."""
+        """Explain the predicted value of a row in a column.
+
+        Parameters
+        ----------
+        row : str, int, array-like, dict, list of str or Query
+            The row.
+        column : str or int
+            Name of the column, or its index counted from 0.
+        unknown : {'error', 'ignore'} or None, default None
+            As in `query`.
+
+        Returns
+        -------
+        Explanation
+            What each concept, and each entry of the row, adds to the value.
+        """
         return explain(self.geometry, self._taken(row, unknown), self.columns.place(column), self.columns)
 
-    # What is alike
+    # Similarity
 
     def similar_rows(
         self, row: Any, n: int = 10, *, by: By = "cosine", proof: bool = False, unknown: Unknown | None = None
     ) -> Ranking:
-        """The rows at hand that are most like a row, in the space of the concepts; the row itself is left out.
+        """Find the stored rows that are most similar to a row.
 
         Parameters
         ----------
-        row : name, number, numbers, dict, list of words or Query
-        n : int
-        by : "cosine" or "dot"
-        proof : bool
-            Also bound the cosine (or dot product) of the whole rows, with what the concepts dropped, and count the
-            first places that are the same for it. For PCA and SVD.
-        unknown : "error" or "ignore", optional
+        row : str, int, array-like, dict, list of str or Query
+            The row. A stored row is not compared with itself.
+        n : int, default 10
+            Number of rows.
+        by : {'cosine', 'dot'}, default 'cosine'
+            Similarity measure.
+        proof : bool, default False
+            Also bound the similarity of the complete rows, and count how many leading places it determines. For PCA and
+            SVD.
+        unknown : {'error', 'ignore'} or None, default None
             As in `query`.
+
+        Returns
+        -------
+        Ranking
+            Rows and similarities, highest first.
         """
         check_count("n", n, None)
         check_choice("by", by, ("cosine", "dot"))
@@ -186,9 +292,23 @@ class Concepts:
         return ranked(title, scores, n, rows.names, hidden=hidden, notes=query.notes, bounded=bounded, unit=unit)
 
     def similar_columns(self, column: str | int, n: int = 10, *, by: By = "cosine", proof: bool = False) -> Ranking:
-        """The columns most like a column, by the columns made from the concepts; the column itself is left out.
+        """Find the columns that are most similar to a column.
 
-        `proof` bounds the same of the whole columns, as in `similar_rows`.
+        Parameters
+        ----------
+        column : str or int
+            Name of the column, or its index counted from 0.
+        n : int, default 10
+            Number of columns.
+        by : {'cosine', 'dot'}, default 'cosine'
+            Similarity measure.
+        proof : bool, default False
+            Also bound the similarity of the complete columns, as in `similar_rows`.
+
+        Returns
+        -------
+        Ranking
+            Columns and similarities, highest first.
         """
         check_count("n", n, None)
         check_choice("by", by, ("cosine", "dot"))
@@ -211,20 +331,51 @@ class Concepts:
     # What a concept is
 
     def top_columns(self, concept: int, n: int = 10) -> Ranking:
-        """The columns that make a concept (counted from 0): the largest entries of its vector, in modulus."""
+        """List the columns with the largest loadings of a concept.
+
+        Parameters
+        ----------
+        concept : int
+            Index of the concept, counted from 0.
+        n : int, default 10
+            Number of columns.
+
+        Returns
+        -------
+        Ranking
+            Columns and loadings, by absolute value.
+        """
         self.geometry.need_linear("top_columns")
         weights = to_numpy(self.geometry.right[:, self._concept(concept)])
         return strongest(f"Columns of concept {concept}", weights, n, self.columns)
 
     def top_rows(self, concept: int, n: int = 10) -> Ranking:
-        """The rows at hand with the largest coordinates on a concept (counted from 0), in modulus."""
+        """List the stored rows with the largest coordinates on a concept.
+
+        Parameters
+        ----------
+        concept : int
+            Index of the concept, counted from 0.
+        n : int, default 10
+            Number of rows.
+
+        Returns
+        -------
+        Ranking
+            Rows and coordinates, by absolute value.
+        """
         rows = self._stored_rows("top_rows")
         weights = to_numpy(rows.coordinates[:, self._concept(concept)])
         return strongest(f"Rows of concept {concept}", weights, n, rows.names)
 
+    def _repr_html_(self) -> str:
+        rows = "none" if self.rows is None else f"{self.rows.names.count:,}"
+        facts = {"concepts": f"{self.d.k:,}", "columns": f"{self.columns.count:,}", "stored rows": rows}
+        return html_facts("Concepts", {"method": self.d.method, **facts}.items())
+
     def __repr__(self) -> str:
         rows = "no rows" if self.rows is None else f"{self.rows.names.count:,} rows"
-        return f"<Concepts: {self.d.k} of {self.columns.count:,} columns ({self.d.method}), {rows} at hand>"
+        return f"<Concepts: {self.d.k} of {self.columns.count:,} columns ({self.d.method}), {rows} stored>"
 
     # Steps
 
@@ -237,7 +388,7 @@ class Concepts:
         return self.rows
 
     def _taken(self, row: Any, unknown: Unknown | None) -> Query:
-        """A row by its name among the rows at hand, or as in `query`."""
+        """A row by its name among the stored rows, or as in `query`."""
         return self.row(row) if isinstance(row, str) else self.query(row, unknown=unknown)
 
     def _query(self, entries: Entries) -> Query:

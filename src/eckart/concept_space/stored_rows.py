@@ -1,4 +1,4 @@
-"""The rows at hand: their coordinates, and their entries where the data were given."""
+"""The stored rows: their coordinates, and their entries where the data were given."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class StoredRowSet:
-    """All rows at hand, in the order in which they came."""
+    """All stored rows, in the order in which they came."""
 
     geometry: Geometry
     parts: tuple[Rows, ...]
@@ -152,7 +152,7 @@ class StoredRowSet:
 
 
 def rows_of(geometry: Geometry, data: Any) -> tuple[Rows, tuple[str, ...] | None]:
-    """Data -> rows with coordinates, in one read, and their names."""
+    """Data -> rows with coordinates, in one pass, and their names."""
     if isinstance(data, str | os.PathLike):
         data = open_table(data)
     opened = open_matrix(data)

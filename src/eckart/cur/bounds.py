@@ -36,7 +36,7 @@ def additive(k: int, columns: int, rows: int, best: float, norm: float, *, drawn
         proved=drawn,
         expected_eps=expected,
         statement=f"||A - A_k|| + eps ||A||, eps = {eps:.3g}, with probability {1 - DELTA:.2f}"
-        + ("" if eps < 1.0 else " (eps of 1 or more says nothing: so few columns and rows are below what it asks for)"),
+        + ("" if eps < 1.0 else " (eps of 1 or more gives no information: the theorem needs more columns and rows)"),
     )
 
 
@@ -70,5 +70,5 @@ def pivot(right: np.ndarray, left: np.ndarray, best: float) -> Bound:
         factor=factor,
         applies=True,
         proved=True,
-        statement=f"{factor:.3g} ||A - A_k||, no chance involved",
+        statement=f"{factor:.3g} ||A - A_k||, deterministic",
     )

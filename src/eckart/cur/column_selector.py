@@ -14,19 +14,28 @@ from eckart.estimators import constraints as allowed
 
 
 class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Keeps the columns that CUR chooses, as they are and in their order; sparse data stay sparse.
+    """Select the columns that CUR chooses.
+
+    The columns keep their values and their order, and sparse data stay sparse. The choice does not depend on a target.
 
     Parameters
     ----------
-    cur : CUR or None
-        How to choose; None is ``CUR()``.
+    cur : CUR or None, default None
+        Estimator that chooses the columns. None uses ``CUR()``.
 
     Attributes
     ----------
     cur_ : CUR
-        The fitted one, with the error that the kept columns (and rows) leave.
+        The fitted estimator, which reports the error of the approximation.
     n_features_in_ : int
-    feature_names_in_ : array of str, where the columns have names
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+
+    See Also
+    --------
+    CUR : The decomposition behind the choice.
+    CorrelationFilter : Drop columns that correlate strongly with others.
 
     Examples
     --------
@@ -50,18 +59,31 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame
-        y : ignored
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
         ColumnSelector
-            The estimator itself.
+            The fitted selector.
         """
         return self.remember(clone(CUR() if self.cur is None else self.cur).fit(X))
 
     def remember(self, cur: CUR) -> ColumnSelector:
-        """Take the columns of a CUR that is fitted."""
+        """Adopt the columns of a fitted CUR estimator.
+
+        Parameters
+        ----------
+        cur : CUR
+            Fitted estimator.
+
+        Returns
+        -------
+        ColumnSelector
+            The selector itself.
+        """
         self.cur_ = cur
         self.n_features_in_ = cur.n_features_in_
         if hasattr(cur, "feature_names_in_"):

@@ -21,10 +21,34 @@ _UNIT = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Core:
-    """U = left diag(1 / left_values) middle diag(1 / right_values) right^T, kept in these factors.
+    """The matrix U of a CUR decomposition, stored as factors.
 
-    `left` and `right` have orthonormal columns. `C @ core @ R` applies them one after the other; `core.matrix`
-    multiplies them out, which loses digits when C or R is nearly dependent.
+    U = left diag(1 / left_values) middle diag(1 / right_values) right^T. ``C @ core @ R`` applies the factors one after
+    another, which stays accurate if C or R is nearly rank-deficient.
+
+    Attributes
+    ----------
+    left : array
+        Orthonormal columns.
+    left_values : array
+        Divisors after `left`.
+    middle : array
+        Middle factor.
+    right_values : array
+        Divisors before `right`.
+    right : array
+        Orthonormal columns.
+
+    See Also
+    --------
+    eckart.CUR : The estimator that returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> cur = ek.CUR(n_components=1).fit(np.outer([1.0, 2.0], [1.0, 4.0]))
+    >>> cur.core_.matrix.round(4)
+    array([[0.125]])
     """
 
     left: Array
@@ -37,16 +61,39 @@ class Core:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Number of rows and columns of U."""
         return int(self.left.shape[0]), int(self.right.shape[0])
 
     def after(self, coordinates: Any) -> Array:
-        """X U for rows of coordinates, rows x len(left)."""
+        """Multiply from the left: X U.
+
+        Parameters
+        ----------
+        coordinates : array-like of shape (n_samples, shape[0])
+            The matrix X.
+
+        Returns
+        -------
+        array of shape (n_samples, shape[1])
+            The product.
+        """
         left, left_values, middle, right_values, right = self._beside(coordinates)
         given = _like_factor(coordinates, left)
         return _as_given(((given @ left / left_values) @ middle / right_values) @ right.T, coordinates)
 
     def before(self, rows: Any) -> Array:
-        """U X for X of len(right) rows."""
+        """Multiply from the right: U X.
+
+        Parameters
+        ----------
+        rows : array-like of shape (shape[1], n_features)
+            The matrix X.
+
+        Returns
+        -------
+        array of shape (shape[0], n_features)
+            The product.
+        """
         left, left_values, middle, right_values, right = self._beside(rows)
         part = middle @ ((right.T @ _like_factor(rows, left)) / right_values[:, None])
         return _as_given(left @ (part / left_values[:, None]), rows)
@@ -66,11 +113,17 @@ class Core:
 
     @property
     def matrix(self) -> Array:
-        """U itself."""
+        """Array of U itself, with rounding errors if C or R is nearly rank-deficient."""
         return self.after(from_numpy(np.eye(self.shape[0]), self.left))
 
     def parts(self) -> dict[str, Array]:
-        """The factors by name."""
+        """Get the factors by name.
+
+        Returns
+        -------
+        dict
+            Name and array of each factor.
+        """
         return dict(vars(self))
 
 
@@ -91,7 +144,7 @@ class RowSpace:
     """R^T = basis diag(values) right^T, columns x r: an orthonormal basis of the chosen rows."""
 
     basis: Array
-    """Beside the data; the rest is small, on the host."""
+    """On the device of the data; the rest is small, on the host."""
     values: np.ndarray
     right: np.ndarray
     independent: np.ndarray
@@ -115,7 +168,7 @@ class Looked(Protocol):
 
 @dataclass(frozen=True)
 class SliceSums:
-    """What a read of A has shown: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
+    """Results of one pass over A: [P, G] of [C, A Q_R], ||N||^2, ||A||^2, ||A - A Q_R Q_R^T||^2 (or NaN), and C."""
 
     count: int
     """Columns of C."""

@@ -1,4 +1,6 @@
-"""CUR: X ~ C_ core_ R_ with real columns and real rows of X, and the exact error beside the best possible one."""
+"""CUR: X ~ C_ core_ R_ with real columns and real rows of X, and the exact error compared with the best possible
+one.
+"""
 
 from __future__ import annotations
 
@@ -25,67 +27,103 @@ if TYPE_CHECKING:
 
 
 class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Columns and rows of the data themselves instead of singular vectors, and how much worse they are: exactly.
+    """Approximate a matrix by a few of its own columns and rows.
 
-    ``C_ @ core_ @ R_`` approximates X. Columns and rows are chosen so that the rest follows from them.
+    ``C_ @ core_ @ R_`` approximates X, where `C_` holds columns of X and `R_` holds rows of X. The error is measured
+    exactly and compared with that of the best approximation of the same rank.
 
     Parameters
     ----------
-    n_components : int, float or None
-        The rank k. A share such as 0.9: the smallest k whose CUR explains it. None: what `error` or the counts ask for,
-        or 2.
-    n_columns, n_rows : int or None
-        How many to choose. By default k each; 4k each for "norm" and "leverage", as taught. With
-        ``core="intersection"`` more rows than columns (up to 10, or half as many for "leverage", none for "norm"),
-        since the pseudo-inverse of a square intersection can be huge.
-    select : {"pivot", "norm", "leverage", "volume"}
-        "pivot": pivots of a QR of the certified singular vectors. "norm": drawn with replacement by squared lengths,
-        divided by the root of the expected number of draws, duplicates merged (the algorithm of textbooks). "leverage":
-        drawn by their weight in the singular vectors. "volume": adaptive randomised pivoting, whose expected squared
-        error is at most 2 (k + 1) times the best.
-    core : {"best", "intersection"}
-        "best" is C^+ X R^+, which leaves the smallest error; "intersection" the pseudo-inverse of the entries where
+    n_components : int, float or None, default None
+        Rank k. A float such as 0.9 asks for the smallest k whose CUR decomposition explains this share of the sum of
+        squares. None uses what `error`, `n_columns` or `n_rows` require, or 2.
+    n_columns : int or None, default None
+        Number of columns to choose. None chooses k, or 4k for 'norm' and 'leverage'.
+    n_rows : int or None, default None
+        Number of rows to choose. None chooses k, or 4k for 'norm' and 'leverage'. With ``core='intersection'`` more
+        rows than columns are chosen (up to 10 more, or half as many again for 'leverage', none for 'norm'), because the
+        pseudo-inverse of a square intersection can be huge.
+    select : {'pivot', 'norm', 'leverage', 'volume'}, default 'pivot'
+        'pivot' takes the pivots of a QR factorisation of the certified singular vectors. 'norm' samples with
+        replacement by squared lengths, rescales and merges duplicates (the textbook algorithm). 'leverage' samples by
+        leverage scores. 'volume' is adaptive randomised pivoting, whose expected squared error is at most 2 (k + 1)
+        times the best.
+    core : {'best', 'intersection'}, default 'best'
+        'best' is C^+ X R^+, which minimises the error. 'intersection' is the pseudo-inverse of the entries where the
         columns and rows meet.
-    error : float or None
-        Relative error ||X - C U R|| / ||X|| to reach with the smallest k. The error need not fall with every k: a
-        range of up to 32 candidates is tried one by one, a wider one is halved first.
-    cutoff : float or None
-        Singular values below this share of the largest count as zero in pseudo-inverses; None: a few roundings.
-    tol : float
+    error : float or None, default None
+        Relative error ||X - C U R|| / ||X|| to reach with the smallest k. The error need not decrease with every k: up
+        to 32 candidates are tried one by one, and a wider range is bisected first.
+    cutoff : float or None, default None
+        Singular values below this share of the largest count as zero in pseudo-inverses. None uses a small multiple of
+        the rounding error.
+    tol : float, default 0.0
         Accuracy of the singular vectors, as in `TruncatedSVD`.
-    random_state : int, RandomState, Generator or None
-        Seed of the draws; None is a fixed one.
-    memory : str, int or None
-        Working memory allowed beside the data, such as "2GB".
-    device : str or None
-        "cuda" has data of the host worked on by a GPU, where they do not fit only their axes, block by block; what
-        comes out is on the host again. Arrays that are on a device are worked on there without it.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the sampling. None uses a fixed seed, so results are reproducible.
+    memory : str, int or None, default None
+        Limit of the working memory in addition to the data, such as "2GB".
+    device : str or None, default None
+        'cuda' copies host data to the GPU and returns host arrays. If the data do not fit, only the singular vectors
+        are computed there, block by block. Arrays that are already on a device stay there.
 
     Attributes
     ----------
-    columns_, rows_ : array of int
-        Which columns and rows were chosen.
-    column_names_, row_names_ : tuple of str or None
-        Their names, where the data have some.
-    column_scales_, row_scales_ : array
-        What they are multiplied by: ones, except for "norm".
-    C_ : array or sparse array of shape (rows, len(columns_))
-    R_ : array or sparse array of shape (len(rows_), columns)
-        Sparse where X is.
+    columns_ : array of int
+        Indices of the chosen columns, counted from 0.
+    rows_ : array of int
+        Indices of the chosen rows, counted from 0.
+    column_names_ : tuple of str or None
+        Names of the chosen columns, if the data have names.
+    row_names_ : tuple of str or None
+        Names of the chosen rows, if the data have names.
+    column_scales_ : array
+        Factors applied to the chosen columns: ones, except for 'norm'.
+    row_scales_ : array
+        Factors applied to the chosen rows: ones, except for 'norm'.
+    C_ : array or sparse array of shape (n_samples, len(columns_))
+        The chosen columns; sparse if X is sparse.
+    R_ : array or sparse array of shape (len(rows_), n_features_in_)
+        The chosen rows; sparse if X is sparse.
     core_ : Core
-        U in factors that stay accurate when columns are nearly dependent: ``C_ @ core_ @ R_`` applies them,
+        The matrix U as factors that stay accurate if columns are nearly dependent. ``C_ @ core_ @ R_`` applies them;
         ``core_.matrix`` is U itself.
-    error_, relative_error_ : float
-        ||X - C U R||, measured, and the same over ||X||.
-    best_error_, ratio_ : tuple of float
-        Bounds of the error of the best approximation of rank k, and of `error_` over it.
+    error_ : float
+        Measured error ||X - C U R||.
+    relative_error_ : float
+        `error_` divided by ||X||.
+    best_error_ : tuple of float
+        Lower and upper bound of the error of the best approximation of rank k.
+    ratio_ : tuple of float
+        Lower and upper bound of `error_` divided by the best error.
     bounds_ : dict
-        What theory promises for so many columns and rows: "additive" and "relative" as taught, with eps and delta, and
-        that of the way of choosing. Each has "bound", "applies" and a "statement".
-    n_components_, n_features_in_ : int
-    feature_names_in_ : array of str, where the columns have names
-    certificate_, plan_, decomposition_
-        What is proved, what was done and why, and the result as one value.
+        A priori error bounds for this number of columns and rows. Each entry states its value, whether it applies to
+        the chosen algorithm, and a summary.
+    n_components_ : int
+        Rank k.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+    certificate_ : Certificate
+        Proved bounds of the explained share.
+    plan_ : Plan
+        Solver, passes over the data, memory and the reason for the choice.
+    decomposition_ : Decomposition
+        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
+
+    See Also
+    --------
+    ColumnSelector : Keep only the chosen columns, as a scikit-learn selector.
+    TruncatedSVD : The best approximation, whose factors are not columns of the data.
+    NMF : Non-negative factors.
+
+    References
+    ----------
+    .. [1] P. Drineas, R. Kannan and M. W. Mahoney, "Fast Monte Carlo algorithms for matrices III", SIAM J. Comput. 36,
+           2006.
+    .. [2] D. C. Sorensen and M. Embree, "A DEIM induced CUR factorization", SIAM J. Sci. Comput. 38, 2016.
+    .. [3] A. Cortinovis and D. Kressner, "Adaptive randomized pivoting for column subset selection", 2024.
 
     Examples
     --------
@@ -95,8 +133,10 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> cur = CUR(n_components=2).fit(X)
     >>> cur.columns_, cur.rows_
     (array([2, 0]), array([2, 1]))
-    >>> np.allclose(cur.C_ @ cur.core_ @ cur.R_, X)
-    True
+    >>> (cur.C_ @ cur.core_ @ cur.R_).round(9) + 0
+    array([[1., 1., 0.],
+           [2., 2., 0.],
+           [0., 0., 3.]])
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -159,85 +199,111 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None) -> CUR:
-        """Choose columns and rows of X and join them.
+        """Choose columns and rows of X and compute the core.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
         CUR
-            The estimator itself.
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If `n_components` exceeds min(n_samples, n_features).
+
+        Warns
+        -----
+        DataWarning
+            If X has fewer independent columns or rows than requested.
         """
         self._fit(X)
         return self
 
     @allowed.validated
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Choose columns and rows of X and give its entries in the chosen columns.
+        """Choose columns and rows of X and return its entries in the chosen columns.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
-        array of shape (rows, len(columns_))
+        array of shape (n_samples, len(columns_))
+            The entries of `C_`, always dense.
         """
         data = self._fit(X)
         return project(self.decomposition_, data)
 
     def transform(self, X: Any) -> Array:
-        """Entries of the rows of X in the chosen columns, times `column_scales_`: for the fitted X this is `C_`.
+        """Return the entries of X in the chosen columns, multiplied by `column_scales_`.
+
+        For the fitted X this is `C_`.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            As many columns as were fitted.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit.
 
         Returns
         -------
-        array of shape (rows, len(columns_))
-            Always dense; `as_selector` keeps sparse data sparse.
+        array of shape (n_samples, len(columns_))
+            Always dense. Use `as_selector` to keep sparse data sparse.
         """
         check_is_fitted(self)
         return project(self.decomposition_, take(self, X, reset=False))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Whole rows from their entries in the chosen columns: X U R.
+        """Reconstruct complete rows from their entries in the chosen columns: X U R.
 
         Parameters
         ----------
-        X : array of shape (rows, len(columns_))
+        X : array-like of shape (n_samples, len(columns_))
+            Entries as returned by `transform`.
 
         Returns
         -------
-        array of shape (rows, columns)
+        array of shape (n_samples, n_features_in_)
+            Approximated rows.
         """
         check_is_fitted(self)
         return reconstruct(self.decomposition_, take_scores(X, self))
 
     def as_selector(self) -> ColumnSelector:
-        """A scikit-learn selector that keeps the chosen columns, in their order in the data; fitted if this is."""
+        """Convert to a scikit-learn selector that keeps the chosen columns in their original order.
+
+        Returns
+        -------
+        ColumnSelector
+            The selector; it is fitted if this estimator is fitted.
+        """
         from eckart.cur.column_selector import ColumnSelector
 
         selector = ColumnSelector(self)
         return selector.remember(self) if hasattr(self, "decomposition_") else selector
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the chosen columns.
+        """Get the names of the chosen columns.
 
         Parameters
         ----------
-        input_features : array of str or None
-            Names of all columns; by default those that were fitted.
+        input_features : array-like of str or None, default None
+            Names of all columns. None uses the names of the fit.
 
         Returns
         -------
         array of str
+            Names in the order of `columns_`.
         """
         check_is_fitted(self)
         return np.asarray(_check_feature_names_in(self, input_features)[self.columns_])

@@ -85,7 +85,7 @@ def decompose(
         found = fit(opened, components, rank, wanted, None)
     else:
         if n_columns is not None or n_rows is not None:
-            raise ParameterError("n_columns and n_rows follow from the error to be reached: leave them out, or give k.")
+            raise ParameterError("n_columns and n_rows follow from the target error: leave them out, or give k.")
         components, found = _smallest_rank(opened, wanted, given, target, options)
     result = assemble(opened, components, found, wanted, left=left)
     if missing := shortages(found, wanted):
@@ -99,7 +99,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     matrix = opened.matrix
     if matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     if not is_numpy(d.right):
@@ -142,7 +142,7 @@ def _refuse_bad_entries(opened: Opened, entries: Array) -> None:
 def _target(explain: float | None, error: float | None, k: int | None) -> float | None:
     """The relative error to reach, if that decides k."""
     if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Give one of k, explain and error, not several: each of them decides the rank.")
+        raise ParameterError("Give one of k, explain and error, not several: each determines the rank.")
     if explain is not None:
         return math.sqrt(1.0 - check_fraction("explain", explain))
     return None if error is None else check_fraction("error", error)
@@ -194,7 +194,7 @@ def _smallest_rank(
     if not meets(found.k):
         warnings.warn(
             f"An error of {target:.3g} was not reached: {found.asked[0]} drawn columns and {found.asked[1]} rows leave "
-            f"{found.error:.3g}. Choose them by 'pivot', which reaches every error, or ask for a larger one.",
+            f"{found.error:.3g}. Use select='pivot', which reaches every error, or allow a larger error.",
             AccuracyWarning,
             stacklevel=4,
         )

@@ -141,7 +141,9 @@ def certified_components(
 
 
 def _long_vectors(opened: Opened, found: Decomposition) -> Array:
-    """A v / ||A v||; where values are small beside the first, QR takes out what rounding left along the first ones."""
+    """A v / ||A v||; where values are small relative to the first, QR takes out what rounding left along the first
+    ones.
+    """
     image = opened.matrix.matmat(found.right)
     xp = namespace(image)
     image = astype(image, xp.float64)
@@ -202,8 +204,9 @@ def _check_memory(opened: Opened, wanted: CURSettings, k: int) -> None:
     needed = working_bytes(opened, wanted, k)
     if wanted.memory is not None and needed > wanted.memory:
         raise MemoryBudgetError(
-            f"The work needs about {needed:,} bytes beside the data for the chosen columns, rows and singular vectors, "
-            f"and {wanted.memory:,} are allowed. Allow more memory, or ask for fewer."
+            f"The computation needs about {needed:,} bytes in addition to the data for the chosen columns, "
+            f"rows and singular vectors, "
+            f"and {wanted.memory:,} are allowed. Allow more memory, or request fewer components."
         )
 
 

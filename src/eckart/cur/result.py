@@ -65,7 +65,7 @@ def assemble(
             k=found.k,
             passes=components.found.plan.passes + (2 if wanted.select == "norm" else 1),
             peak_bytes=max(components.found.plan.peak_bytes, working_bytes(opened, wanted, found.k)),
-            why=f"{components.found.plan.why} One more read joins columns and rows.",
+            why=f"{components.found.plan.why} One more pass combines columns and rows.",
             settings={"select": wanted.select, "core": wanted.core},
         ),
         info=replace(components.found.info, passes=components.found.info.passes + matrix.passes, seed=wanted.seed),
@@ -106,7 +106,7 @@ def _columns(opened: Opened, found: Found) -> Any:
     """C, sparse where the data are, in their units and dtype."""
     matrix, pieces = opened.matrix, found.seen.stored
     if pieces[0] is None:
-        # Arrays on a device are at hand as they were given.
+        # Arrays on a device are available as they were given.
         whole = matrix.backend.take_columns(matrix.matrix, found.columns.indices)
         whole = unscaled(opened, whole) if matrix.sparse else whole
     elif is_sparse(pieces[0]):
@@ -202,7 +202,7 @@ def shortages(found: Found, wanted: CURSettings) -> list[Note]:
         ("rows", wanted.n_rows or found.k, len(found.rows.indices)),
     )
     return [
-        Note("fewer_independent", f"{asked} {name} were asked for; independent ones, and kept: {kept}.")
+        Note("fewer_independent", f"{asked} {name} were requested, but only {kept} are linearly independent and kept.")
         for name, asked, kept in counts
         if kept < asked
     ]
@@ -217,7 +217,7 @@ def _notes(found: Found, wanted: CURSettings) -> tuple[Note, ...]:
     return tuple(
         Note(
             "repeated_draws",
-            f"Different {name} that were drawn: {len(chosen.indices)}; independent among them: {rank}.",
+            f"Distinct {name} drawn: {len(chosen.indices)}; linearly independent: {rank}.",
         )
         for name, chosen, rank in drawn
         if rank < len(chosen.indices)
@@ -251,4 +251,7 @@ def _summary(components: RankComponents, found: Found) -> str:
     taken = f"{columns} column{'s' if columns > 1 else ''} and {rows} row{'s' if rows > 1 else ''}"
     best = f"{high:.4%}" if high - low < 1e-6 else f"{low:.4%} to {high:.4%}"
     ratio = f" ({found.error / high:.3f} times that)" if high > 1e-12 else ""
-    return f"{taken} leave an error of {found.error:.4%} of the norm; the best of rank {found.k} leaves {best}{ratio}."
+    return (
+        f"{taken} leave an error of {found.error:.4%} of the norm; the best approximation of rank "
+        f"{found.k} leaves {best}{ratio}."
+    )

@@ -1,4 +1,4 @@
-"""One read of A for chosen columns J and a product: A[:, J], A Q, ||A||^2, slice of rows by slice of rows.
+"""One pass over A for chosen columns J and a product: A[:, J], A Q, ||A||^2, slice of rows by slice of rows.
 
 Slices are float64 and lie where the data lie; of sparse rows nothing but the chosen columns and A Q becomes dense.
 """
@@ -52,7 +52,7 @@ def fold_slices(
     *,
     outside: bool = False,
 ) -> Result:
-    """add(... step(slice) ...) over all rows in their order, in one read; `right` is columns x b, orthonormal."""
+    """add(... step(slice) ...) over all rows in their order, in one pass; `right` is columns x b, orthonormal."""
     total: Result | None = None
     for piece in _in_memory(matrix):
         walk = _walk(piece)
@@ -67,7 +67,7 @@ def fold_slices(
 
 
 def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares of each row and of each column, in float64, in one read."""
+    """Sums of squares of each row and of each column, in float64, in one pass."""
     rows: list[np.ndarray] = []
     columns = np.zeros(matrix.shape[1])
     for piece in _in_memory(matrix):
@@ -91,7 +91,7 @@ def squares_both_ways(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_memory(matrix: Any) -> Iterator[RowBlocks]:
-    """The matrix itself, or its blocks one after the other where it is read from a file; one read."""
+    """The matrix itself, or its blocks one after the other where it is read from a file; one pass."""
     if isinstance(matrix, RowBlocks):
         matrix.counter.passes += 1
         yield matrix

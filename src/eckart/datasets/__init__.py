@@ -16,13 +16,33 @@ from numpy.typing import NDArray
 
 from eckart.errors import ParameterError
 
-__all__ = ["Table", "load", "names", "path"]
+__all__ = ["Dataset", "load", "names", "path"]
 
 _FOLDER = Path(__file__).parent
 
 
 class Dataset(NamedTuple):
-    """Numbers with the names of their rows and columns."""
+    """Numbers with the names of their rows and columns.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        The numbers.
+    row_names : tuple of str
+        Names of the rows.
+    column_names : tuple of str
+        Names of the columns.
+
+    See Also
+    --------
+    load : Load a table.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.datasets.load("ratings").values.shape
+    (7, 5)
+    """
 
     values: NDArray[np.float64]
     row_names: tuple[str, ...]
@@ -30,25 +50,85 @@ class Dataset(NamedTuple):
 
 
 def names() -> tuple[str, ...]:
-    """Names of the shipped tables.
+    """List the tables that ship with Eckart.
 
-    >>> names()
+    Returns
+    -------
+    tuple of str
+        Names of the tables.
+
+    See Also
+    --------
+    load : Load a table.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.datasets.names()
     ('ratings', 'ratings_mixed', 'usarrests')
     """
     return tuple(sorted(file.stem for file in _FOLDER.glob("*.csv")))
 
 
 def path(name: str) -> Path:
-    """Where the CSV file of a shipped table lies."""
+    """Get the path of the CSV file of a table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+
+    Returns
+    -------
+    pathlib.Path
+        Path of the file.
+
+    Raises
+    ------
+    ParameterError
+        If there is no table of this name.
+
+    See Also
+    --------
+    names : List the tables.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.datasets.path("usarrests").name
+    'usarrests.csv'
+    """
     if name not in names():
         raise ParameterError(f"There is no shipped table {name!r}. The tables are: {', '.join(names())}.")
     return _FOLDER / f"{name}.csv"
 
 
 def load(name: str) -> Dataset:
-    """A shipped table as numbers, row names and column names.
+    """Load a table with its row and column names.
 
-    >>> table = load("usarrests")
+    Parameters
+    ----------
+    name : str
+        Name of the table.
+
+    Returns
+    -------
+    Dataset
+        Numbers, row names and column names.
+
+    Raises
+    ------
+    ParameterError
+        If there is no table of this name.
+
+    See Also
+    --------
+    names : List the tables.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> table = ek.datasets.load("usarrests")
     >>> table.values.shape, table.row_names[0], table.column_names
     ((50, 4), 'Alabama', ('Murder', 'Assault', 'UrbanPop', 'Rape'))
     """

@@ -216,7 +216,7 @@ def angle_bound(
 
 
 def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[int, int], ...]:
-    """Groups of axes that are determined only together, because their values cannot be told apart."""
+    """Groups of axes that are determined only together, because their values cannot be separated."""
     k = len(solution.values)
     largest = solution.largest
     if largest == 0.0:
@@ -239,20 +239,22 @@ def ties(solution: Solution, settings: Settings, precision: str) -> tuple[tuple[
 def summary_of(solution: Solution, low: float, high: float) -> str:
     """The certificate in one sentence."""
     k = len(solution.values)
-    components = f"{k} component{'s' * (k != 1)}"
-    capture = "captures" if k == 1 else "capture"
+    components, other = f"{k} component{'s' * (k != 1)}", "single component" if k == 1 else f"{k} components"
+    capture = "explains" if k == 1 else "explain"
     if not solution.proved:
-        claim = f"{components} {capture} {low:.2%} of the total; no {components} can capture"
+        claim = f"{components} {capture} {low:.2%} of the total; no {other} can explain"
         if solution.undecided:
-            near = "the share asked for is within rounding of what these, or one less, explain"
+            near = "the requested share is within rounding of what these components, or one fewer, explain"
             return f"{claim} more than {high:.2%} ({near})."
         flat = "the spectrum is too flat at the cut for a sharp proof"
         if solution.precision == "float32":
             flat = "the spectrum is too flat at the cut, or rounding in float32 too large, for a sharp proof"
-        reason = flat if solution.converged else "the reads allowed were not enough"
+        reason = flat if solution.converged else "the allowed number of passes was not enough"
         return f"{claim} more than {high:.2%} ({reason})."
-    odds = f" (but for a chance of {solution.failure_probability:.0e})" if solution.failure_probability else ""
-    return f"{components} {capture} {low:.4%} of the total; no {components} can capture more than {high:.4%}{odds}."
+    odds = (
+        f" (with probability at least 1 - {solution.failure_probability:.0e})" if solution.failure_probability else ""
+    )
+    return f"{components} {capture} {low:.4%} of the total; no {other} can explain more than {high:.4%}{odds}."
 
 
 def numerical_rank(solution: Solution, sides: int, constant: int = 0) -> int | None:
@@ -293,8 +295,9 @@ def notes_on(problem: Problem, settings: Settings, opened: Opened) -> tuple[Note
             notes.append(
                 Note(
                     "units_differ",
-                    f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled: "
-                    "columns with large numbers lead the axes. If the columns have different units, scale them.",
+                    f"Column variances differ by a factor of {high / low:.3g} and nothing was scaled, so "
+                    "columns with large values dominate the components. If the columns have different "
+                    "units, scale them.",
                 )
             )
     return (*notes, *problem.notes)

@@ -24,7 +24,7 @@ _EIGEN_FEW, _EIGEN_ALL = 7.0e-11, 2.8e-10
 _CACHE_SIZE, _BEYOND_CACHE = 2000, 1.6
 """Above this size, a float64 matrix does not fit into cache, and its reduction takes longer by this factor."""
 _REFINE = 6.0e-10
-"""The same for mending small singular values, where all are wanted."""
+"""The same for refining small singular values, if all are requested."""
 _DIRECT_RATE = 2.5e10
 SMALL_WORK = 1e7
 """Multiplications in a Gram matrix, up to which the exact decomposition of the matrix itself costs little."""
@@ -175,7 +175,9 @@ def choose_resident(shape: tuple[int, int], precision: str, settings: Settings) 
 def _choose_for_blocks(
     shape: Shape, options: dict[str, tuple[float, Choice]], solver: str, memory: int | None
 ) -> Choice:
-    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory beside the work."""
+    """For data that are read in blocks: a read costs time of its own, and some blocks are in memory in addition to
+    the working arrays.
+    """
     size = shape.entries * ((4 if shape.precision == "float32" else 8) + (4 if shape.sparse else 0))
     wide = shape.columns > shape.rows
     costs: dict[str, float] = {}
@@ -206,8 +208,9 @@ def _least(names: list[str], options: dict[str, tuple[float, Choice]]) -> str:
 def _check_memory(choice: Choice, memory: int | None) -> None:
     if memory is not None and choice.peak_bytes > memory:
         raise MemoryBudgetError(
-            f"The work needs about {choice.peak_bytes:,} bytes beside the data (solver {choice.solver!r}), and "
-            f"{memory:,} are allowed. Allow more memory, or ask for fewer components."
+            f"The computation needs about {choice.peak_bytes:,} bytes in addition to the data (solver "
+            f"{choice.solver!r}), and "
+            f"{memory:,} are allowed. Allow more memory, or request fewer components."
         )
 
 

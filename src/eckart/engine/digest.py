@@ -52,7 +52,7 @@ def digest(matrix: Any) -> int:
 
 
 def begin_digest(matrix: Any) -> None:
-    """Begin to digest rows in memory, where that goes on while the host queues other work."""
+    """Begin to digest rows in memory, if that can continue while the host queues other work."""
     if matrix.resident and not matrix.backend.synchronous:
         matrix.memo["digest"] = matrix.backend.digest(matrix.matrix, 0, matrix.workers)
 

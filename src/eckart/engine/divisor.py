@@ -10,7 +10,7 @@ from eckart.result import Decomposition, SVDDetails
 
 def check_ddof(ddof: int) -> None:
     if ddof not in (0, 1):
-        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, with ddof 0 or 1.")
+        raise ParameterError(f"ddof={ddof!r} is not possible: the divisor of scale is n - ddof, so ddof is 0 or 1.")
 
 
 def with_divisor_n(d: Decomposition[SVDDetails]) -> Decomposition[SVDDetails]:

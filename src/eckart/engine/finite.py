@@ -24,12 +24,12 @@ def refuse_not_finite(matrix: Any, column_names: tuple[str, ...] | None = None, 
         raise MissingValuesError(
             f"Input {name} contains NaN: {missing:,} missing value{'s' if missing > 1 else ''}, the first in "
             f"{_place(first, column_names)}. A decomposition needs every entry: leave out the rows or columns, "
-            "or fill the gaps first (eckart.fill_missing)."
+            "or impute the missing values first (eckart.fill_missing)."
         )
     if infinite:
         raise NotFiniteError(
             f"Input {name} contains infinity: {infinite:,} entr{'ies' if infinite > 1 else 'y'}, the first in "
-            f"{_place(first, column_names)}. Replace them by numbers, or leave those rows out."
+            f"{_place(first, column_names)}. Replace them with numbers, or leave those rows out."
         )
     raise NotFiniteError(
         f"The sums over {name} are not finite although every entry is: the values overflow. Rescale the data."
@@ -71,4 +71,4 @@ def _pieces(matrix: Any) -> Iterator[tuple[int, Any]]:
 def _place(place: tuple[int, int], column_names: tuple[str, ...] | None) -> str:
     row, column = place
     name = "" if column_names is None else f" ({column_names[column]!r})"
-    return f"row {row}, column {column}{name}"
+    return f"row {row + 1}, column {column + 1}{name} (counted from 1)"

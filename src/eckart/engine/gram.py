@@ -1,6 +1,6 @@
 """G = B^T B on the short side in one pass over the data, then LAPACK.
 
-In float64, ||G^ - G|| <= `problem.gram_error()` whatever the data. An eigenvalue l of G carries that error, so a
+In float64, ||G^ - G|| <= `problem.gram_error()` whatever the data. An eigenvalue l of G has that error, so a
 singular value s one of it over 2 s. Where that is too much, `refine` takes a second pass.
 
 Large float32 data are multiplied in float32 first. The error of that is not modelled but measured, in one float64
@@ -118,7 +118,7 @@ def _solve(problem: Problem, gram: Array, request: Request) -> Solution:
 
 
 def _good(solution: Solution, request: Request) -> bool:
-    """Whether the error of one eigenvalue is small beside the least of the wanted ones, and does not decide on k."""
+    """Whether the error of one eigenvalue is small relative to the smallest requested one, and does not decide on k."""
     return solution.proved and solution.rounding <= max(request.tolerance, 1e-14) * solution.least
 
 

@@ -30,7 +30,7 @@ from eckart.io.rows import MemoryRows, edges_for, largest_block
 
 @dataclass(frozen=True)
 class Opened:
-    """A matrix ready for products, what is known beside its numbers, and the power of two that it was scaled by."""
+    """A matrix ready for products, its metadata, and the power of two that it was scaled by."""
 
     matrix: Any
     """RowBlocks or StackedBlocks."""
@@ -39,9 +39,41 @@ class Opened:
 
 
 def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
-    """Take `data` as it is (no copy where none is needed) and check everything that can be checked without a read.
+    """Open data as a checked matrix for the engine.
 
-    Rows of a file too large for `memory` (or for what is free) are read in blocks; `stream` decides it.
+    Data are not copied unless necessary, and everything that needs no pass over them is checked. Most users call
+    `decompose`, which does this.
+
+    Parameters
+    ----------
+    data : array-like, sparse matrix, data frame, path or source
+        The data.
+    name : str, default 'X'
+        Name of the data in messages.
+    memory : int, default None
+        Memory limit in bytes. Larger files are read in blocks. None uses free memory.
+    stream : bool, default None
+        Read in blocks (True) or at once (False), whatever the size.
+
+    Returns
+    -------
+    Opened
+        The matrix and its metadata.
+
+    Raises
+    ------
+    InputError
+        If the data are not a matrix of numbers.
+
+    See Also
+    --------
+    open_data : Open data with reading options.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> ek.open_matrix([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).matrix.shape
+    (3, 2)
     """
     metadata = Metadata(name=name)
     numbers = isinstance(data, np.ndarray) or is_sparse(data)  # protocols are slow to test for
@@ -191,7 +223,7 @@ def _check_array(data: Any) -> Any:
             )
         data = data.data
     if isinstance(data, np.matrix):
-        raise TypeError("np.matrix is not supported: its products mean something else. Convert with np.asarray.")
+        raise TypeError("np.matrix is not supported: its product is a matrix product. Convert with np.asarray.")
     kind = data.dtype.kind
     if kind == "c":
         raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")
@@ -219,11 +251,11 @@ def _from_objects(data: np.ndarray) -> np.ndarray:
         try:
             float(data[place])
         except (TypeError, ValueError) as error:
-            where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+            where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
             raise InputError(
-                f"{data[place]!r} in {where} is not a number. Remove or encode such columns first."
+                f"{data[place]!r} in {where} (counted from 1) is not a number. Remove or encode such columns first."
             ) from error
-    raise InputError("The data hold objects that are not numbers.")
+    raise InputError("The data contain objects that are not numbers.")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:

@@ -1,7 +1,7 @@
 """The protocol between solvers and matrices, whole.
 
 A is rows x columns. Every product comes back in float64, in the array library and on the device of the data.
-One call of `normal`, `gram` or `moments_and_product` is one read of the data.
+One call of `normal`, `gram` or `moments_and_product` is one pass over the data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eckart.arrays import Array
 
 @dataclass(frozen=True)
 class MomentsAndProduct:
-    """What one read of A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was asked for.
+    """What one pass over A tells: u^T A, u^T u, the sum of squares of each column, and a product if one was asked for.
 
     u is the vector of ones, or of the square roots of the row weights.
     """
@@ -64,7 +64,7 @@ class Operator(Protocol):
 
     @property
     def passes(self) -> int:
-        """Reads of the whole data so far."""
+        """Passes over the whole data so far."""
         ...
 
     def matmat(self, right: Array) -> Array:
@@ -76,15 +76,15 @@ class Operator(Protocol):
         ...
 
     def normal(self, right: Array) -> Array:
-        """A^T (A Q), columns x b, in one read."""
+        """A^T (A Q), columns x b, in one pass."""
         ...
 
     def gram(self, right: Array | None = None) -> Array:
-        """A^T A, or (A Q)^T (A Q), in one read."""
+        """A^T A, or (A Q)^T (A Q), in one pass."""
         ...
 
     def moments_and_product(self, right: Array | None = None, *, gram: bool = False) -> MomentsAndProduct:
-        """Sums and squares, and A^T (A Q) or A^T A, all in one read."""
+        """Sums and squares, and A^T (A Q) or A^T A, all in one pass."""
         ...
 
     def rows(self, index: Any) -> Array:

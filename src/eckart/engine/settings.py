@@ -76,18 +76,18 @@ def check_settings(
     check_choice("which", which, ("largest", "smallest"))
     check_choice("solver", solver, SOLVERS)
     if sum(option is not None for option in (k, explain, error)) > 1:
-        raise ParameterError("Give one of k, explain and error, not several: each of them decides the number of axes.")
+        raise ParameterError("Give one of k, explain and error, not several: each determines the number of components.")
     target_ratio = None
     if explain is not None:
         target_ratio = check_fraction("explain", explain)
     elif error is not None:
         target_ratio = 1.0 - check_fraction("error", error) ** 2
     if target_ratio is not None and which == "smallest":
-        raise ParameterError(f"A share of variance is reached from the largest axes; give k together with {SMALLEST}.")
+        raise ParameterError(f"A share of the variance needs the largest components. With {SMALLEST} give k.")
     check_count("max_passes", max_passes, None)
     everything = None if target_ratio is not None else short
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
-        raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
+        raise ParameterError(f"tol={tol!r} is not a tolerance: give a number from 0 to below 1.")
     return Settings(
         method=method,
         k=everything if k is None else check_count("k", k, short),
@@ -112,7 +112,7 @@ def check_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
         raise InputError(f"sample_weight has shape {weights.shape}; one weight per row, ({rows},), is needed.")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise InputError(
-            "sample_weight holds negative, missing or infinite weights; each must be zero or a positive number."
+            "sample_weight contains negative, missing or infinite weights. Weights must be zero or positive."
         )
     if weights.sum() == 0.0:
         raise InputError("Sample weights are all zero: at least one row must count.")
@@ -150,10 +150,10 @@ def generator(rng: Any) -> tuple[int | None, np.random.Generator]:
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
         seed = 0 if rng is None else int(rng)
         if seed < 0:
-            raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")
+            raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer or a numpy.random.Generator.")
         return seed, np.random.Generator(np.random.Philox(seed))
     if isinstance(rng, np.random.Generator):
         return None, rng
     if isinstance(rng, np.random.RandomState):
         return None, np.random.Generator(np.random.Philox(rng.randint(2**31 - 1)))
-    raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on, or a numpy.random.Generator.")
+    raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer or a numpy.random.Generator.")

@@ -45,6 +45,7 @@ from eckart.engine.standardize.problem import Problem, standardize
 from eckart.engine.standardize.resident import OutOfRangeError, ResidentTall, is_resident
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import AccuracyWarning, DataWarning, InputError
+from eckart.log import logger
 from eckart.missing.fill import WAYS, How, fill, fill_as_fitted, imputation_of, unmasked, with_imputation, with_matrix
 from eckart.options import check_choice, check_names, memory_bytes
 from eckart.result import Decomposition, Plan, SVDDetails, Which
@@ -155,7 +156,7 @@ def plan_components(data: Any, method: Method = "pca", **options: Any) -> Plan:
 
 
 def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bool = False) -> Array:
-    """Scores of rows on the axes: (A - mean) / scale right, in one read.
+    """Scores of rows on the axes: (A - mean) / scale right, in one pass.
 
     Gaps are filled the way they were when the axes were found, and refused where there was none.
     """
@@ -167,7 +168,7 @@ def project_on_components(decomposition: Decomposition, data: Any, *, whiten: bo
     opened = open_matrix(unmasked(data) if imputed else data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     opened = fill_as_fitted(d, opened)
@@ -210,7 +211,9 @@ def reconstruct_from_components(decomposition: Decomposition, scores: Array, *, 
         return plain
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+        raise InputError(
+            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+        )
     right = _on_device_of(d.right, scores)
     if whiten:
         right = right * astype(_on_device_of(whitening(d), scores), right.dtype)
@@ -286,9 +289,11 @@ def _prepare(opened: Opened, settings: Settings, *, resident: bool = False) -> t
     rows, columns = matrix.shape
     costs = backend_of(matrix.prototype).costs
     size = bytes_read_at_once(matrix)
-    return choose_for(
+    request, choice = choose_for(
         Shape(rows, columns, matrix.entries, matrix.sparse, matrix.precision, size, costs, resident), settings
     )
+    logger.debug("Solver %r. %s", choice.solver, choice.why)
+    return request, choice
 
 
 def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> Problem:
@@ -300,9 +305,9 @@ def _problem(opened: Opened, settings: Settings, weights: np.ndarray | None) -> 
 
 
 def _near_mean(opened: Opened, *, scale: bool) -> Array | None:
-    """A row close to the column means, from a sample, where the means are large beside the spread; else None.
+    """A row close to the column means, from a sample, if the means are large relative to the spread; otherwise None.
 
-    Subtracting it block by block costs a little of every read. Without it, a column whose mean is r times its spread
+    Subtracting it block by block adds a little to every pass. Without it, a column whose mean is r times its spread
     loses 2 log10(r) digits of its variance; columns that will be scaled can spare none.
     """
     sample = opened.matrix.sample(min(64, max(8, 400_000 // opened.matrix.shape[1])))

@@ -121,7 +121,7 @@ class Scaled(Wrapped):
 
 @dataclass(frozen=True)
 class Transposed(Wrapped):
-    """B = A^T; a product with B^T B takes two reads of A."""
+    """B = A^T; a product with B^T B takes two passes over A."""
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -43,7 +43,7 @@ def both_sides(problem: Problem, solution: Solution, values: np.ndarray, *, keep
 def _long_vectors(problem: Problem, short: Array, values: np.ndarray, *, measure: bool) -> tuple[Array, np.ndarray]:
     """B v / ||B v||, and how far each may be from that.
 
-    Where s is small, B v carries rounding along the leading vectors: QR removes it.
+    Where s is small, B v has rounding errors along the leading vectors: QR removes it.
     """
     product = astype(problem.product(short, measure=measure), namespace(short).float64)
     # ||computed B v - B v|| <= gamma(n) ||D||_F, for products in float64.

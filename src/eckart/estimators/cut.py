@@ -34,7 +34,7 @@ def _cut_certificate(c: Certificate, k: int, norm: float) -> Certificate:
         undetermined=tuple((first, min(last, k - 1)) for first, last in c.undetermined if first < k),
         # sqrt(k) times this is the half width of the interval, as it is in a certificate that was not cut.
         rounding=float(np.sum(upper[:k] ** 2 - lower**2)) / 2.0 / k**0.5,
-        summary=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
+        summary=f"{k} components explain {low:.4%} of the total; no {k} components can explain more than {high:.4%}.",
     )
 
 
@@ -45,5 +45,5 @@ def _none(d: Decomposition) -> Certificate | None:
     empty = d.certificate.lower[:0]
     return replace(
         d.certificate, explained=(0.0, 0.0), lower=empty, upper=empty, residuals=empty, angle=0.0, undetermined=(),
-        rounding=0.0, summary="No component was asked for, so nothing of the total is explained.",
+        rounding=0.0, summary="No component was requested, so nothing is explained.",
     )  # fmt: skip

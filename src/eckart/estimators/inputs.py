@@ -153,7 +153,7 @@ def _refuse_other_columns(X: Any, frame: Source | RowSource) -> None:
     names = [str(name) for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
     others = [repr(name) for name in names if name not in kept]
     raise InputError(
-        f"Columns that do not hold numbers: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''}. "
+        f"Columns that are not numeric: {', '.join(others[:5])}{', ...' if len(others) > 5 else ''}. "
         "Leave them out, or encode them, for example with sklearn.compose.ColumnTransformer."
     )
 
@@ -168,6 +168,6 @@ def _refuse_other_kinds(X: np.ndarray) -> np.ndarray:
     if X.dtype.kind == "O":
         for place, value in np.ndenumerate(X):
             if isinstance(value, str | bytes):
-                where = ", ".join(f"{axis} {index}" for axis, index in zip(("row", "column"), place, strict=False))
+                where = ", ".join(f"{axis} {index + 1}" for axis, index in zip(("row", "column"), place, strict=False))
                 raise InputError(f"{value!r} in {where} is text, not a number. Remove or encode such columns first.")
     return X

@@ -25,16 +25,17 @@ class OnDevices:
                 setattr(cls, name, _plain(method))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Rows from scores.
+        """Reconstruct rows from their scores.
 
         Parameters
         ----------
-        X : array of shape (rows, n_components_)
-            Scores (whitened ones if the estimator whitens), of the library and on the device that it was fitted on.
+        X : array-like of shape (n_samples, n_components_)
+            Scores (whitened scores if the estimator whitens), from the array library and device of the fit.
 
         Returns
         -------
-        array of shape (rows, columns)
+        array of shape (n_samples, n_features_in_)
+            Rows in the units of the data.
         """
         same_device(self, X, reset=False)
         return super().inverse_transform(X)  # type: ignore[misc]

@@ -14,17 +14,22 @@ class ToOnnx:
     """Export of `transform`."""
 
     def to_onnx(self, dtype: str = "float32") -> Any:
-        """`transform` as an ONNX model, for runtimes without Python.
+        """Export `transform` as an ONNX model, for runtimes without Python.
 
         Parameters
         ----------
-        dtype : "float32" or "float64"
-            Of the input "X" and the output "scores". The arithmetic is done in double precision.
+        dtype : {'float32', 'float64'}, default 'float32'
+            Type of the input "X" and the output "scores". The arithmetic uses double precision.
 
         Returns
         -------
         onnx.ModelProto
-            Needs the package onnx: pip install 'eckart[onnx]'.
+            The model.
+
+        Raises
+        ------
+        MissingDependencyError
+            If the package onnx is not installed: ``pip install 'eckart[onnx]'``.
         """
         check_is_fitted(self)
         check_choice("dtype", dtype, ("float32", "float64"))

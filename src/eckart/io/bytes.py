@@ -111,7 +111,7 @@ def open_stream(stream: BinaryIO, max_expansion: float) -> OpenedFile:
     name = shown(label) if isinstance(label, str) else "the input"
     content = stream.read()
     if not isinstance(content, bytes):
-        raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be told.")
+        raise FileError(f"{name} is open as text. Open it in binary mode ('rb'), so that its encoding can be detected.")
     if not content:
         raise FileError(f"{name} is empty (0 bytes). Check the command that should have written it.")
     return OpenedFile(name, None, content, len(content), max_expansion)

@@ -27,9 +27,44 @@ _BLOCK = 1 << 26
 def convert(
     source: str | os.PathLike[str], target: str | os.PathLike[str], *, single: bool = False, overwrite: bool = False
 ) -> str:
-    """Write the numbers of `source` to `target` (.npy or .npz), block by block; gives a sentence on what was done.
+    """Convert a file to .npy or .npz for faster loading.
 
-    `single` stores floats of four bytes.
+    The file is read and written in blocks, so it may be larger than memory.
+
+    Parameters
+    ----------
+    source : str or path
+        File to convert, of any format that `decompose` reads.
+    target : str or path
+        File to write: .npy for dense data, .npz for sparse data.
+    single : bool, default False
+        Store float32 numbers.
+    overwrite : bool, default False
+        Replace an existing target.
+
+    Returns
+    -------
+    str
+        A sentence with the shape, the type and the size.
+
+    Raises
+    ------
+    ParameterError
+        If the target has another ending, or is the source.
+    FileError
+        If the source cannot be read, or the target exists.
+
+    See Also
+    --------
+    open_data : Open data with reading options.
+
+    Examples
+    --------
+    >>> import eckart as ek, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = pathlib.Path(folder) / "arrests.npy"
+    ...     print(ek.convert(ek.datasets.path("usarrests"), target))
+    50 rows x 4 columns, float64, 1.6 kB: ...arrests.npy
     """
     path, goal = os.fsdecode(os.fspath(source)), PurePath(os.fsdecode(os.fspath(target)))
     if goal.suffix.lower() not in (".npy", ".npz"):

@@ -114,7 +114,7 @@ def _pandas_sparse(frame: Any) -> MemorySource | None:
 
     filled = [str(name) for name, kind in zip(frame.columns, kinds, strict=True) if kind.fill_value != 0]
     if filled:
-        raise InputError(f"The sparse columns {listed(filled)} are filled with another value than 0. Fill them with 0.")
+        raise InputError(f"The sparse columns {listed(filled)} have a fill value other than 0. Use the fill value 0.")
     columns, notes = unique_names([str(name) for name in frame.columns])
     matrix = canonical(frame.sparse.to_coo())
     return MemorySource(matrix, Metadata("data", _pandas_index(frame), tuple(columns), {}, tuple(notes)))
@@ -142,9 +142,7 @@ def _notes(kinds: dict[str, str], series: dict[str, Any], names: list[str], matr
     notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
     if large:
         notes.append(
-            Note(
-                "rounded_integers", f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}."
-            )
+            Note("rounded_integers", f"Integers beyond 2**53 were rounded to the nearest float64 in {listed(large)}.")
         )
     if left_out:
         notes.append(Note("not_numbers", f"Left out, because such values are not numbers: {listed(left_out)}."))

@@ -12,7 +12,7 @@ from eckart.errors import EckartError, FileError, MemoryBudgetError, ReadError
 from eckart.wording import MEMORY
 
 Source = TypeVar("Source")
-_REMEDY = "It is damaged, cut off, or of another kind than its name says. Copy it again, or write it again."
+_REMEDY = "It is damaged, truncated, or not of the kind that its name suggests. Copy it again, or write it again."
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def reading(name: str, place: str = "", kind: str = "") -> Iterator[None]:
         raise
     except MemoryError as error:
         raise MemoryBudgetError(
-            f"{where} needs more memory than can be had ({reason(error)}). If the file is smaller than that, its "
+            f"{where} needs more memory than is available ({reason(error)}). If the file is smaller than that, its "
             f"header is damaged; else read it on a machine with more memory, or with {MEMORY} in smaller blocks."
         ) from error
     except Exception as error:

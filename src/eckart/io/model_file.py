@@ -47,9 +47,38 @@ _BROKEN = (ValueError, TypeError, KeyError, AttributeError, EOFError, OverflowEr
 
 @takes_fitted
 def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a decomposition to one file: whole or not at all, and over another model only with overwrite=True.
+    """Write a decomposition to one file.
 
-    What was computed on a GPU is written from the host, and loaded as NumPy arrays.
+    The file is written completely or not at all. It contains no pickle, and a checksum covers every byte. Arrays on a
+    GPU are copied to the host first.
+
+    Parameters
+    ----------
+    decomposition : Decomposition or fitted estimator
+        What to save.
+    path : str or path
+        File to write.
+    overwrite : bool, default False
+        Replace an existing model. Files that are not models are never replaced.
+
+    Raises
+    ------
+    ModelFileError
+        If the file exists, or cannot be written.
+
+    See Also
+    --------
+    load : Read the file.
+
+    Examples
+    --------
+    >>> import eckart as ek, pathlib, tempfile
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.eckart"
+    ...     ek.save(d, path)
+    ...     print(ek.load(path))
+    <Decomposition svd of 4 x 2, k=1, explained 0.9667>
     """
     if overwrite:
         _refuse_other_file(Path(path))
@@ -96,7 +125,37 @@ def _check_loadable(body: Any, arrays: dict[str, np.ndarray]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Decomposition:
-    """Read a decomposition written by `save`. Anything changed, cut, newer or foreign is refused with the reason."""
+    """Read a decomposition written by `save`.
+
+    Parameters
+    ----------
+    path : str or path
+        File to read.
+
+    Returns
+    -------
+    Decomposition
+        The decomposition, with NumPy arrays.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, truncated, not a model, or written by a newer version.
+
+    See Also
+    --------
+    save : Write the file.
+
+    Examples
+    --------
+    >>> import eckart as ek, pathlib, tempfile
+    >>> d = ek.decompose([[1, 2], [2, 1], [3, 4], [4, 3]], "svd", k=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.eckart"
+    ...     d.save(path)
+    ...     print(ek.load(path).values.round(4))
+    [7.6158]
+    """
     name = str(path)
     try:
         other = Path(path).exists() and not Path(path).is_file()

@@ -1,6 +1,6 @@
 """Frozen values <-> JSON with the arrays taken out; decode(encode(value)) == value.
 
-Scalars and lists stand for themselves. Every other kind is an object with its kind as the only key: {"tuple": [...]},
+Scalars and lists are stored unchanged. Every other kind is an object with its kind as the only key: {"tuple": [...]},
 {"dict": {...}}, {"float": "inf"}, {"array": name}, {"csr": {shape, data, indices, indptr}}, {"Certificate": {field:
 ...}}. No kind names a type to import.
 """
@@ -255,7 +255,7 @@ def check(d: Decomposition, refusal: str) -> None:
         names = getattr(d, name)
         if names is not None and len(names) != count:
             raise ModelFileError(f"{refusal}: {len(names)} {name} were given for {count}.")
-    partly = not method_of(d).orthogonal  # no bound for each axis by itself
+    partly = not method_of(d).orthogonal  # no bound for each component separately
     for name in ("lower", "upper", "residuals") if d.certificate else ():
         seen = np.shape(getattr(d.certificate, name))
         if seen != (k,) and not (partly and len(seen) == 1 and seen[0] <= k):

@@ -45,35 +45,56 @@ def open_data(
     memory: str | int | None = None,
     stream: bool | None = None,
 ) -> Any:
-    """Open data of any kind with reading options; every function of Eckart that takes data takes the result.
+    """Open data of any kind with explicit reading options.
+
+    Every function of Eckart that takes data accepts the result.
 
     Parameters
     ----------
-    data : array, data frame, path, stream, ...
-        Anything `decompose` takes.
-    format : str, optional
-        Kind of a file (csv, tsv, parquet, npy, npz, mtx, arrow), whatever its name.
-    key : str, optional
-        Which array of an .npz, HDF5 or Zarr file, of a group or a dict; which table of a database, or a query.
-    delimiter, decimal, encoding : str, optional
-        Of a text; found out by default.
-    header : bool, optional
-        Whether the first line of a text holds names.
-    row_names : str or None
-        Column that names the rows; "auto" takes the first text column that can, None takes no column.
-    columns : sequence of str or int, optional
-        Names or positions of the columns to keep.
-    layer, mask : str, array of bool or str
-        Of AnnData: a layer instead of X; the genes to keep, as an array or as a boolean column of `var`.
-    memory : str or int, optional
-        Files and streams of more than a quarter of this amount are read in blocks.
-    stream : bool, optional
-        Read a file in blocks or not, whatever its size.
+    data : array-like, sparse matrix, data frame, path or stream
+        Anything `decompose` accepts: also Arrow tables and streams, database cursors and connection strings, lists of
+        paths, dicts of columns, lists of dicts, iterators of batches, AnnData and xarray objects.
+    format : str, default None
+        Format of a file (csv, tsv, parquet, npy, npz, mtx, arrow). None decides by its name and content.
+    key : str, default None
+        Array of an .npz, HDF5 or Zarr file, of a group or a dict; table or query of a database.
+    delimiter : str, default None
+        Delimiter of a text file. None detects it.
+    decimal : str, default None
+        Decimal sign of a text file. None detects it.
+    encoding : str, default None
+        Encoding of a text file. None detects it.
+    header : bool, default None
+        Whether the first line of a text file contains names. None detects it.
+    row_names : str or None, default 'auto'
+        Column that names the rows. 'auto' takes the first suitable text column; None takes no column.
+    columns : sequence of str or int, default None
+        Names, or positions counted from 0, of the columns to keep.
+    layer : str, default None
+        Layer of AnnData to use instead of X.
+    mask : array of bool or str, default None
+        Genes of AnnData to keep: an array, or a boolean column of `var`.
+    memory : str or int, default None
+        Files and streams larger than a quarter of this are read in blocks. None uses free memory.
+    stream : bool, default None
+        Read in blocks (True) or at once (False), whatever the size.
 
     Returns
     -------
     array or source
-        Arrays as they are; everything else as rows with names.
+        Arrays unchanged; everything else as a source of rows with names.
+
+    Raises
+    ------
+    InputError
+        If the type of the data is not known.
+    FileError
+        If a file cannot be read.
+
+    See Also
+    --------
+    decompose : Takes the same reading options.
+    convert : Convert a file for faster loading.
 
     Examples
     --------
@@ -199,7 +220,7 @@ def _python(data: Any, options: ReadOptions, memory: int | None) -> Any:
 
 
 def _array_like(data: Any) -> Any:
-    """Lists, buffers and objects that turn into NumPy arrays by themselves; everything else is refused."""
+    """Lists, buffers and objects that convert to NumPy arrays; everything else is refused."""
     if isinstance(data, str | bytes) or data is None:
         _refuse(data)
     known = any(hasattr(data, name) for name in ("__array__", "__array_interface__", "__dlpack__"))

@@ -88,7 +88,7 @@ def _several_parquet(paths: list[str], name: str, row_names: str | None) -> RowS
 
 
 def _is_folder(place: str) -> bool:
-    return os.path.isdir(place)  # noqa: PTH112 - a name too long is no folder, and no error here
+    return os.path.isdir(place)  # noqa: PTH112 - a name too long is not a folder, and not an error here
 
 
 def _is_file(place: str) -> bool:

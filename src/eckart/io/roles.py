@@ -32,7 +32,7 @@ class Text:
 
 @dataclass
 class Parts:
-    """What a reader found: a matrix with column names, texts beside it, and notes."""
+    """What a reader found: a matrix with column names, text columns, and notes."""
 
     matrix: NDArray[Any]
     column_names: list[str]
@@ -82,7 +82,7 @@ def _column_roles(parts: Parts, chosen: Text | None, labels: Sequence[Text]) -> 
     kinds = {"text": "text", "date": "dates or times", "amount": "numbers with a sign or a unit"}
     for label in labels:
         different = len(set(label.values))
-        found[label.name] = f"{kinds[label.kind]}: set aside as a label ({different:,} different)"
+        found[label.name] = f"{kinds[label.kind]}: used as a label ({different:,} different)"
     found |= parts.column_roles
     return {name: found[name] for name in parts.order or found if name in found}
 
@@ -107,7 +107,7 @@ def check_row_names(asked: str | None, available: Sequence[str], name: str) -> N
 
 
 def unique_names(names: Sequence[str]) -> tuple[list[str], list[Note]]:
-    """Every column gets a name of its own; what was changed is said."""
+    """Every column gets a name of its own; changes are reported."""
     plain = [name.strip() or f"column {position}" for position, name in enumerate(names, 1)]
     used, taken, counts = set(plain), set[str](), dict[str, int]()
     out, changed = [], []
@@ -146,17 +146,17 @@ def _label_notes(labels: list[Text]) -> list[Note]:
         notes.append(
             Note(
                 "amounts_set_aside",
-                f"Numbers with a sign or a unit set aside as text: {listed(amounts)}. Write them plainly to use them.",
+                f"Numbers with a currency sign or a unit, used as labels: {listed(amounts)}. "
+                "Write them plainly to use them.",
             )
         )
     if texts:
-        notes.append(Note("labels", f"Text set aside as labels, not part of the analysis: {listed(texts)}."))
+        notes.append(Note("labels", f"Text columns, used as labels and not analysed: {listed(texts)}."))
     if dates:
         notes.append(
             Note(
                 "dates_set_aside",
-                f"Dates or times set aside as labels, not part of the analysis: {listed(dates)}. "
-                "Write them as numbers to use them.",
+                f"Dates or times, used as labels and not analysed: {listed(dates)}. Write them as numbers to use them.",
             )
         )
     return notes
@@ -166,7 +166,7 @@ def _id_notes(parts: Parts) -> list[Note]:
     from eckart.io.identifiers import identifier_columns
 
     names = [quoted(parts.column_names[j]) for j in identifier_columns(parts.column_names, parts.matrix)]
-    doubt = "only numbers the rows, yet it is analysed like a measurement; leave it out if it is none."
+    doubt = "only numbers the rows but is analysed as a measurement; leave it out if it is not one."
     return [Note("numbering_column", f"The column {name} {doubt}") for name in names]
 
 
@@ -222,5 +222,6 @@ def refuse_empty(rows: int, columns: int, name: str) -> None:
         raise FileError(f"{name} has no rows: there are names but no data under them. Check that the file is complete.")
     if columns == 0:
         raise FileError(
-            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign, or take another."
+            f"{name} has no column of numbers to analyse. Check the delimiter and the decimal sign, or use "
+            f"another file."
         )

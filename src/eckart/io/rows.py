@@ -134,7 +134,7 @@ class NpyRows:
             got = stream.readinto(view[done:])
             if not got:
                 self.state.check(self.metadata.name, start, stop)
-                raise FileError(f"{self.metadata.name} ended early, in rows {start:,} to {stop:,}. Copy it again.")
+                raise FileError(f"{self.metadata.name} ended early, in rows {start + 1:,} to {stop:,}. Copy it again.")
             done += got
 
     def _columns(self, start: int, stop: int) -> np.ndarray:

@@ -225,7 +225,7 @@ def _certificate(solution: Solution, trace: float, tolerance: float, dtype: str,
         proved=bool(solution.proved),
         passes=1,
         summary=(
-            f"The squared distances in the coordinates are {low:.4%} of those along the graph, summed over all pairs; "
+            f"Summed over all pairs, the squared distances in the coordinates are {low:.4%} of those along the graph;  "
             f"for the exact {k} coordinates it is at most {max(low, high):.4%}."
         ),
     )
@@ -244,7 +244,8 @@ def _check_memory(needed: int, allowed: int | None, rows: int) -> None:
         return
     suggested = max(50, min(1000, rows // 20))
     raise MemoryBudgetError(
-        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB beside the data, and {limit / 1e9:.3g} GB may be used. "
+        f"Isomap of {rows:,} rows needs {needed / 1e9:.3g} GB in addition to the data, and "
+        f"{limit / 1e9:.3g} GB are allowed. "
         f"Use fewer landmarks, for example n_landmarks={suggested}, which needs {4 * suggested * rows / 1e9:.2g} GB."
     )
 

@@ -26,52 +26,81 @@ _EUCLIDEAN = ("euclidean", "l2")
 
 
 class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Isometric mapping: neighbours, shortest ways along their graph, classical scaling.
+    """Isometric mapping: coordinates that preserve distances along the data.
 
-    Takes the place of ``sklearn.manifold.Isomap``, with its parameters, attributes and signs. No rows x rows matrix is
-    kept after the fit; `dist_matrix_` is computed again when it is asked for.
+    Builds a graph of neighbours, computes shortest paths and applies classical multidimensional scaling. Isomap can
+    replace ``sklearn.manifold.Isomap``: it has the same parameters, attributes and signs. No (n_samples, n_samples)
+    matrix is kept after the fit; `dist_matrix_` is recomputed on access.
 
     Parameters
     ----------
-    n_neighbors : int or None
-        Neighbours of each row; None when `radius` is given.
-    radius : float or None
-        All rows that are at most so far away are neighbours.
-    n_components : int
+    n_neighbors : int or None, default 5
+        Number of neighbours of each row. None if `radius` is given.
+    radius : float or None, default None
+        All rows within this distance are neighbours.
+    n_components : int, default 2
         Number of coordinates.
-    eigen_solver : {"auto", "arpack", "dense"}
-        "dense" computes all eigenvalues by LAPACK, "arpack" a few by block Lanczos.
-    tol : float
-        Accuracy of the eigenvalues relative to the last wanted one; 0 means 1e-14.
-    max_iter, path_method, neighbors_algorithm, n_jobs
-        Accepted for compatibility. Distances are exact, and threads follow the setting of BLAS; other metrics than the
-        Euclidean are searched by scikit-learn with `neighbors_algorithm` and `n_jobs`.
-    metric, p, metric_params
-        As in ``sklearn.neighbors.NearestNeighbors``; "precomputed" too.
-    n_landmarks : int or None
-        Distances are computed from so many rows only, spread out, and all rows placed by their distances to them:
-        memory n_landmarks x rows instead of rows x rows.
-    memory : str, int or None
-        Working memory allowed beside the data, such as "2GB"; that of the machine when nothing is said.
-    random_state : int, RandomState, Generator or None
-        Seed of the random start; None is a fixed one.
+    eigen_solver : {'auto', 'arpack', 'dense'}, default 'auto'
+        'dense' computes all eigenvalues with LAPACK; 'arpack' computes the leading ones with block Lanczos.
+    tol : float, default 0
+        Accuracy of the eigenvalues relative to the smallest requested one. 0 means 1e-14.
+    max_iter : int or None, default None
+        Accepted for compatibility.
+    path_method : {'auto', 'FW', 'D'}, default 'auto'
+        Accepted for compatibility. Shortest paths are exact.
+    neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default 'auto'
+        Search method for metrics other than the Euclidean one, which scikit-learn searches.
+    n_jobs : int or None, default None
+        Number of jobs of that search. Everything else follows the BLAS setting.
+    metric : str or callable, default 'minkowski'
+        Distance, as in ``sklearn.neighbors.NearestNeighbors``; also 'precomputed'.
+    p : float, default 2
+        Exponent of the Minkowski metric.
+    metric_params : dict or None, default None
+        Keyword arguments of the metric.
+    n_landmarks : int or None, default None
+        Compute distances only from this many rows, spread over the data, and place all rows by their distances to them.
+        Takes n_landmarks x n_samples numbers instead of n_samples x n_samples.
+    memory : str, int or None, default None
+        Limit of the working memory in addition to the data, such as "2GB". None uses the memory of the machine.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the random start. None uses a fixed seed, so results are reproducible.
 
     Attributes
     ----------
-    embedding_ : array of shape (rows, n_components)
+    embedding_ : array of shape (n_samples, n_components)
         Coordinates of the fitted rows.
     residual_variance_ : array of shape (n_components,)
-        1 - r^2 between distances along the graph and in the first 1, 2, ... coordinates, on a sample of pairs.
+        1 - r^2 between the distances along the graph and the distances in the first 1, 2, ... coordinates, on a sample
+        of pairs.
     negative_share_ : float
-        Share of the moduli of all eigenvalues that is on negative ones (on a sample of rows when there are many): how
-        far the distances are from those of any Euclidean space.
+        Share of the absolute eigenvalues that belongs to negative ones, on a sample of rows if there are many. Measures
+        how far the distances are from those of a Euclidean space.
     n_connected_components_ : int
-        Pieces of the graph of neighbours before they were joined.
+        Number of connected parts of the graph before they were joined.
     landmarks_ : array of int or None
-    certificate_, plan_, decomposition_
-        What is proved, what was done and why, and the result as one value. With landmarks nothing is proved.
-    dist_matrix_, kernel_pca_, nbrs_
-        As in scikit-learn; made when they are asked for.
+        Indices of the landmarks, counted from 0.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+    certificate_ : Certificate or None
+        Proved bounds. With landmarks nothing is proved.
+    plan_ : Plan
+        Solver, passes, memory and the reason for the choice.
+    decomposition_ : Decomposition
+        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
+
+    See Also
+    --------
+    KernelPCA : Nonlinear components with an inverse transformation.
+    PCA : Linear components.
+
+    References
+    ----------
+    .. [1] J. B. Tenenbaum, V. de Silva and J. C. Langford, "A global geometric framework for nonlinear dimensionality
+           reduction", Science 290, 2000.
+    .. [2] V. de Silva and J. B. Tenenbaum, "Sparse multidimensional scaling using landmark points", Stanford, 2004.
 
     Examples
     --------
@@ -80,7 +109,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     >>> angle = np.linspace(0, np.pi, 60)
     >>> horseshoe = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> isomap = Isomap(n_neighbors=2, n_components=1).fit(horseshoe)
-    >>> float(np.ptp(isomap.embedding_).round(2))  # as long as half the circle
+    >>> float(np.ptp(isomap.embedding_).round(2))  # the length of half the circle
     3.14
     """
 
@@ -152,50 +181,60 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None) -> Isomap:
-        """Find coordinates for the rows of X.
+        """Compute coordinates for the rows of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            With metric="precomputed" the distances, rows x rows, or a sparse graph of them. A fitted
-            ``sklearn.neighbors`` tree or NearestNeighbors is taken too.
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows. With ``metric='precomputed'`` the distances of shape (n_samples, n_samples), or a sparse graph of
+            them. A fitted ``sklearn.neighbors`` tree or NearestNeighbors is also accepted.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
         Isomap
-            The estimator itself.
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If both `n_neighbors` and `radius` are given.
         """
         self._fit(X)
         return self
 
     @allowed.validated
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find coordinates for the rows of X and give them.
+        """Compute and return coordinates for the rows of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows, or distances with ``metric='precomputed'``.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
-        array of shape (rows, n_components)
+        array of shape (n_samples, n_components)
+            Coordinates of the rows.
         """
         self._fit(X)
         return self.embedding_
 
     def transform(self, X: Any) -> Array:
-        """Coordinates of rows, old or new: each is joined to its neighbours among the fitted rows.
+        """Compute coordinates of rows by connecting each to its neighbours among the fitted rows.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            With metric="precomputed" the distances to the fitted rows.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows, or their distances to the fitted rows with ``metric='precomputed'``.
 
         Returns
         -------
-        array of shape (rows, n_components)
+        array of shape (n_samples, n_components)
+            Coordinates of the rows.
         """
         check_is_fitted(self)
         if self._euclidean:
@@ -206,19 +245,21 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return method.place(self.decomposition_, found).astype(self.embedding_.dtype)
 
     def reconstruction_error(self) -> float:
-        """||B - Y Y^T||_F / rows, B the centred squared distances and Y the coordinates.
+        """Compute the reconstruction error ||B - Y Y^T||_F / n_samples.
+
+        B contains the centred squared distances and Y the coordinates.
 
         Returns
         -------
         float
-            With landmarks: of the landmarks alone.
+            The error; with landmarks, that of the landmarks alone.
         """
         check_is_fitted(self)
         return float(self.decomposition_.details.reconstruction_error)
 
     @property
     def dist_matrix_(self) -> np.ndarray:
-        """Distances along the graph, rows x rows; kept once it was asked for."""
+        """Array of shape (n_samples, n_samples) with distances along the graph, kept after the first access."""
         self._demand("dist_matrix_")
         if self._distances is None:
             dtype = np.float32 if str(self.embedding_.dtype).endswith("float32") else np.float64
@@ -227,7 +268,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     @property
     def kernel_pca_(self) -> Any:
-        """The eigenpairs as a fitted ``sklearn.decomposition.KernelPCA`` of precomputed kernels."""
+        """Fitted ``sklearn.decomposition.KernelPCA`` with the eigenpairs of the precomputed kernel."""
         self._demand("kernel_pca_")
         from eckart.isomap.other_metrics import sklearn_kernel_pca
 
@@ -235,7 +276,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     @property
     def nbrs_(self) -> Any:
-        """The rows in a fitted ``sklearn.neighbors.NearestNeighbors``."""
+        """Fitted ``sklearn.neighbors.NearestNeighbors`` with the rows."""
         self._demand("nbrs_")
         if self._nbrs is None:
             from eckart.isomap.other_metrics import fitted_neighbours
@@ -244,7 +285,13 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return self._nbrs
 
     def to_sklearn(self) -> Any:
-        """The same fitted model as a ``sklearn.manifold.Isomap``, for tools that know only that."""
+        """Convert to a fitted ``sklearn.manifold.Isomap``.
+
+        Returns
+        -------
+        sklearn.manifold.Isomap
+            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
+        """
         check_is_fitted(self)
         return sklearn_isomap(self)
 

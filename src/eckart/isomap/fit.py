@@ -89,7 +89,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     queries, details = finite_points(opened), details_of(d, IsomapDetails)
@@ -98,7 +98,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
         queries = np.ldexp(queries, apart) if isinstance(queries, np.ndarray) else queries * 2.0**apart
     points = details.points
     if points is None:
-        raise InputError("These distances came from elsewhere; give them with the estimator that made them.")
+        raise InputError("The model was fitted on precomputed distances. Use the transform method of the estimator.")
     if is_sparse(queries) and not is_sparse(points):
         queries = queries.toarray()
     if details.radius is not None:
@@ -111,10 +111,7 @@ def project(decomposition: Decomposition, data: Any) -> Array:
 
 def reconstruct(decomposition: Decomposition, scores: Array) -> Array:
     """Not possible."""
-    raise InputError(
-        "Isomap has no way back from coordinates to rows: it knows distances only. Use PCA, or kernel PCA with "
-        "pre-images."
-    )
+    raise InputError("Isomap has no inverse: it uses distances only. Use PCA, or kernel PCA with pre-images.")
 
 
 def finite_points(opened: Opened) -> Any:
@@ -144,10 +141,10 @@ def join_neighbours(points: Any, n_neighbors: Any, radius: Any) -> tuple[Graph, 
     """The graph of the rows, in one piece, and of how many pieces it was."""
     rows = points.shape[0]
     if (n_neighbors is None) == (radius is None):
-        raise ParameterError("Give one of n_neighbors and radius: each of them says who is a neighbour.")
+        raise ParameterError("Give only one of n_neighbors and radius: each determines the neighbours.")
     if radius is not None:
         if not is_number(radius) or radius < 0:
-            raise ParameterError(f"radius={radius!r} is not a distance: give a number from 0 on.")
+            raise ParameterError(f"radius={radius!r} is not a distance: give a non-negative number.")
         found = neighbours.within(points, points, float(radius)).without_self(None)
     else:
         count = check_count("n_neighbors", n_neighbors, None)
@@ -169,7 +166,7 @@ def say_pieces(count: int) -> None:
     """In scikit-learn's words, so that filters for it go on working."""
     warnings.warn(
         f"The number of connected components of the neighbors graph is {count} > 1. Each pair of them was joined at "
-        "its two nearest rows; distances across such a bridge mean little. Increase the number of neighbors, or "
+        "its two nearest rows; distances across such a connection are unreliable. Increase the number of neighbors, or "
         "embed the components one by one.",
         DataWarning,
         stacklevel=4,
@@ -260,8 +257,8 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "graph_joined",
-                f"The graph of neighbours fell into {components} pieces, which were joined at their nearest rows; "
-                "distances across such a bridge mean little.",
+                f"The graph of neighbours has {components} connected components, which were joined at their nearest "
+                "rows; distances across such a connection are unreliable.",
             )
         )
     lacking = int(np.sum(found.values == 0.0))
@@ -269,7 +266,7 @@ def _notes(found: Embedding, components: int) -> tuple[Note, ...]:
         notes.append(
             Note(
                 "zero_coordinates",
-                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span no more.",
+                f"{lacking} of the {len(found.values)} coordinates are zero: the distances span fewer dimensions.",
             )
         )
     return tuple(notes)
@@ -287,7 +284,10 @@ def place(d: Decomposition, seeds: Neighbours) -> np.ndarray:
     """
     if (np.diff(seeds.first) == 0).any():
         lonely = int(np.flatnonzero(np.diff(seeds.first) == 0)[0])
-        raise InputError(f"Row {lonely} has no neighbour within the radius among the fitted rows. Use a larger radius.")
+        raise InputError(
+            f"Row {lonely + 1} (counted from 1) has no neighbour within the radius among the "
+            f"fitted rows. Use a larger radius."
+        )
     graph, details = graph_of(d), details_of(d, IsomapDetails)
     sources, weights, means = details.sources, details.weights, details.means
     result = np.zeros((seeds.rows, d.k))

@@ -65,7 +65,7 @@ class Squares:
         return 0.5 * float(np.sqrt(np.sum(self.means) * self.size * largest))
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
-        """B Q, in one read of S."""
+        """B Q, in one pass over S."""
         centred = np.ascontiguousarray(vectors - vectors.mean(axis=0))
         result = np.empty_like(centred)
 

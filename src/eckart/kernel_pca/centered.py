@@ -1,7 +1,7 @@
 """Leading eigenpairs of H K H, H = I - 1 1^T / n: a symmetric matrix about its mean, which is never formed.
 
 H K H q = h(K h(q)), where h takes the mean off a column. Block Lanczos works with K in the precision in which it is
-kept; one last read in float64 mends the values (Rayleigh quotients err by the square of the vectors' error), measures
+kept; one last read in float64 refines the values (Rayleigh quotients err by the square of the vectors' error), measures
 what keeping it cost, and gives the row means that new points are centred with.
 """
 

@@ -37,10 +37,10 @@ _DEVICE_BYTES = 2**30
 _GROUP = 64
 """Numbers that are added up before their sum becomes float64."""
 _PROPOSALS = 128
-"""As many are proposed, and accepted, at a time: on a GPU a product of 128 rows does nothing in vain."""
+"""As many are proposed, and accepted, at a time: on a GPU a product of 128 rows wastes nothing."""
 _DEVICE_SIZE = 2**17
 _DEVICE_PROPOSALS = 160
-"""For so many points or more on a GPU, where rows that were proposed in vain cost nothing beside the products."""
+"""For so many points or more on a GPU, where discarded proposals cost nothing compared with the products."""
 
 
 class RowsOnDemand(Protocol):
@@ -93,7 +93,7 @@ def pivoted_cholesky(
     xp = namespace(left)
     trace = missing = float(xp.sum(left))
     most = min(most, size)
-    # Beside NumPy's, F has room above it for rows of K: see _extend_at_once.
+    # In NumPy arrays, F has room above it for rows of K: see _extend_at_once.
     above = 0 if is_numpy(left) else min(_PROPOSALS, most)
     whole = empty_rows(above + most, size, left, precision)
     factor = whole[above:, :]

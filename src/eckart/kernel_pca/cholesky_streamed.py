@@ -1,7 +1,7 @@
 """K ~ F^T F by randomly pivoted Cholesky where the points are read in blocks and F is not kept.
 
 F = L^-1 k(pivots, x) with L L^T = K[pivots, pivots], so a block of points gives its columns of F whenever it is read.
-A round is one read: what is left of the diagonal, and the next proposals, drawn on the way with their points.
+A round is one pass: what is left of the diagonal, and the next proposals, drawn on the way with their points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FEWEST = 32
 Tile = Callable[[Any, Any], np.ndarray]
 """k(x, y) for all rows x of the first and y of the second."""
 Blocks = Callable[[], Iterable[tuple[int, Any]]]
-"""One read: (first row, rows) of each block."""
+"""One pass: (first row, rows) of each block."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Round:
 def read_round(
     pivots: Pivots, blocks: Blocks, diagonal: Callable[[Any], np.ndarray], count: int, rng: np.random.Generator
 ) -> Round:
-    """One read. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
+    """One pass. A proposal gives way to a row of a new block with the chance that the block has among all so far."""
     trace = left = lowest = 0.0
     indices, kept = np.full(count, -1), {}
     for first, rows in blocks():

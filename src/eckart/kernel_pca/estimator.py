@@ -33,74 +33,108 @@ _ENGINE["cholesky"] = "cholesky"
 
 
 class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Principal components of points that are known only through a kernel, with a proof, and pre-images.
+    """Kernel principal component analysis with a certificate and pre-images.
 
-    Takes the place of ``sklearn.decomposition.KernelPCA``, with its parameters, attributes and rule for signs.
+    Finds the principal components in the feature space of a kernel. KernelPCA can replace
+    ``sklearn.decomposition.KernelPCA``: it has the same parameters, attributes and sign convention.
 
     Parameters
     ----------
-    n_components : int, float or None
-        A number of components, a share such as 0.9 of the trace of the centred kernel, or all that are not zero.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"} or callable
-        A callable takes two rows and gives a number.
-    gamma : float, "median", "local" or None
-        Width of rbf, laplacian, poly and sigmoid: None is 1 / columns; "median" and "local" come from the median and
-        the 10 % quantile of the distances between rows. "local" tells nested groups apart, such as rings.
-    degree, coef0 : float
-        Of poly; coef0 of sigmoid as well.
-    kernel_params : dict or None
-        Named arguments for a callable.
-    alpha : float or "auto"
-        Penalty of the ridge of `preimage="ridge"`. "auto" chooses it, and the width of its kernel, by leaving one out;
-        a number is taken with the kernel of the model itself.
-    fit_inverse_transform : bool
-        Learn the ridge while fitting (`dual_coef_`); without it the ridge is learned when it is asked for.
-    eigen_solver : {"auto", "dense", "arpack", "randomized", "lanczos", "cholesky"}
-        "auto" takes the cheapest exact way that the memory allows and `plan_` says why; "dense" computes all
-        eigenvalues; "arpack", "randomized" and "lanczos" are block Lanczos; "cholesky" approximates the kernel.
-    tol : float
-        Accuracy of the eigenvalues relative to the smallest wanted one; 0 means 1e-7 (1e-9 for a kernel in float64).
-    max_iter : int or None
-        Most reads of the kernel.
-    iterated_power, n_jobs
-        Accepted for compatibility: the iteration stops by proof, threads are those of BLAS.
-    remove_zero_eig : bool
-        Leave out components with eigenvalue zero (always so for ``n_components=None``).
-    random_state : int, RandomState, Generator or None
-        Seed of the random start; None is a fixed one.
-    copy_X : bool
-        Keep a copy of the data as `X_fit_`, or the data themselves.
-    preimage : {"ridge", "fixed_point", "neighbours"}
-        How `inverse_transform` finds rows. The linear kernel needs none of them: its inverse is that of PCA.
-    approximation_error : float
-        Share of the trace of the kernel that an approximation may leave out ("cholesky", or data beyond `memory`).
-    max_rank : int or None
-        Most rows of the kernel that the approximation takes.
-    memory : str, int or None
-        Memory for tiles of the kernel, such as "2GB"; None allows 2 GB.
-    device : str or None
-        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
-        that are on a device are worked on there without it.
+    n_components : int, float or None, default None
+        Number of components, or a share such as 0.9 of the trace of the centred kernel. None keeps all components whose
+        eigenvalue is not zero.
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine', 'laplacian', 'precomputed'} or callable, default 'linear'
+        Kernel function. A callable takes two rows and returns a number.
+    gamma : float, 'median', 'local' or None, default None
+        Width of rbf, laplacian, poly and sigmoid. None is 1 / n_features. 'median' and 'local' derive it from the
+        median and the 10 % quantile of the distances between rows; 'local' separates nested groups such as rings.
+    degree : float, default 3
+        Degree of the polynomial kernel.
+    coef0 : float, default 1
+        Constant term of the polynomial and sigmoid kernels.
+    kernel_params : dict or None, default None
+        Keyword arguments of a callable kernel.
+    alpha : float or 'auto', default 'auto'
+        Ridge penalty of ``preimage='ridge'``. 'auto' chooses the penalty and the width of its kernel by leave-one-out
+        errors. A number is used with the kernel of the model.
+    fit_inverse_transform : bool, default False
+        Fit the ridge regression together with the model. If False, it is fitted on first use.
+    eigen_solver : {'auto', 'dense', 'arpack', 'randomized', 'lanczos', 'cholesky'}, default 'auto'
+        'auto' chooses the cheapest exact solver that the memory allows; `plan_` gives the reason. 'dense' computes all
+        eigenvalues. 'arpack', 'randomized' and 'lanczos' run block Lanczos. 'cholesky' approximates the kernel.
+    tol : float, default 0
+        Accuracy of the eigenvalues relative to the smallest requested one. 0 means 1e-7, or 1e-9 for a kernel in
+        float64.
+    max_iter : int or None, default None
+        Maximum number of passes over the kernel. None allows 100.
+    iterated_power : int or 'auto', default 'auto'
+        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+    remove_zero_eig : bool, default False
+        Drop components whose eigenvalue is zero. They are always dropped if `n_components` is None.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    copy_X : bool, default True
+        Store a copy of the data in `X_fit_`. If False, store the data themselves.
+    n_jobs : int or None, default None
+        Accepted for compatibility. The number of threads follows the BLAS setting.
+    preimage : {'ridge', 'fixed_point', 'neighbours'}, default 'ridge'
+        Method of `inverse_transform`. The linear kernel needs none, because its inverse is that of PCA.
+    approximation_error : float, default 0.01
+        Share of the trace of the kernel that an approximation may leave out ('cholesky', or data beyond `memory`).
+    max_rank : int or None, default None
+        Maximum number of rows of the kernel that the approximation uses.
+    memory : str, int or None, default None
+        Memory for tiles of the kernel, such as "2GB". None allows 2 GB.
+    device : str or None, default None
+        'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
+        stay there.
 
     Attributes
     ----------
     eigenvalues_ : array of shape (n_components_,)
-        Of the centred kernel, falling.
-    eigenvectors_ : array of shape (rows, n_components_)
-        Of unit length; the entry of largest modulus is positive.
+        Eigenvalues of the centred kernel in decreasing order.
+    eigenvectors_ : array of shape (n_samples, n_components_)
+        Unit eigenvectors. The entry of largest absolute value in each column is positive.
     gamma_ : float
-    X_fit_ : array or sparse matrix
-    dual_coef_, X_transformed_fit_ : arrays
-        Coefficients and landmarks of the ridge, with `fit_inverse_transform`; `preimage_alpha_` and `preimage_error_`
-        are its penalty and the error of a row left out.
+        Width that was used.
+    X_fit_ : array or sparse matrix of shape (n_samples, n_features_in_)
+        The fitted rows.
+    dual_coef_ : array
+        Coefficients of the ridge regression. Defined only with `fit_inverse_transform`.
+    X_transformed_fit_ : array
+        Landmarks of the ridge regression. Defined only with `fit_inverse_transform`.
+    preimage_alpha_ : float
+        Penalty of the ridge regression. Defined only with `fit_inverse_transform`.
+    preimage_error_ : float
+        Leave-one-out error of the ridge regression. Defined only with `fit_inverse_transform`.
     approximation_error_ : float
-        Share of the trace that is missing from the kernel in use; 0.0 where it is exact.
-    correlations_ : array of shape (columns, n_components_)
-        Of the columns with the scores: what a component has to do with what was measured.
-    n_components_, n_features_in_ : int
-    feature_names_in_ : array of str, where the columns have names
-    certificate_, plan_, decomposition_
-        What is proved of the kernel in use, what was done and why, and the result as one value.
+        Share of the trace missing from the approximated kernel; 0.0 if the kernel is exact.
+    correlations_ : array of shape (n_features_in_, n_components_)
+        Correlations of the columns with the scores. Not defined for precomputed kernels.
+    n_components_ : int
+        Number of components kept.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+    certificate_ : Certificate
+        Proved bounds for the kernel in use.
+    plan_ : Plan
+        Solver, passes, memory and the reason for the choice.
+    decomposition_ : Decomposition
+        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
+
+    See Also
+    --------
+    PCA : Linear components.
+    Isomap : Coordinates that preserve distances along the data.
+    scan_kernels : Compare kernels and widths.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola and K.-R. Müller, "Nonlinear component analysis as a kernel eigenvalue problem",
+           Neural Computation 10, 1998.
+    .. [2] S. Mika et al., "Kernel PCA and de-noising in feature spaces", NIPS, 1998.
 
     Examples
     --------
@@ -108,10 +142,11 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     >>> X = [[1.0, 3.0], [0.0, 2.0], [0.0, 0.0], [3.0, 3.0]]
     >>> KernelPCA(n_components=2).fit(X).eigenvalues_.round(9)
     array([10.,  2.])
-    >>> model = KernelPCA(n_components=3, kernel="rbf", gamma=0.1).fit(X)
-    >>> low, high = model.certificate_.explained
-    >>> bool(low <= high), model.transform(X).shape
-    (True, (4, 3))
+    >>> model = KernelPCA(n_components=2, kernel="rbf", gamma=0.1).fit(X)
+    >>> model.eigenvalues_.round(4)
+    array([0.9532, 0.4538])
+    >>> model.transform(X).shape
+    (4, 2)
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -205,73 +240,89 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            Rows, or the kernel of the rows with each other for ``kernel="precomputed"``.
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows, or the kernel of the rows with each other for ``kernel='precomputed'``.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
         KernelPCA
-            The estimator itself.
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If `fit_inverse_transform` is True for a precomputed kernel.
         """
         self._fit(X)
         return self
 
     @allowed.validated
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the components of X and give the scores of its rows.
+        """Find the components of X and return the scores of its rows.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows, or the kernel of the rows with each other for ``kernel='precomputed'``.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
-        array of shape (rows, n_components_)
+        array of shape (n_samples, n_components_)
+            Scores of the rows.
         """
         self._fit(X)
         return self._fitted_scores()
 
     def transform(self, X: Any) -> Array:
-        """Scores of the rows of X, from their kernel with the support, centred as the fitted one.
+        """Compute the scores of the rows of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            As many columns as were fitted.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit, or their kernel with the fitted rows for ``kernel='precomputed'``.
 
         Returns
         -------
-        array of shape (rows, n_components_)
+        array of shape (n_samples, n_components_)
+            Scores, centred like those of the fit.
         """
         check_is_fitted(self)
         return project(self.decomposition_, take(self, X, reset=False))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Rows from scores: the inverse of PCA for the linear kernel, else pre-images in the way of `preimage`.
+        """Compute pre-images: rows whose scores are close to the given ones.
+
+        The linear kernel uses the exact inverse of PCA; other kernels use the method of `preimage`.
 
         Parameters
         ----------
-        X : array of shape (rows, n_components_)
+        X : array-like of shape (n_samples, n_components_)
+            Scores.
 
         Returns
         -------
-        array of shape (rows, columns)
+        array of shape (n_samples, n_features_in_)
+            Pre-images.
         """
         return self._preimages(X, measure=False).rows
 
     def preimages(self, X: Any) -> Preimages:
-        """Rows from scores, with the distance of each from its point in the space of the kernel.
+        """Compute pre-images and their distances in feature space.
 
         Parameters
         ----------
-        X : array of shape (rows, n_components_)
+        X : array-like of shape (n_samples, n_components_)
+            Scores.
 
         Returns
         -------
         Preimages
-            `rows`, `distances` (0 for the linear kernel, which has exact ones), and `lengths` to compare them with.
+            `rows`, their `distances` from the projected points in feature space (0 for the linear kernel), and
+            `lengths` for comparison.
         """
         return self._preimages(X, measure=True)
 
@@ -291,19 +342,30 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
     def column_correlations(self, X: Any) -> Array:
-        """Correlation of the columns of other rows with their scores, columns x n_components_.
+        """Compute the correlations of columns with scores, for new rows.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            As many columns as were fitted.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n_features_in_, n_components_)
+            Correlation of each column with each component.
         """
         check_is_fitted(self)
         data = take(self, X, reset=False)
         return correlations(table(open_matrix(data, stream=False)), project(self.decomposition_, data))
 
     def to_sklearn(self) -> Any:
-        """The same fitted model as a ``sklearn.decomposition.KernelPCA``, for tools that know only that."""
+        """Convert to a fitted ``sklearn.decomposition.KernelPCA``.
+
+        Returns
+        -------
+        sklearn.decomposition.KernelPCA
+            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
+        """
         check_is_fitted(self)
         return sklearn_kernel_pca(self)
 
@@ -312,7 +374,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _fit(self, X: Any) -> None:
         if self.fit_inverse_transform and isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel: it says nothing of the rows.")
+            raise ParameterError("Cannot fit_inverse_transform with a precomputed kernel, because it contains no rows.")
         data = take(self, X, reset=True)
         wanted: Any = self.n_components
         count = int(wanted) if isinstance(wanted, Integral) else None

@@ -36,7 +36,7 @@ from eckart.result import Decomposition, Plan
 _SMALL = {True: 512, False: 2048}
 """Up to this size all eigenvalues are computed: larger for kernels that may have negative ones."""
 _WORK = 5e11
-"""Operations beyond which tiles are not made again at every read."""
+"""Operations beyond which tiles are not made again at every pass."""
 _DEVICE_WORK = 5e13
 _PASSES = 12
 _TOLERANCE = {"float32": 1e-7, "float64": 1e-9}
@@ -45,7 +45,7 @@ _DOUBLE = 4000
 
 
 def solve(opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings) -> Decomposition[KernelPCADetails]:
-    """The components of a kernel that is no plain product of rows."""
+    """The components of a kernel that is not a plain product of rows."""
     rows, notes = _symmetric(rows) if kernel.name == "precomputed" else (rows, ())
     settings = replace(settings, precision=dtype_name(rows), card=free_bytes(rows))
     plan = choose(rows.shape, kernel, settings)
@@ -87,7 +87,9 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     if solver == "direct":
         peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
-        tiles = "tiles kept in float32" if keep else "the kernel as given" if given else "tiles made at every read"
+        tiles = (
+            "tiles kept in float32" if keep else "the kernel as given" if given else "tiles recomputed at every pass"
+        )
         peak = (kept if keep else 0) + 8 * size * 600
         passes, why = _PASSES, f"The leading components by block Lanczos on {tiles}; it stops when they are proved."
     else:
@@ -99,8 +101,9 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         )
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
-            f"The work needs about {peak:,} bytes beside the data (solver {solver!r}), and {settings.memory:,} are "
-            "allowed. Allow more memory, ask for fewer components, or approximate with solver='cholesky'."
+            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), and "
+            f"{settings.memory:,} are "
+            "allowed. Allow more memory, request fewer components, or approximate with solver='cholesky'."
         )
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -118,7 +121,7 @@ def _symmetric(matrix: Any) -> tuple[Array, tuple[Note, ...]]:
         return (dense, ()) if skew == 0.0 else (_symmetric_part(dense), ())
     sentence = Note(
         "asymmetric_kernel",
-        f"The kernel given is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used.",
+        f"The given kernel is not symmetric (by {skew / size:.1e} of its largest entry): its symmetric part was used.",
     )
     return _symmetric_part(dense), (sentence,)
 
@@ -176,9 +179,9 @@ def _largest(diagonal: Array) -> float:
 
 def _say_unproved(solution: Solution) -> None:
     if not solution.proved:
-        remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more reads, or raise tol."
+        remedy = "Raise tol: rounding limits the bounds." if solution.converged else "Allow more passes, or raise tol."
         warnings.warn(
-            f"The requested accuracy is not proved after {solution.steps} reads of the kernel. {remedy}",
+            f"The requested accuracy is not proved after {solution.steps} passes over the kernel. {remedy}",
             AccuracyWarning,
             stacklevel=5,
         )
@@ -196,7 +199,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
         )  # fmt: skip
         raise InputError(
             f"There are significant negative eigenvalues ({share}): the kernel is not positive semi-definite, and no "
-            "points have such a kernel. Choose another kernel or other parameters, or fewer components."
+            "set of points has such a kernel. Choose another kernel or other parameters, or fewer components."
         )
     values = np.where(values > settings.nothing * largest, values, 0.0)
     if settings.everything:

@@ -82,7 +82,7 @@ def decompose(
     most `approximation_error` of its trace is missing, or `max_rank` rows were taken; "auto" does so for data beyond
     what can be kept or made again.
     Dense rows of PyTorch or CuPy are worked on where they are, and the results stay there. Sparse rows on a GPU, and a
-    kernel that is a Python function, are worked on by the host, and a note says so.
+    kernel that is a Python function, are worked on by the host, and a note reports it.
     stream, callback : rows too large for `memory` are read in blocks, a few times, and approximated in the same way,
     with nothing but the rows taken in memory; `stream` decides it, `callback` is called after every block.
     """
@@ -132,7 +132,9 @@ class _Columns:
 
 
 def _opened(data: Any, memory: str | int | None, stream: bool | None) -> Opened:
-    """Only what is on disk may be read in blocks by itself; what is in memory stays there unless `stream` is True."""
+    """Only what is on disk may be read in blocks automatically; what is in memory stays there unless `stream` is
+    True.
+    """
     if stream is None and not isinstance(data, str | os.PathLike | RowSource) and not is_dask(data):
         stream = False
     return open_matrix(data, memory=memory_bytes(memory), stream=stream)
@@ -158,7 +160,7 @@ def make_kernel(
     elif gamma in WIDTHS:
         gamma = median_gamma(rows, kernel, WIDTHS[gamma])
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
-        raise ParameterError(f"gamma={gamma!r} is not a width: give a number from 0 on, 'local', 'median', or None.")
+        raise ParameterError(f"gamma={gamma!r} is not a width: give a non-negative number, 'local', 'median' or None.")
     return Kernel(kernel, float(gamma), float(degree), float(coef0))
 
 
@@ -189,7 +191,7 @@ def project(decomposition: Decomposition[KernelPCADetails], data: Any) -> Array:
     opened = open_matrix(data, stream=False)
     if opened.matrix.shape[1] != d.columns:
         raise InputError(
-            f"The data have {opened.matrix.shape[1]} columns, and the decomposition was made of {d.columns}. "
+            f"The data have {opened.matrix.shape[1]} columns, but the decomposition has {d.columns}. "
             "Give the same columns in the same order."
         )
     details = details_of(d, KernelPCADetails)
@@ -232,7 +234,7 @@ def _kernel_scores(d: Decomposition, rows: Any) -> Array:
             doubles(rows) @ details.dual - details.offset
         )  # fmt: skip
     kernel = replace(kernel, lowered=details.lowered)
-    # Exponentials have no offset that rounding could be large beside: float32 rows need no more than float32.
+    # Exponentials have no offset that rounding could be large relative to: float32 rows need no more than float32.
     single = kernel.name == "rbf" and dtype_name(rows) == dtype_name(d.values) == "float32"
     precision = "float32" if single else "float64"
     support = kernel.points(details.support, details.shift, precision)
@@ -273,7 +275,9 @@ def reconstruct(
     d = decomposition
     scores = scores if is_array(scores) else np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} axes: expected (rows, {d.k}).")
+        raise InputError(
+            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+        )
     if details_of(d, KernelPCADetails).is_linear:
         return linear_rows(d, scores)
     scores, d = scores_with_model(d, scores)
@@ -306,7 +310,7 @@ def expansion_of(d: Decomposition) -> Expansion:
     """The points with given scores as combinations of the support."""
     details = details_of(d, KernelPCADetails)
     if details.kernel == "precomputed":
-        raise InputError("A precomputed kernel says nothing of the rows behind it: there is no way back from scores.")
+        raise InputError("A precomputed kernel contains no rows, so there is no inverse.")
     wanted = ("support", "shift", "support_scores", "dual", "base", "means", "grand", "offset")
     known: dict[str, Any] = {name: getattr(details, name) for name in wanted}
     return Expansion(kernel_of(d), **known)
@@ -352,8 +356,8 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     if missing > settings.approximation_error:
         warnings.warn(
             f"{missing:.2%} of the trace of the kernel is missing from its approximation of rank "
-            f"{rank}, and {settings.approximation_error:.2%} was asked for. Allow a higher "
-            "max_rank or more memory; the certificate holds as it stands.",
+            f"{rank}, and {settings.approximation_error:.2%} was requested. Allow a higher "
+            "max_rank or more memory. The certificate remains valid.",
             AccuracyWarning,
             stacklevel=4,
         )
@@ -361,7 +365,7 @@ def _warn_if_unconverged(d: Decomposition[KernelPCADetails], settings: KernelSet
     if share > settings.significant:
         warnings.warn(
             f"The kernel is indefinite: its negative eigenvalues come to {share:.2%} of the positive ones, and no "
-            "points have such a kernel. The components found are those of the positive part.",
+            "set of points has such a kernel. The components found are those of the positive part.",
             DataWarning,
             stacklevel=4,
         )

@@ -154,7 +154,7 @@ class Kernel:
 
     def _made(self, first: Points, second: Points) -> Array:
         if self.name == "precomputed":
-            raise InputError("A precomputed kernel knows the points that it was computed for, and no others.")
+            raise InputError("A precomputed kernel cannot be evaluated at new points.")
         if self.name == "function":
             return self._called(first.left, second.right)
         if self.name == "laplacian":

@@ -1,6 +1,6 @@
-"""The kernel of one set of points, n x n, as tiles of its upper triangle: kept, or made again at every read.
+"""The kernel of one set of points, n x n, as tiles of its upper triangle: kept, or made again at every pass.
 
-K Q in one read: tile (i, j) gives K_ij Q_j to the rows i and K_ij^T Q_i to the rows j. Products are formed in the
+K Q in one pass: tile (i, j) gives K_ij Q_j to the rows i and K_ij^T Q_i to the rows j. Products are formed in the
 precision of the tiles and added up in float64, in the order of the tiles. All of it happens where the points are.
 """
 
@@ -24,7 +24,7 @@ _DEVICE_SIDE = 8192
 
 
 class KernelMatrix:
-    """K = k(x_i, x_j). `precision` is that of the tiles; `keep` keeps them after the first read."""
+    """K = k(x_i, x_j). `precision` is that of the tiles; `keep` keeps them after the first pass."""
 
     kernel: Kernel
     keep: bool
@@ -62,7 +62,7 @@ class KernelMatrix:
         return 512 if self.size <= 16_384 else 1024
 
     def first(self, right: Array) -> tuple[Array, Array]:
-        """(K Q, K 1) in one read, which makes the tiles."""
+        """(K Q, K 1) in one pass, which makes the tiles."""
         product = self.matmat(with_ones(right))
         return product[:, :-1], product[:, -1]
 

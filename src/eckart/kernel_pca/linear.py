@@ -24,7 +24,7 @@ from eckart.result import Certificate, Decomposition, details_of
 def linear_components(
     opened: Opened, rows: Any, kernel: Kernel, settings: KernelSettings
 ) -> Decomposition[KernelPCADetails]:
-    """PCA of the rows (of their directions, for the cosine), told as kernel PCA."""
+    """PCA of the rows (of their directions, for the cosine), presented as kernel PCA."""
     given = rows
     if kernel.name == "cosine":
         rows = _directions(rows)

@@ -19,7 +19,7 @@ from eckart.options import check_choice, check_count, check_fraction, is_number,
 
 SOLVERS = ("auto", "direct", "lanczos", "cholesky")
 MEMORY = 2_000_000_000
-"""Bytes that tiles may take on the host where nothing is said."""
+"""Bytes that tiles may take on the host by default."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def check_kernel(
         check_choice("kernel", kernel, NAMES)
     check_choice("solver", solver, SOLVERS)
     if k is not None and explain is not None:
-        raise ParameterError("Give k or explain, not both: each of them decides the number of components.")
+        raise ParameterError("Give k or explain, not both: each determines the number of components.")
     if tol is not None and not (is_number(tol) and 0.0 <= float(tol) < 1.0):
-        raise ParameterError(f"tol={tol!r} is not an accuracy: give a number from 0 to below 1.")
+        raise ParameterError(f"tol={tol!r} is not a tolerance: give a number from 0 to below 1.")
     if kernel == "precomputed" and shape[0] != shape[1]:
         raise InputError(
             f"A precomputed kernel compares the rows with themselves and must be square; its shape is {shape}."

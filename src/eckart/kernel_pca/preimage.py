@@ -90,7 +90,32 @@ def _products_of_rows(first: Array, second: Array) -> Array:
 
 @dataclass(frozen=True)
 class Preimages:
-    """Rows, and ||phi(z) - P|| of each; `lengths` are those of the points P about the mean, to compare with."""
+    """Pre-images of kernel PCA and their distances in feature space.
+
+    Attributes
+    ----------
+    rows : array of shape (n_samples, n_features)
+        Pre-images.
+    distances : array of shape (n_samples,)
+        Distance ||phi(z) - P|| between the image of each pre-image and the projected point P.
+    lengths : array of shape (n_samples,)
+        Distance of P from the mean, for comparison.
+
+    See Also
+    --------
+    eckart.KernelPCA.preimages : The method that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> X = [[1.0, 3.0], [0.0, 2.0], [0.0, 0.0], [3.0, 3.0]]
+    >>> model = ek.KernelPCA(2).fit(X)
+    >>> model.preimages(model.transform(X)).rows.round(9) + 0
+    array([[1., 3.],
+           [0., 2.],
+           [0., 0.],
+           [3., 3.]])
+    """
 
     rows: Array
     distances: Array
@@ -155,6 +180,6 @@ def _refuse_other_kernels(expansion: Expansion, how: str) -> None:
     allowed = ("rbf", "poly", "sigmoid")
     if expansion.kernel.name not in allowed:
         raise ParameterError(
-            f"preimage={how!r} needs a kernel whose slope is known ({', '.join(allowed)}), and the kernel is "
-            f"{expansion.kernel.name!r}. Take preimage='ridge'."
+            f"preimage={how!r} needs a kernel with a known derivative ({', '.join(allowed)}), and the kernel is "
+            f"{expansion.kernel.name!r}. Use preimage='ridge'."
         )

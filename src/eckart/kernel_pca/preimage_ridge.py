@@ -64,7 +64,7 @@ def learn(scores: Array, rows: Any, alpha: float | str, kernel: Any) -> Ridge:
     shrunk towards the mean of the rows.
     """
     if alpha != "auto" and (isinstance(alpha, str) or not alpha >= 0):
-        raise ParameterError(f"alpha={alpha!r} is not a penalty: give a number from 0 on, or 'auto'.")
+        raise ParameterError(f"alpha={alpha!r} is not a penalty: give a non-negative number or 'auto'.")
     stride = -(-scores.shape[0] // _EXAMPLES)
     scores = np.asarray(to_numpy(scores[::stride]), np.float64)
     rows = rows[::stride]
@@ -104,7 +104,8 @@ def _spectral(kernel: Any, scores: np.ndarray, landmarks: np.ndarray, targets: n
         triangle = np.linalg.cholesky(block)
     except np.linalg.LinAlgError as error:
         raise InputError(
-            f"The kernel {kernel.name!r} of the scores is not positive definite: no ridge. Take alpha='auto'."
+            f"The kernel {kernel.name!r} of the scores is not positive definite, so ridge regression fails. "
+            f"Use alpha='auto'."
         ) from error
     cross = np.asarray(kernel.tile(kernel.points(scores), marked))
     features = linalg.solve_triangular(triangle, cross.T, lower=True).T

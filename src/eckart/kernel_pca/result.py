@@ -87,7 +87,7 @@ def assembled(
 
 
 def moved(parts: dict[str, Any], prototype: Array) -> dict[str, Any]:
-    """The arrays among the parts beside `prototype`; the rest as it is."""
+    """The arrays among the parts on the device of `prototype`; the rest as it is."""
     return {name: from_numpy(part, prototype) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
 
 

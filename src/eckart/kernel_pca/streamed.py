@@ -35,7 +35,7 @@ _ROUNDS = 12
 
 @dataclass(frozen=True)
 class Scored:
-    """The last read: largest score of each axis by modulus, sums for the correlations, and scores if they are kept."""
+    """The last pass: largest score of each axis by modulus, sums for the correlations, and scores if they are kept."""
 
     signs: np.ndarray
     correlations: np.ndarray
@@ -48,8 +48,8 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
     """The components of the kernel of all rows, approximated as far as was asked."""
     if settings.solver not in ("auto", "cholesky") or kernel.name in ("precomputed", "function"):
         raise ParameterError(
-            "Rows that are read in blocks are compared by pivoted Cholesky: solver='cholesky' (or 'auto') and a kernel "
-            "that goes by a name. Allow more memory, so that the rows fit, for the others."
+            "Rows that are read in blocks need solver='cholesky' (or 'auto') and a kernel "
+            "with a name. For other solvers and kernels allow more memory, so that the rows fit."
         )
     run = _Run(opened, kernel, settings)
     pivots, last = run.approximation()
@@ -74,7 +74,7 @@ def solve_blocks(opened: Opened, kernel: Kernel, settings: KernelSettings) -> De
 
 @dataclass(frozen=True)
 class _Sums:
-    """One read: mean of F, its Gram matrix about the mean, and what bounds of rounding need."""
+    """One pass: mean of F, its Gram matrix about the mean, and what bounds of rounding need."""
 
     mean: np.ndarray
     gram: np.ndarray
@@ -106,7 +106,7 @@ class _Run:
         return np.asarray(self.kernel.tile(points(first, self.shift), points(second, self.shift)), np.float64)
 
     def blocks(self) -> Any:
-        """One read of the rows as they are stored, with the place of each block told."""
+        """One pass over the rows as they are stored, with the place of each block in error messages."""
         reading, edges = self.matrix.reading, self.matrix.edges
         reading.passes += 1
         first = reading.passes == self.first_pass
@@ -142,7 +142,7 @@ class _Run:
         return pivots, last
 
     def covariance(self, pivots: Pivots) -> _Sums:
-        """Mean of the columns of F, and (F - mean) (F - mean)^T: one read."""
+        """Mean of the columns of F, and (F - mean) (F - mean)^T: one pass."""
         rank = len(pivots.indices)
         total, gram = np.zeros(rank), np.zeros((rank, rank))
         shift = np.asarray(pivots.triangle.mean(axis=0))  # near the mean: squares keep their digits
@@ -277,7 +277,7 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def median_rows(opened: Opened) -> Any:
-    """The rows that `median_gamma` looks at, at most 500, evenly spaced: one read."""
+    """The rows that `median_gamma` looks at, at most 500, evenly spaced: one pass."""
     rows = opened.matrix.shape[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

@@ -1,8 +1,8 @@
 """What is done to every entry of a kernel's tiles on a GPU, in one pass each, compiled by CuPy when it first runs.
 
-Products of tiles are as fast as cuBLAS; beside them every further pass over the entries counts, and array libraries
-make one for each operation. A tile of the rbf kernel is one pass from the rows to what is written: exp(-|x - y|^2 / 2)
-from the differences themselves, which keep the digits that |x|^2 - 2 x.y + |y|^2 loses.
+Products of tiles are as fast as cuBLAS; compared with them every further pass over the entries counts, and array
+libraries make one for each operation. A tile of the rbf kernel is one pass from the rows to what is written: exp(-|x
+- y|^2 / 2) from the differences themselves, which keep the digits that |x|^2 - 2 x.y + |y|^2 loses.
 """
 
 from __future__ import annotations

@@ -35,9 +35,49 @@ _SEARCH_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Filled:
-    """A table without gaps, and everything about those it had.
+    """A table with imputed values.
 
-    `rows`, `columns`, `values` and `errors` (standard errors) have one entry for each gap.
+    Attributes
+    ----------
+    how : {'em', 'mean'}
+        Method of imputation.
+    table : array of shape (n_samples, n_features)
+        The completed table.
+    rows : array of int
+        Row index of each imputed entry, counted from 0.
+    columns : array of int
+        Column index of each imputed entry, counted from 0.
+    values : array of float
+        Imputed values.
+    errors : array of float
+        Standard errors of the imputed values.
+    model : GapModel
+        Mean, loadings and noise that predict missing entries of new rows.
+    k : int
+        Number of components of the model; 0 for column means.
+    shrink : float
+        Share of noise, if all components were used.
+    steps : int
+        Number of iterations.
+    converged : bool
+        Whether the iteration converged.
+    error : float or None
+        Root mean square error of held-out values, in standard deviations of their columns. None if there was no
+        cross-validation.
+    error_of_means : float or None
+        The same error with column means as predictions.
+    notes : tuple of str
+        What the reader should know.
+
+    See Also
+    --------
+    fill_missing : The function that returns it.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> ek.fill_missing([[1.0, 2.0], [3.0, np.nan], [5.0, 4.0]], "mean").values
+    array([3.])
     """
 
     how: str
@@ -48,13 +88,10 @@ class Filled:
     errors: np.ndarray
     model: GapModel
     k: int = 0
-    """Number of components that filled the gaps; 0 for column means."""
     shrink: float = 0.0
-    """Share of noise, where all components were used."""
     steps: int = 0
     converged: bool = True
     error: float | None = None
-    """Error of values that were hidden and filled (root mean square), in standard deviations of their columns."""
     error_of_means: float | None = None
     notes: tuple[Note, ...] = ()
 
@@ -62,22 +99,43 @@ class Filled:
 def fill_missing(
     data: Any, how: How = "em", *, k: int | None = None, sample_weight: Any = None, rng: Any = None
 ) -> Filled:
-    """The table with its missing values filled, with the error of each.
+    """Impute missing values and estimate the error of each.
 
     Parameters
     ----------
-    data : array, sparse matrix, data frame or path
+    data : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
         Missing values are NaN, null or masked.
-    how : "em" or "mean"
-        "em" predicts a gap from the other values of its row, by a factor model fitted to the values present;
-        "mean" takes the mean of the values present in its column.
-    k : int, optional
-        Largest number of components for "em"; components that the values do not support are left out. By default
-        their number follows from the data, and cross-validation compares them with a model of all components.
-    sample_weight : array of shape (rows,), optional
-        How often each row counts.
-    rng : int or numpy.random.Generator, optional
-        Seed for the cross-validation.
+    how : {'em', 'mean'}, default 'em'
+        'em' predicts a missing value from the other values of its row with a factor model, fitted by
+        expectation-maximisation to the observed values. 'mean' takes the mean of the observed values of the column.
+    k : int, default None
+        Maximum number of components for 'em'. Components that the data do not support are dropped. None derives the
+        number from the data and compares the result with a model of all components by cross-validation.
+    sample_weight : array-like of shape (n_samples,), default None
+        Number of times each row counts. None counts every row once.
+    rng : int or numpy.random.Generator, default None
+        Seed of the cross-validation. None uses a fixed seed.
+
+    Returns
+    -------
+    Filled
+        The completed `table`, the indices, values and standard errors of the imputed entries, and the cross-validated
+        error.
+
+    Raises
+    ------
+    InputError
+        If the data are read in blocks, or a column has no observed value.
+
+    See Also
+    --------
+    decompose : Takes ``missing="em"`` and imputes before the decomposition.
+
+    References
+    ----------
+    .. [1] M. E. Tipping and C. M. Bishop, "Probabilistic principal component analysis", J. R. Stat. Soc. B 61, 1999.
+    .. [2] J. Josse and F. Husson, "Handling missing values in exploratory multivariate data analysis methods", J. SFdS
+           153, 2012.
 
     Examples
     --------
@@ -85,8 +143,8 @@ def fill_missing(
     >>> table = np.outer([1.0, 2, 3, 4, 5, 6], [1.0, 2, 3, 4])
     >>> table[1, 2] = np.nan
     >>> filled = ek.fill_missing(table, k=1)
-    >>> filled.table[1, 2].round(3)
-    np.float64(6.0)
+    >>> filled.rows, filled.columns, filled.values.round(3)
+    (array([1]), array([2]), array([6.]))
     """
     check_choice("how", how, ("mean", "em"))
     opened = open_matrix(unmasked(data))
@@ -318,7 +376,7 @@ def _refuse_columns(empty: np.ndarray, opened: Opened) -> None:
         Note(
             "empty_rows",
             f"Columns without a single value ({len(empty)}): {listed}{', ...' if len(empty) > 5 else ''}. "
-            "Nothing can be said about them: leave them out.",
+            "They cannot be imputed: leave them out.",
         )
     )
 

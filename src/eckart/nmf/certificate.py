@@ -28,7 +28,7 @@ def certificate_of(table: NonnegativeTable, settings: Settings, fitted: Fitted) 
         lower = np.maximum(np.nextafter(np.ldexp(lower, -table.exponent), -np.inf), 0.0)
         upper = np.nextafter(np.ldexp(upper, -table.exponent), np.inf)
     best = max(best, captured)
-    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} components"
     summary += f"; no factorisation with as many can explain more than {best:.2%}." if known is not None else "."
     return Certificate(
         explained=(captured, best), lower=lower, upper=upper, residuals=np.array([fitted.outcome.violation]),

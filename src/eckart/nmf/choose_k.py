@@ -1,7 +1,11 @@
 """How many parts of a non-negative factorisation: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
 
 A = [[A11, A12], [A21, A22]]: with A22 ~ W H of k parts, A12 ~ W' H and A21 ~ W H' by non-negative least squares, and
+<<<<<<< HEAD
 A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted separately.
+=======
+A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted independently.
+>>>>>>> main
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
-    """The number of parts that foretells held-out quarters best."""
+    """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
         return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
@@ -37,6 +41,7 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
+<<<<<<< HEAD
         return None, f"Held-out quarters are predicted better and better up to {k} parts; there may be more."
     beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
     error = f"an error of {mean[k]:.4f} of their squares{beyond}"
@@ -45,6 +50,21 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
 
 def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
     """Squared errors of the held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares."""
+=======
+        return None, f"The prediction of held-out quarters keeps improving up to {k} components; there may be more."
+    beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
+    return (
+        k,
+        (
+            f"With {k} components, held-out quarters are predicted with an error of {mean[k]:.4f} of their sum "
+            f"of squares{beyond}."
+        ),
+    )
+
+
+def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
+    """Squared errors of the four held-out quarters (columns) for k = 0, 1, ... components, as shares."""
+>>>>>>> main
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
     cuts = []
     for _ in range(_SPLITS):

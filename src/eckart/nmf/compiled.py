@@ -120,7 +120,7 @@ def sparse_rows(  # type: ignore[no-untyped-def]
     indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, start, stop, new,
     ahead, scattered
 ):  # fmt: skip
-    """Rows start..stop of a CSR matrix in one read: gather A other, solve, extrapolate, scattered += A^T ahead."""
+    """Rows start..stop of a CSR matrix in one pass: gather A other, solve, extrapolate, scattered += A^T ahead."""
     k = gram.shape[0]
     target, own, rest = np.empty((k, _GROUP)), np.empty((k, _GROUP)), np.empty((k, _GROUP))
     step, product = np.empty(_GROUP), np.empty(k)

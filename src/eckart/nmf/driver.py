@@ -137,7 +137,7 @@ def alternate(problem: Problem, left: Array, right: Array, *, max_iter: int, tol
 def finish_rows(problem: Problem, left: Array, right: Array, *, tol: float, most: int = 20) -> Array:
     """W for a fixed H, to the end: each row is a convex problem of its own, so `left` does not change the answer.
 
-    `most` is 1 where the problem itself goes on with each row until it is at its end.
+    `most` is 1 if the problem itself iterates on each row until convergence.
     """
     for _ in range(most):
         new = problem.rows(left, right, left, 0.0, sweeps=_TO_THE_END).new

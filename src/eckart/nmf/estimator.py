@@ -38,75 +38,105 @@ def _streams(estimator: Any) -> bool:
     penalties = estimator.alpha_W or (estimator.alpha_H != "same" and estimator.alpha_H)
     if loss not in (1, 2) or penalties or estimator.missing == "mask":
         raise AttributeError(
-            "partial_fit is for the losses 'frobenius' and 'kullback-leibler', without penalties and without missing "
+            "partial_fit supports the losses 'frobenius' and 'kullback-leibler', without penalties and without missing "
             "entries. Fit all rows at once instead."
         )
     return True
 
 
 class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Parts that only ever add up: X ~ W H with nothing negative, and how far that is from the best possible.
+    """Non-negative matrix factorisation with a bound of the gap to the optimum.
 
-    Takes the place of ``sklearn.decomposition.NMF``, with its parameters, attributes and objective::
-
-        loss(X, W H) + alpha_W columns (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
-                     + alpha_H rows (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2).
-
-    Rows are observations here; many notes put them in columns, and then W and H change their roles.
+    Finds non-negative W and H with X ~ W H, so rows are sums of non-negative parts. NMF can replace
+    ``sklearn.decomposition.NMF``: it has the same parameters, attributes and objective.
 
     Parameters
     ----------
-    n_components : int, "auto" or None
-        Number of parts; as many as there are columns if nothing else (a given H) decides.
-    init : {None, "random", "nndsvd", "nndsvda", "nndsvdar", "custom"}
-        Start. None uses singular vectors with their zeros filled in proportion to the factors ("nndsvda" for "cd" and
-        "mu"), or "random" where there are too few of them; "custom" takes W and H from `fit_transform`.
-    solver : {"auto", "cd", "mu"}
-        "auto" is accelerated, runs on all threads and never lets the objective rise. "cd" and "mu" (multiplicative
-        updates, as taught) take the steps of scikit-learn's solvers of these names.
-    beta_loss : float or {"frobenius", "kullback-leibler", "itakura-saito"}
-        What is to be small: half the squared error (2), the Kullback-Leibler (1), Itakura-Saito (0) or any other
-        beta-divergence.
-    tol : float
-        Stop when the projected gradients have shrunk by this factor, or when five iterations lower the objective by
+    n_components : int, 'auto' or None, default 'auto'
+        Number of components. 'auto' takes the number of rows of a given H; otherwise, like None, the number of columns.
+    init : {None, 'random', 'nndsvd', 'nndsvda', 'nndsvdar', 'custom'}, default None
+        Starting point. None starts from singular vectors whose zeros are filled in proportion to the factors ('nndsvda'
+        for the solvers 'cd' and 'mu'), or from random numbers if there are fewer singular vectors than components.
+        'custom' takes W and H from `fit_transform`.
+    solver : {'auto', 'cd', 'mu'}, default 'auto'
+        'auto' is accelerated, uses all threads and never increases the objective. 'cd' (coordinate descent) and 'mu'
+        (multiplicative updates) follow the scikit-learn solvers of these names.
+    beta_loss : float or {'frobenius', 'kullback-leibler', 'itakura-saito'}, default 'frobenius'
+        Loss to minimise: half the squared error (2), the Kullback-Leibler divergence (1), the Itakura-Saito divergence
+        (0) or any other beta-divergence.
+    tol : float, default 1e-4
+        Stop when the projected gradients have decreased by this factor, or when five iterations reduce the objective by
         less than a tenth of it, relatively.
-    max_iter : int
-    random_state : int, RandomState, Generator or None
-        Seed of random starts; None is a fixed one.
-    alpha_W, alpha_H, l1_ratio : float
-        Penalties, as in the objective above. alpha_H="same" takes alpha_W.
-    verbose : int
-        Accepted for compatibility: `loss_history_` tells more, afterwards.
-    shuffle : bool
-        Accepted for compatibility: the order of the coordinates is fixed.
-    missing : {"error", "mask"}
-        "mask" leaves unknown entries out of the loss: NaN in dense data, entries that are not stored in sparse data
-        (a stored zero is a zero).
-    n_runs : int
-        Runs from different starts, of which the best is kept; `runs_` compares them.
-    device : str or None
-        "cuda" has data of the host worked on by a GPU where they fit there; what comes out is on the host again. Arrays
-        that are on a device are worked on there without it.
+    max_iter : int, default 200
+        Maximum number of iterations.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of random starts. None uses a fixed seed, so results are reproducible.
+    alpha_W : float, default 0.0
+        Weight of the penalty on W; see Notes.
+    alpha_H : float or 'same', default 'same'
+        Weight of the penalty on H. 'same' takes `alpha_W`.
+    l1_ratio : float, default 0.0
+        Mix of the penalties: 0 is squared (L2), 1 is absolute (L1).
+    verbose : int, default 0
+        Accepted for compatibility. `loss_history_` has the objective of every iteration.
+    shuffle : bool, default False
+        Accepted for compatibility. The order of the coordinates is fixed.
+    missing : {'error', 'mask'}, default 'error'
+        'mask' leaves unknown entries out of the loss: NaN in dense data, entries that are not stored in sparse data. A
+        stored zero is a known zero.
+    n_runs : int, default 1
+        Number of runs from different starts, of which the best is kept. `runs_` compares them.
+    device : str or None, default None
+        'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
+        stay there.
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, columns)
-        The parts, one per row.
+    components_ : array of shape (n_components_, n_features_in_)
+        The matrix H, one component per row.
     reconstruction_err_ : float
-        Frobenius norm of X - W H, or sqrt(2 divergence).
-    n_iter_, n_components_, n_features_in_ : int
-    feature_names_in_ : array of str, where the columns have names
+        Frobenius norm of X - W H, or sqrt(2 * divergence) for other losses.
+    n_iter_ : int
+        Number of iterations.
+    n_components_ : int
+        Number of components.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
     loss_history_ : array
-        Objective after each iteration; it never rises.
+        Objective after each iteration. It never increases.
     certificate_ : Certificate or None
-        For the squared error: the share of the sum of squares that was explained, and the share that no factorisation
-        with as many parts can exceed (from the certified SVD). For other losses no such bound is known.
+        For the squared error: the explained share of the sum of squares, and the share that no factorisation with as
+        many components can exceed, from the certified SVD. None for other losses.
     runs_ : dict
-        "losses" of all runs, and "agreement": for each run and part the cosine with its partner in the best run.
-    plsa_ : Plsa
-        The same factors as probabilities: `topics` P(t), `terms` P(m | t), `documents(W)` P(d | t), and back.
-    decomposition_, plan_
-        The result as one value, and what was done and why.
+        "losses" of all runs, and "agreement": for each run and component the cosine with its match in the best run.
+    decomposition_ : Decomposition
+        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
+    plan_ : Plan
+        Solver, passes over the data, memory and the reason for the choice.
+
+    See Also
+    --------
+    TruncatedSVD : The best approximation without the constraint.
+    CUR : Factors that are columns and rows of the data.
+    choose_rank : Choose the number of components.
+
+    Notes
+    -----
+    The objective is::
+
+        loss(X, W H) + alpha_W n_features (l1_ratio |W|_1 + (1 - l1_ratio)/2 |W|^2)
+                     + alpha_H n_samples (l1_ratio |H|_1 + (1 - l1_ratio)/2 |H|^2)
+
+    Rows are observations. Where a text puts observations in columns, W and H exchange their roles.
+
+    References
+    ----------
+    .. [1] D. D. Lee and H. S. Seung, "Learning the parts of objects by non-negative matrix factorization", Nature 401,
+           1999.
+    .. [2] C. Boutsidis and E. Gallopoulos, "SVD based initialization: a head start for nonnegative matrix
+           factorization", Pattern Recognition 41, 2008.
 
     Examples
     --------
@@ -186,35 +216,49 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.device = device
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> NMF:
-        """Find the parts of X.
+        """Find the components of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
-        **params : W and H, for init="custom"
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Non-negative data. Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        **params : dict
+            Starting factors `W` and `H`, for ``init='custom'``.
 
         Returns
         -------
         NMF
-            The estimator itself.
+            The fitted estimator.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` iterations do not reach `tol`.
         """
         self.fit_transform(X, **params)
         return self
 
     @allowed.validated
     def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> Array:
-        """Find the parts of X and give the coordinates of its rows.
+        """Find the components of X and return the coordinates of its rows.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
-        W, H : arrays of shape (rows, n_components) and (n_components, columns), for init="custom"
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Non-negative data. Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        W : array-like of shape (n_samples, n_components), default None
+            Starting factor, for ``init='custom'``.
+        H : array-like of shape (n_components, n_features), default None
+            Starting factor, for ``init='custom'``.
 
         Returns
         -------
-        array of shape (rows, n_components_)
+        array of shape (n_samples, n_components_)
+            The matrix W.
         """
         data = take(self, self._with_gaps(X), reset=True)
         self._warn(W, H)
@@ -236,31 +280,36 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return rows
 
     def transform(self, X: Any) -> Array:
-        """Coordinates of rows: the non-negative sum of parts that comes nearest to each row, by itself.
+        """Compute the non-negative coordinates of rows.
+
+        Each row is fitted independently: its coordinates minimise the loss for the given components.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            As many columns as were fitted.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit.
 
         Returns
         -------
-        array of shape (rows, n_components_)
+        array of shape (n_samples, n_components_)
+            Coordinates of the rows.
         """
         check_is_fitted(self)
         data = take(self, self._with_gaps(X), reset=False)
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Rows from coordinates: X components_.
+        """Reconstruct rows from their coordinates: ``X @ components_``.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (rows, n_components_)
+        X : array-like or sparse matrix of shape (n_samples, n_components_)
+            Coordinates of rows.
 
         Returns
         -------
-        array of shape (rows, columns)
+        array of shape (n_samples, n_features_in_)
+            Reconstructed rows.
         """
         check_is_fitted(self)
         return (X if hasattr(X, "toarray") else take_scores(X, self)) @ self.components_
@@ -268,23 +317,31 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @allowed.validated
     def partial_fit(self, X: Any, y: Any = None) -> NMF:
-        """Take in more rows; the parts change so as to suit all rows seen so far, of which none is kept.
+        """Update the components with more rows.
+
+        The components are fitted to all rows seen so far; the rows themselves are not kept.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            For the squared error or Kullback-Leibler, without missing entries and without penalties.
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows, for the losses 'frobenius' and 'kullback-leibler', without missing entries and without penalties.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
         NMF
             The estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the rows are on a GPU.
         """
         if type(X).__module__.startswith("cupyx.") or (is_array(X) and not is_host(X)):
             raise InputError(
-                "partial_fit adds up its sums on the host, and these rows are on a GPU. Move them there first, X.cpu() "
-                "or cupy.asnumpy(X), or fit all rows at once where they are."
+                "partial_fit runs on the host, but these rows are on a GPU. Copy them first: X.cpu() "
+                "or cupy.asnumpy(X), or fit all rows at once on the GPU."
             )
         if not hasattr(self, "components_"):
             self.fit(X)
@@ -298,11 +355,18 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     @property
     def plsa_(self) -> Plsa:
+        """Plsa with the factors read as probabilities: topics P(t), terms P(m | t) and documents P(d | t)."""
         check_is_fitted(self)
         return plsa(self.decomposition_.details.sums, to_numpy(self.components_))
 
     def to_sklearn(self) -> Any:
-        """The same fitted model as a ``sklearn.decomposition.NMF``, for tools that know only that."""
+        """Convert to a fitted ``sklearn.decomposition.NMF``.
+
+        Returns
+        -------
+        sklearn.decomposition.NMF
+            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
+        """
         check_is_fitted(self)
         return sklearn_nmf(self)
 

@@ -26,7 +26,7 @@ METHODS = (
                 "converged": "Converged",
                 "why": "Stopped because of",
             },
-            treatment="The numbers were taken as they are, neither centred nor scaled; none of them is negative.",
+            treatment="The data are non-negative and were neither centred nor scaled.",
         ),
     ),
 )

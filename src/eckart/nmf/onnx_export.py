@@ -37,7 +37,7 @@ def parts_onnx(H: np.ndarray, lasso: float, ridge: float, dtype: str) -> Any:
 
 
 def _sweep(shared: dict[str, str], k: int) -> Any:
-    """One pass over all columns; goes on while some coordinate still moves."""
+    """One pass over all columns; continues while some coordinate changes."""
     inner = Graph("sweep_")
     after = inner.add("Loop", inner.constant(k, np.int64), "again", "before", body=_step(shared))
     moved = inner.add("ReduceMax", inner.add("Abs", inner.add("Sub", after, "before")), keepdims=0)

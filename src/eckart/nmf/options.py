@@ -86,7 +86,7 @@ def check_settings(
 
 def _check_not_negative(name: str, value: Any, most: float | None) -> None:
     if not is_number(value) or not 0.0 <= float(value) < np.inf or (most is not None and float(value) > most):
-        allowed = "a number from 0 on" if most is None else f"a number from 0 to {most:g}"
+        allowed = "a non-negative number" if most is None else f"a number from 0 to {most:g}"
         raise ParameterError(f"{name}={value!r} is not possible: give {allowed}.")
 
 
@@ -100,8 +100,9 @@ def _check_init(init: str | None, k: int, shape: tuple[int, int], missing: str, 
     if init.startswith("nndsvd"):
         if k > short:
             raise ParameterError(
-                f"init = '{init}' can only be used when n_components <= min(n_samples, n_features): {k} parts were "
-                f"asked for, and there are {short} singular vectors. Use init='random'."
+                f"init = '{init}' can only be used when n_components <= min(n_samples, n_features): {k} "
+                f"components were "
+                f"requested, but there are {short} singular vectors. Use init='random'."
             )
         if missing == "mask":
             raise ParameterError(f"init={init!r} needs the singular vectors of a full matrix; use init='random'.")

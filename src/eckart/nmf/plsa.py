@@ -15,17 +15,49 @@ from eckart.errors import InputError
 
 @dataclass(frozen=True)
 class Plsa:
-    """P(t), P(m | t) and what was divided out."""
+    """Factors of NMF read as probabilities (probabilistic latent semantic analysis).
+
+    Rows are documents d, columns are terms m and components are topics t: P(d, m) = sum over t of P(t) P(d | t) P(m |
+    t).
+
+    Attributes
+    ----------
+    topics : array of shape (k,)
+        P(t), which sums to 1.
+    terms : array of shape (k, n_features)
+        P(m | t). Each row sums to 1, or is zero for a topic without weight.
+    total : float
+        Sum of all entries of W H.
+
+    See Also
+    --------
+    eckart.NMF : Has it as `plsa_`.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> nmf = ek.NMF(2, tol=1e-8, max_iter=1000).fit([[1, 0, 2], [2, 0, 4], [0, 3, 0], [1, 3, 2]])
+    >>> nmf.plsa_.topics.round(3)
+    array([0.667, 0.333])
+    """
 
     topics: np.ndarray
-    """P(t), shape (k,): adds up to 1."""
     terms: np.ndarray
-    """P(m | t), shape (k, columns): each row adds up to 1, or is zero for a topic without any weight."""
     total: float
-    """Sum of all entries of W H."""
 
     def documents(self, W: np.ndarray) -> np.ndarray:
-        """P(d | t), shape (rows, k), from the coordinates that `fit_transform` gave: each column adds up to 1."""
+        """Compute P(d | t) from the coordinates W.
+
+        Parameters
+        ----------
+        W : array-like of shape (n_samples, k)
+            Coordinates from `fit_transform`.
+
+        Returns
+        -------
+        array of shape (n_samples, k)
+            Probabilities; each column sums to 1.
+        """
         W = np.asarray(W)
         if W.ndim != 2 or W.shape[1] != len(self.topics):
             raise InputError(f"W of shape {W.shape} does not belong to {len(self.topics)} topics.")
@@ -33,7 +65,18 @@ class Plsa:
         return W / np.where(sums > 0, sums, 1)
 
     def factors(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """And back: (W, H) with W H = total P(d, m), all of the weight in W."""
+        """Convert back to factors W and H with W H = total P(d, m).
+
+        Parameters
+        ----------
+        documents : array-like of shape (n_samples, k)
+            P(d | t).
+
+        Returns
+        -------
+        tuple of array
+            W, which contains all of the weight, and H.
+        """
         return np.asarray(documents) * (self.total * self.topics), self.terms
 
 

@@ -20,7 +20,8 @@ from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.nmf.certificate import certificate_of
 from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
-from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for, transposed
+from eckart.nmf.factors import transposed
+from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative
@@ -109,7 +110,7 @@ def factorise(
 
 
 def project(d: Decomposition, data: Any) -> Array:
-    """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row by itself."""
+    """Coordinates of rows: the non-negative combination of the parts that comes nearest, each row independently."""
     details = details_of(d, NMFDetails)
     lengths = from_numpy(to_numpy(details.lengths), d.right)
     found = coordinates(data, (astype(d.right, lengths.dtype) * lengths).T, details.options)
@@ -122,7 +123,7 @@ def coordinates(data: Any, H: Array, options: CoordinateOptions) -> Array:
     k, columns = H.shape
     if table.matrix.shape[1] != columns:
         raise InputError(
-            f"The data have {table.matrix.shape[1]} columns, and the parts were made of {columns}. "
+            f"The data have {table.matrix.shape[1]} columns, but the model has {columns}. "
             "Give the same columns in the same order."
         )
     settings = check_settings(table.matrix.shape, k=k, init="random", n_runs=1, **asdict(options))
@@ -137,7 +138,9 @@ def reconstruct(d: Decomposition, scores: Array) -> Array:
     """Rows from their coordinates: coordinates right^T."""
     scores = np.asarray(scores) if not hasattr(scores, "shape") else scores
     if scores.ndim != 2 or scores.shape[1] != d.k:
-        raise InputError(f"Scores of shape {tuple(scores.shape)} do not belong to {d.k} parts: expected (rows, {d.k}).")
+        raise InputError(
+            f"Scores of shape {tuple(scores.shape)} do not match {d.k} components: expected (rows, {d.k})."
+        )
     return scores @ _like(d.right, scores).T
 
 
@@ -147,12 +150,14 @@ def _there(table: NonnegativeTable) -> AbstractContextManager[None]:
 
 
 def _given_back(factor: Array, table: NonnegativeTable) -> Array:
-    """A factor in the precision of the data, beside them even if it was found by NumPy."""
+    """A factor in the precision of the data, on their device even if it was computed by NumPy."""
     return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.dtype)
 
 
 def _like(array: Array, prototype: Array, dtype: Any = None) -> Array:
-    """An array of the host beside `prototype`, in its dtype; those that are beside it stay what they are."""
+    """An array of the host on the device of `prototype`, in its dtype; those that are already there stay what they
+    are.
+    """
     array = array if type(array) is type(prototype) else from_numpy(to_numpy(array), prototype)
     return astype(array, prototype.dtype if dtype is None else dtype)
 
@@ -243,7 +248,7 @@ def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     else:
         why = "Multiplicative updates, a tile at a time."
     if settings.solver != "auto":
-        why = "As asked for, without acceleration."
+        why = "The requested solver, without acceleration."
     itemsize = 4 if table.precision == "float32" else 8
     copy = 0 if table.dense or (settings.squares and not table.observed) else entries * (itemsize + 4)
     return Plan(

@@ -65,7 +65,7 @@ class Squares:
 
 
 class SparseSquares:
-    """For CSR rows: W's step gathers A H^T and scatters A^T W, for the step of H that follows, in one read."""
+    """For CSR rows: W's step gathers A H^T and scatters A^T W, for the step of H that follows, in one pass."""
 
     constant: float
     rounding: float
@@ -131,7 +131,7 @@ def solve_given(
     products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float,
     sweeps: int, share: float, *, compiled: bool = True,
 ) -> FactorUpdate:  # fmt: skip
-    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
+    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F independently."""
     prototype, sweep = begin, None if compiled else ready_sweep()
     if sweep is not None:
         products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))

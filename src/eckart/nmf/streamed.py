@@ -1,7 +1,8 @@
 """NMF of rows that are read in blocks: one read per iteration, W found block by block and not kept.
 
-With H given, the best W is a convex problem for each row by itself, so a block gives its part of the sums that the step
-of H needs (W^T W and W^T A, or their like for Kullback-Leibler) and is forgotten. Only H and these sums are kept.
+With H given, the best W is a convex problem for each row independently, so a block gives its part of the sums that
+the step of H needs (W^T W and W^T A, or their like for Kullback-Leibler) and is forgotten. Only H and these sums are
+kept.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class TotalsTask:
 
 
 class StreamedParts:
-    """A loss whose W is found anew in every read: what stands for it is an empty array, whose sums are known."""
+    """A loss whose W is found anew in every pass: what stands for it is an empty array, whose sums are known."""
 
     matrix: Matrix
     settings: Settings
@@ -111,7 +112,7 @@ class StreamedParts:
     def rows(
         self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        """One read: W for the parts `other`, to the end, and the sums over it."""
+        """One pass: W for the parts `other`, to the end, and the sums over it."""
         parts = np.ascontiguousarray(other.T)
         found = self.matrix.total(PartsTask(parts, self.settings, self.matrix.source.metadata.name))
         arrays = dict(zip((*_NAMES, "hessian"), found, strict=False))
@@ -192,7 +193,7 @@ def fit_blocks(
 
 
 def rows_of(matrix: Any, settings: Settings, right: np.ndarray) -> np.ndarray:
-    """W, rows x k, in one more read."""
+    """W, rows x k, in one more pass."""
     task = PartsTask(np.ascontiguousarray(right.T), settings, matrix.source.metadata.name, "rows")
     found: np.ndarray = matrix.rows_of(task, right.shape[1])
     return found
@@ -205,7 +206,7 @@ def certificate_of(streamed: Streamed, settings: Settings, passes: int) -> Certi
         return None
     captured = max(0.0, 1.0 - 2.0 * streamed.loss / norm)
     best, lower, upper, chance = 1.0, np.empty(0), np.empty(0), 0.0
-    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} parts"
+    summary = f"{captured:.2%} of the sum of squares is explained by {settings.k} components"
     if streamed.svd is not None:
         _, _, lower, upper, (_, high, chance) = streamed.svd
         best = max(captured, min(1.0, float(upper @ upper) / norm, float(high)))
@@ -221,7 +222,7 @@ def _refuse(settings: Settings) -> None:
     if settings.missing == "mask" or settings.beta not in (1.0, 2.0) or settings.solver != "auto":
         raise ParameterError(
             "Rows that are read in blocks are factorised with solver='auto', beta_loss='frobenius' or "
-            "'kullback-leibler' and missing='error'. Allow more memory, so that the table fits, for the others."
+            "'kullback-leibler' and missing='error'. For other settings allow more memory, so that the table fits."
         )
 
 
@@ -278,4 +279,4 @@ def _table(block: Any, name: str, start: int, stop: int) -> NonnegativeTable:
     try:
         return open_nonnegative(block.matrix, missing="error")
     except InputError as error:
-        raise type(error)(f"{name}, in rows {start:,} to {stop:,}, counted from {start:,}: {error}") from error
+        raise type(error)(f"{name}, in the block of rows {start + 1:,} to {stop:,}: {error}") from error

@@ -25,7 +25,7 @@ _PIECE = 2**25
 
 @dataclass(frozen=True)
 class NonnegativeTable:
-    """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and what is known beside its numbers."""
+    """A matrix (dense, CSR, or CSR on a GPU) times 2^exponent, and its metadata."""
 
     matrix: Any
     metadata: Metadata
@@ -107,8 +107,8 @@ def open_nonnegative(data: Any, *, missing: str) -> NonnegativeTable:
     inside = isinstance(opened.matrix, RowBlocks)
     if not inside:
         raise InputError(
-            "NMF works on a table in the memory of this machine, and these rows are elsewhere. Load them first, or "
-            "hand them block by block to eckart.NMF(...).partial_fit."
+            "NMF needs a table in the memory of this machine. Load the rows first, or "
+            "pass them block by block to eckart.NMF(...).partial_fit."
         )
     matrix, exponent = opened.matrix.matrix, opened.exponent + opened.exponent % 2
     if is_sparse(matrix):
@@ -212,5 +212,5 @@ def _refuse_negative(matrix: Any, low: float, metadata: Metadata) -> None:
     name = "" if metadata.column_names is None else f" ({metadata.column_names[column]!r})"
     raise InputError(
         f"Negative values in data passed to NMF: {count:,} entr{'ies' if count > 1 else 'y'}, the smallest {low:.6g} "
-        f"in row {row}, column {column}{name}. Parts can only be added: shift or clip the data, or use PCA or SVD."
+        f"in row {row + 1}, column {column + 1}{name} (counted from 1). Shift or clip the data, or use PCA or SVD."
     )

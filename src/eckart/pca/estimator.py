@@ -31,61 +31,106 @@ from eckart.result import Certificate, Decomposition, Imputation, Plan
 
 
 class PCA(OnDevices, ProbabilisticMixin, Projection):
-    """Principal component analysis: the orthogonal axes of largest variance, and a proof of how much they hold.
+    """Principal component analysis with a certificate.
 
-    Takes the place of ``sklearn.decomposition.PCA``, with its parameters, attributes and rule for signs.
+    Finds the orthogonal components of largest variance and proves how much of the variance they explain. PCA can
+    replace ``sklearn.decomposition.PCA``: it has the same parameters, attributes and sign convention. It also accepts
+    sparse matrices, data frames, files and arrays on a GPU.
 
     Parameters
     ----------
-    n_components : int, float, 'mle' or None
-        A number of axes; a share such as 0.95 of the variance, on every kind of data and with every solver; 'mle' for
-        Minka's choice (at least as many rows as columns); None for all min(rows, columns).
-    copy : bool
-        Accepted for compatibility. The data are never overwritten and never copied whole.
-    whiten : bool
-        Divide the scores by their standard deviation. Directions without variance stay at zero.
-    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}
-        "auto" takes the cheapest way, and `plan_` says why; "full" an exact one; "covariance_eigh" cross-products in
-        float64, refined where they are not enough; "arpack" and "randomized" block Lanczos. All are accurate to `tol`.
-    tol : float
-        Accuracy of the variances relative to the smallest wanted one. 0 means 1e-9; 1e-6 if at least half of all
+    n_components : int, float, 'mle' or None, default None
+        Number of components. A float such as 0.95 keeps the smallest number of components that explain this share of
+        the variance, for every kind of data and every solver. 'mle' applies Minka's rule and needs at least as many
+        rows as columns. None keeps all min(n_samples, n_features).
+    copy : bool, default True
+        Accepted for compatibility. The data are never overwritten and never copied as a whole.
+    whiten : bool, default False
+        Divide the scores by their standard deviation. Directions without variance keep the score 0.
+    svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default 'auto'
+        'auto' chooses the cheapest solver; `plan_` gives the reason. 'full' uses an exact solver. 'covariance_eigh'
+        forms cross-products in float64 and refines them if they are not accurate enough. 'arpack' and 'randomized' run
+        block Lanczos. All are accurate to `tol`.
+    tol : float, default 0.0
+        Accuracy of the variances relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least half of all
         components are requested; 1e-5 for float32 data.
-    iterated_power, n_oversamples, power_iteration_normalizer
-        Accepted for compatibility: the iteration stops when its accuracy is proved.
-    random_state : int, RandomState, Generator or None
-        Seed of the random start; None is a fixed one.
-    center, scale : bool
-        Subtract the column means; divide by the standard deviations (PCA of the correlation matrix).
-    ddof : 0 or 1
-        The standard deviations of `scale` have the divisor rows - ddof.
-    which : {"largest", "smallest"}
-        The axes of largest variance, or of smallest, smallest first.
-    memory : str, int or None
-        Working memory allowed beside the data, such as "2GB".
-    missing : {"error", "mean", "em"}
-        Missing values: refused; filled with column means; or foretold from the other values of their row by the axes
-        themselves. `transform` fills gaps in new rows the same way.
-    device : str or None
-        "cuda" has data of the host worked on by a GPU; what comes out is on the host again. Arrays that are on a device
-        stay there without it.
+    iterated_power : int or 'auto', default 'auto'
+        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+    n_oversamples : int, default 10
+        Accepted for compatibility.
+    power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
+        Accepted for compatibility.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    center : bool, default True
+        Subtract the column means.
+    scale : bool, default False
+        Divide each column by its standard deviation, which gives PCA of the correlation matrix.
+    ddof : {0, 1}, default 1
+        The standard deviations of `scale` have the divisor n_samples - ddof.
+    which : {'largest', 'smallest'}, default 'largest'
+        Components of largest variance, or of smallest variance in increasing order.
+    memory : str, int or None, default None
+        Limit of the working memory in addition to the data, such as "2GB".
+    missing : {'error', 'mean', 'em'}, default 'error'
+        Treatment of missing values: refuse them, replace them with the column mean, or impute them with a factor model
+        by expectation-maximisation (EM). `transform` imputes new rows in the same way.
+    device : str or None, default None
+        'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
+    progress : bool, default False
+        Show a progress bar while data are read in blocks.
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, columns)
-        One axis per row; its entry of largest modulus is positive.
-    explained_variance_, explained_variance_ratio_, singular_values_ : array of shape (n_components_,)
-        Variances with divisor rows - 1, their shares of the total (0 when there is no variance), singular values.
-    mean_ : array of shape (columns,)
-    scale_ : array of shape (columns,) or None
+    components_ : array of shape (n_components_, n_features_in_)
+        One component per row. The entry of largest absolute value in each row is positive.
+    explained_variance_ : array of shape (n_components_,)
+        Variance of the scores of each component, with the divisor n_samples - 1.
+    explained_variance_ratio_ : array of shape (n_components_,)
+        Share of the total variance explained by each component; 0 if the data have no variance.
+    singular_values_ : array of shape (n_components_,)
+        Singular values of the centred and scaled data.
+    mean_ : array of shape (n_features_in_,)
+        Column means that were subtracted; zeros if `center` is False.
+    scale_ : array of shape (n_features_in_,) or None
+        Column standard deviations; None if `scale` is False.
     noise_variance_ : float
-        Mean of the min(rows, columns) - k variances left out, as in scikit-learn. `get_covariance`, `get_precision` and
-        `score` divide by columns - k, so that the covariance has the variance of the data.
-    n_components_, n_samples_, n_features_in_ : int
-    feature_names_in_ : array of str, where the columns have names
+        Mean of the min(n_samples, n_features) - n_components_ variances left out, as in scikit-learn.
+    n_components_ : int
+        Number of components kept.
+    n_samples_ : int
+        Number of rows.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
     filled_ : Imputation or None
-        Places (`rows`, `columns`), `values` and standard `errors` of the gaps that were filled.
-    certificate_, plan_, decomposition_
-        What is proved, what was done and why, and the result as one value.
+        Imputed entries: indices `rows` and `columns`, `values` and standard `errors`. None if nothing was imputed.
+    certificate_ : Certificate
+        Proved bounds of the explained variance, the singular values and the subspace angle.
+    plan_ : Plan
+        Solver, passes over the data, memory and the reason for the choice.
+    decomposition_ : Decomposition
+        The complete result, accepted by `eckart.tables`, `eckart.plots` and `eckart.report`.
+
+    See Also
+    --------
+    IncrementalPCA : PCA of rows that arrive in batches.
+    TruncatedSVD : The same without centring.
+    KernelPCA : Nonlinear components.
+    decompose : The function behind this estimator.
+    choose_rank : Choose the number of components.
+
+    Notes
+    -----
+    With the thin decomposition (X - mean) / scale = U S V^T, `components_` is V^T and `transform` returns U S.
+    `get_covariance`, `get_precision` and `score` divide the variance left out by n_features - n_components_, so the
+    trace of the model's covariance is the total variance of the data.
+
+    References
+    ----------
+    .. [1] I. T. Jolliffe, "Principal Component Analysis", 2nd edition, Springer, 2002.
+    .. [2] T. P. Minka, "Automatic choice of dimensionality for PCA", NIPS, 2000.
 
     Examples
     --------
@@ -94,9 +139,10 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
     >>> pca = PCA(n_components=1).fit(X)
     >>> pca.explained_variance_ratio_.round(4)
     array([0.9924])
-    >>> low, high = pca.certificate_.explained
-    >>> bool(low <= pca.explained_variance_ratio_[0] <= high)
-    True
+    >>> pca.transform([[1.0, 1]]).round(4)
+    array([[1.3834]])
+    >>> print(f"{pca.certificate_.explained[1]:.4f}")
+    0.9924
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -116,6 +162,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         "memory": allowed.MEMORY,
         "missing": [StrOptions({"error", "mean", "em"})],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     certificate_: Certificate | None
@@ -149,6 +196,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         memory: str | int | None = None,
         missing: Any = "error",
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -166,40 +214,55 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.memory = memory
         self.missing = missing
         self.device = device
+        self.progress = progress
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
-        """Find the axes of X.
+        """Find the components of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
             Rows are observations.
-        y : ignored
-        sample_weight : array of shape (rows,), optional
-            How often each row counts.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default None
+            Number of times each row counts. None counts every row once.
 
         Returns
         -------
         PCA
-            The estimator itself.
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If `n_components` exceeds min(n_samples, n_features).
+        MissingValuesError
+            If values are missing and `missing` is 'error'.
         """
         self._fit(X, sample_weight)
         return self
 
     @allowed.validated
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the axes of X and give the scores of its rows: `fit`, then one more read.
+        """Find the components of X and return the scores of its rows.
+
+        Costs the passes of `fit` and one more pass over the data.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
-        sample_weight : array of shape (rows,), optional
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default None
+            Number of times each row counts. None counts every row once.
 
         Returns
         -------
-        array of shape (rows, n_components_)
+        array of shape (n_samples, n_components_)
+            Scores of the rows.
         """
         return self._scores(self._fit(X, sample_weight))
 
@@ -209,7 +272,13 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         return tags
 
     def to_sklearn(self) -> Any:
-        """The same fitted model as a ``sklearn.decomposition.PCA``, for tools that know only that."""
+        """Convert to a fitted ``sklearn.decomposition.PCA``.
+
+        Returns
+        -------
+        sklearn.decomposition.PCA
+            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
+        """
         return sklearn_pca(self)
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
@@ -233,6 +302,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             memory=self.memory,
             missing=self.missing,
             device=self.device,
+            progress=self.progress,
         )
         if self.n_components == "mle":
             d = cut(d, minka_rank(to_numpy(explained_ratio(d)), max(round(d.weight), 1)))
@@ -253,7 +323,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
                 raise ParameterError("n_components='mle' is only supported if n_samples >= n_features")
             if self.which == "smallest":
                 raise ParameterError(
-                    "n_components='mle' chooses among the largest axes; give a number for the smallest."
+                    "n_components='mle' needs the largest components. With which='smallest' give a number."
                 )
             return None, None
         if not isinstance(wanted, Integral):

@@ -34,7 +34,7 @@ def sklearn_pca(estimator: Any) -> decomposition.PCA:
 
 
 def sklearn_incremental_pca(estimator: Any) -> decomposition.IncrementalPCA:
-    """A fitted ``sklearn.decomposition.IncrementalPCA``; fitting it further goes on its way, not on ours."""
+    """A fitted ``sklearn.decomposition.IncrementalPCA``; fitting it further uses the algorithm of scikit-learn."""
     theirs = decomposition.IncrementalPCA(
         n_components=estimator.n_components_,
         whiten=estimator.whiten,

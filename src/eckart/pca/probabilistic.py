@@ -35,14 +35,17 @@ class ProbabilisticMixin:
     decomposition_: Decomposition
 
     def get_covariance(self) -> Array:
-        """Covariance of the model, in the units of the data: V diag(l - s) V^T + s I, whether whitened or not.
+        """Compute the covariance of the probabilistic PCA model.
 
-        Its trace is the total variance. With fewer rows than columns, that of scikit-learn is larger: it takes
-        `noise_variance_`, a mean over rows - k directions, for all columns - k.
+        With components V, their variances l and the noise variance s, the covariance is V diag(l - s) V^T + s I, in the
+        units of the data, whether or not the estimator whitens. Its trace is the total variance of the data. With fewer
+        rows than columns, scikit-learn's covariance is larger, because it uses `noise_variance_`, a mean over n_samples
+        - k directions, for all n_features - k.
 
         Returns
         -------
-        array of shape (columns, columns)
+        array of shape (n_features_in_, n_features_in_)
+            Covariance matrix.
         """
         check_is_fitted(self)
         d = self.decomposition_
@@ -50,11 +53,14 @@ class ProbabilisticMixin:
         return _rotated(d, _variances(d, noise), noise, _scale(d))
 
     def get_precision(self) -> Array:
-        """Inverse of the covariance of the model: V diag(1/l - 1/s) V^T + I / s.
+        """Compute the inverse of the covariance of the probabilistic PCA model.
+
+        With the notation of `get_covariance`, the inverse is V diag(1/l - 1/s) V^T + I / s.
 
         Returns
         -------
-        array of shape (columns, columns)
+        array of shape (n_features_in_, n_features_in_)
+            Precision matrix.
         """
         check_is_fitted(self)
         d = self.decomposition_
@@ -64,15 +70,17 @@ class ProbabilisticMixin:
         return _rotated(d, 1.0 / variances, rest, None if scale is None else 1.0 / scale)
 
     def score_samples(self, X: Any) -> Array:
-        """Log-likelihood of each row under the model.
+        """Compute the log-likelihood of each row under the probabilistic PCA model.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit.
 
         Returns
         -------
-        array of shape (rows,)
+        array of shape (n_samples,)
+            Log-likelihood of each row.
         """
         check_is_fitted(self)
         d = self.decomposition_
@@ -91,16 +99,19 @@ class ProbabilisticMixin:
         return astype(-0.5 * (xp.concat(pieces) + constant), data.dtype)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of the rows under the model.
+        """Compute the mean log-likelihood of the rows under the probabilistic PCA model.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------
         float
+            Mean log-likelihood.
         """
         scores = self.score_samples(X)
         return float(namespace(scores).mean(scores))
@@ -120,13 +131,14 @@ def _invertible(d: Decomposition, noise: float) -> tuple[Array, float]:
     least = min(float(xp.min(variances)), noise if d.k < d.columns else float("inf"))
     if floor == 0.0 and least == 0.0:
         raise InputError(
-            f"The model has directions without variance ({d.k} axes of {d.columns} columns), so its covariance has no "
+            f"The model has directions without variance ({d.k} components of {d.columns} columns), so its "
+            f"covariance has no "
             "inverse and its density is not defined. Give data that vary, and whose squares are in range."
         )
     if least < floor:
         warnings.warn(
-            f"The model has directions without variance ({d.k} axes of {d.columns} columns, noise {noise:.3g});"
-            " they are taken to vary as much as rounding. Choose fewer components than the rank.",
+            f"The model has directions without variance ({d.k} components of {d.columns} columns, noise {noise:.3g});"
+            " their variance is set to the rounding level. Choose fewer components than the rank.",
             DataWarning,
             stacklevel=3,
         )

@@ -23,32 +23,38 @@ class Projection(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     n_components_: int
 
     def transform(self, X: Any) -> Array:
-        """Scores of the rows of X on the axes, in one read.
+        """Project the rows of X on the components, in one pass over the data.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-            As many columns as were fitted.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features_in_)
+            Rows with the columns of the fit, in the same order.
 
         Returns
         -------
-        array of shape (rows, n_components_)
-            Always dense.
+        array of shape (n_samples, n_components_)
+            Scores, always dense.
+
+        Raises
+        ------
+        InputError
+            If the number or the names of the columns differ from those of the fit.
         """
         self._check_fitted()
         return self._scores(take(self, X, reset=False))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Rows from scores.
+        """Reconstruct rows from their scores.
 
         Parameters
         ----------
-        X : array of shape (rows, n_components_)
-            Scores, whitened ones if the estimator whitens.
+        X : array-like of shape (n_samples, n_components_)
+            Scores; whitened scores if the estimator whitens.
 
         Returns
         -------
-        array of shape (rows, columns)
+        array of shape (n_samples, n_features_in_)
+            Rows in the units of the data.
         """
         self._check_fitted()
         return reconstruct_from_components(self.decomposition_, take_scores(X), whiten=getattr(self, "whiten", False))

@@ -1,4 +1,4 @@
-"""The axes of a scatter matrix: S = V diag(values^2) V^T, solved when they are first asked for."""
+"""The components of a scatter matrix: S = V diag(values^2) V^T, computed on first access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eckart.result import Certificate, Decomposition, Plan, SolveInfo
 
 @dataclass(frozen=True)
 class Running:
-    """All that was seen so far, and the k axes wanted of it."""
+    """Statistics of the rows seen so far, and the number of components."""
 
     scatter: Scatter
     k: int
@@ -29,7 +29,7 @@ class Running:
     """An empty array that shows library and device."""
     precision: str
     given: Decomposition | None = None
-    """The answer, where the whole data were at hand to compute it from."""
+    """The answer, if it was computed from the whole data."""
 
     @cached_property
     def decomposition(self) -> Decomposition:
@@ -95,7 +95,8 @@ def _from_factor(scatter: Scatter, k: int) -> Decomposition:
         angle=1.0,
         proved=False,
         rounding=c.rounding * d.norm**2 / scatter.total,
-        summary=f"{k} axes capture at least {low:.2%}; no {k} axes can capture more than {high:.2%}. {_note(scatter)}",
+        summary=f"{k} components explain at least {low:.2%}; no {k} components can explain more than "
+        f"{high:.2%}. {_note(scatter)}",
     )
     return replace(d, certificate=certificate)
 
@@ -124,7 +125,7 @@ def _from_gram(scatter: Scatter, k: int) -> Decomposition:
 
 
 def _pairs(gram: Array, count: int) -> tuple[np.ndarray, Array]:
-    """Leading eigenvalues, falling, on the host, and their vectors beside S; on a GPU by its own library."""
+    """Leading eigenvalues, falling, on the host, and their vectors on the device of S; on a GPU by its own library."""
     if is_host(gram):
         values, vectors = leading_pairs(to_numpy(gram), count)
         return values, from_numpy(np.ascontiguousarray(vectors), gram)
@@ -152,7 +153,7 @@ def _certificate(squares: np.ndarray, scatter: Scatter, k: int) -> Certificate:
         tolerance=1e-9,
         proved=bool(error <= 1e-9 * float(squares[k - 1])),
         passes=1,
-        summary=f"{k} axes capture {low:.4%} of the total; no {k} axes can capture more than {high:.4%}.",
+        summary=f"{k} components explain {low:.4%} of the total; no {k} components can explain more than {high:.4%}.",
     )
 
 
@@ -161,7 +162,7 @@ def _plan(scatter: Scatter, k: int) -> Plan:
     held = scatter.gram if scatter.gram is not None else scatter.factor
     assert held is not None
     if scatter.gram is not None:
-        why = f"The {columns} x {columns} matrix of cross-products was added up batch by batch, exactly."
+        why = f"The {columns} x {columns} matrix of cross-products was accumulated batch by batch, exactly."
     elif scatter.exact:
         why = "Fewer rows than columns were seen, and all of them are kept."
     else:

@@ -57,7 +57,7 @@ class Scatter:
 
 
 def scatter_of(opened: Opened, k: int) -> Scatter:
-    """The scatter of one batch, in one read; dense and sparse rows alike. Missing and infinite entries are refused."""
+    """The scatter of one batch, in one pass; dense and sparse rows alike. Missing and infinite entries are refused."""
     rows, columns = opened.matrix.shape
     with np.errstate(over="ignore", invalid="ignore"):
         if columns <= COLUMNS and rows >= columns:
@@ -226,7 +226,7 @@ def near_mean(matrix: RowBlocks) -> tuple[RowBlocks, np.ndarray]:
 
 
 def _column_moments(matrix: RowBlocks) -> tuple[Array, Array]:
-    """Column means and sums of squares about them, in one read."""
+    """Column means and sums of squares about them, in one pass."""
     matrix, shift = near_mean(matrix)
     first = matrix.moments_and_product()
     xp = namespace(first.sums)

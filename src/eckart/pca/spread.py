@@ -43,7 +43,7 @@ def spread(d: Decomposition, data: Any, weights: Any = None) -> tuple[np.ndarray
 
 
 def _moments(opened: Opened, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Column means, and the sum of the column variances, in one read."""
+    """Column means, and the sum of the column variances, in one pass."""
     matrix, shift = near_mean(opened.matrix.precise())
     first = (matrix if weights is None else matrix.weighted(weights)).moments_and_product()
     offset = to_numpy(first.sums) / first.weight

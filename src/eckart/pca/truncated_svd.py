@@ -21,46 +21,74 @@ from eckart.pca.spread import spread
 from eckart.result import Certificate, Plan
 
 _ENGINE: dict[str, allowed.EngineSolver] = {"randomized": "auto", "arpack": "lanczos"}
-"""The default algorithm is no wish, so the cheapest way is taken."""
+"""The default algorithm is not an explicit choice, so the cheapest solver is used."""
 
 
 class TruncatedSVD(OnDevices, Projection):
-    """The leading singular vectors of a matrix as it is (latent semantic analysis), and a proof of how much they hold.
+    """Truncated singular value decomposition with a certificate.
 
-    Takes the place of ``sklearn.decomposition.TruncatedSVD``, with its parameters, attributes and rule for signs.
+    Finds the leading singular vectors of a matrix without centring it, as in latent semantic analysis, and proves how
+    much of the sum of squares they explain. TruncatedSVD can replace ``sklearn.decomposition.TruncatedSVD``: it has the
+    same parameters, attributes and sign convention.
 
     Parameters
     ----------
-    n_components : int or float
-        A number of axes, or a share such as 0.9 of the sum of squares.
-    algorithm : {"randomized", "arpack"}
-        "randomized" takes the cheapest way, and `plan_` says why; "arpack" is block Lanczos. Both are accurate to
-        `tol`.
-    n_iter, n_oversamples, power_iteration_normalizer
-        Accepted for compatibility: the iteration stops when its accuracy is proved.
-    random_state : int, RandomState, Generator or None
-        Seed of the random start; None is a fixed one.
-    tol : float
-        Accuracy of the squared singular values relative to the smallest wanted one. 0 means 1e-9; 1e-6 if at least half
-        of all components are requested; 1e-5 for float32 data.
-    memory : str, int or None
-        Working memory allowed beside the data, such as "2GB".
-    device : str or None
-        "cuda" has data of the host worked on by a GPU; what comes out is on the host again. Arrays that are on a device
-        stay there without it.
+    n_components : int or float, default 2
+        Number of components, or the share of the sum of squares to explain, such as 0.9.
+    algorithm : {'randomized', 'arpack'}, default 'randomized'
+        'randomized' chooses the cheapest solver; `plan_` gives the reason. 'arpack' runs block Lanczos. Both are
+        accurate to `tol`.
+    n_iter : int, default 5
+        Accepted for compatibility. The iteration stops when the requested accuracy is proved.
+    n_oversamples : int, default 10
+        Accepted for compatibility.
+    power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default 'auto'
+        Accepted for compatibility.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the random start. None uses a fixed seed, so results are reproducible.
+    tol : float, default 0.0
+        Accuracy of the squared singular values relative to the smallest requested one. 0 means 1e-9; 1e-6 if at least
+        half of all components are requested; 1e-5 for float32 data.
+    memory : str, int or None, default None
+        Limit of the working memory in addition to the data, such as "2GB".
+    device : str or None, default None
+        'cuda' copies host data to the GPU and returns host arrays. Arrays that are already on a device stay there.
+    progress : bool, default False
+        Show a progress bar while data are read in blocks.
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, columns)
-        One axis per row; its entry of largest modulus is positive.
-    explained_variance_, explained_variance_ratio_ : array of shape (n_components_,)
-        Variance of the scores on each axis (divisor rows), and its share of the variance of all columns. They need not
-        fall; the shares of the sum of squares, which do, are `decomposition_.explained_variance_ratio`.
+    components_ : array of shape (n_components_, n_features_in_)
+        One right singular vector per row. The entry of largest absolute value in each row is positive.
+    explained_variance_ : array of shape (n_components_,)
+        Variance of the scores of each component, with the divisor n_samples. Need not decrease, because nothing is
+        centred.
+    explained_variance_ratio_ : array of shape (n_components_,)
+        `explained_variance_` divided by the total variance of the columns.
     singular_values_ : array of shape (n_components_,)
-    n_components_, n_features_in_ : int
-    feature_names_in_ : array of str, where the columns have names
-    certificate_, plan_, decomposition_
-        What is proved, what was done and why, and the result as one value.
+        Singular values in decreasing order.
+    n_components_ : int
+        Number of components kept.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+    certificate_ : Certificate
+        Proved bounds of the explained share, the singular values and the subspace angle.
+    plan_ : Plan
+        Solver, passes over the data, memory and the reason for the choice.
+    decomposition_ : Decomposition
+        The complete result. Its `explained_variance_ratio` holds the shares of the sum of squares, which do decrease.
+
+    See Also
+    --------
+    PCA : The same after subtracting the column means.
+    concepts : Search and recommendations in the space of the components.
+    decompose : The function behind this estimator.
+
+    References
+    ----------
+    .. [1] C. Eckart and G. Young, "The approximation of one matrix by another of lower rank", Psychometrika 1, 1936.
 
     Examples
     --------
@@ -82,6 +110,7 @@ class TruncatedSVD(OnDevices, Projection):
         "tol": [allowed.NOT_NEGATIVE],
         "memory": allowed.MEMORY,
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     certificate_: Certificate | None
@@ -103,6 +132,7 @@ class TruncatedSVD(OnDevices, Projection):
         tol: float = 0.0,
         memory: str | int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -113,44 +143,64 @@ class TruncatedSVD(OnDevices, Projection):
         self.tol = tol
         self.memory = memory
         self.device = device
+        self.progress = progress
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TruncatedSVD:
-        """Find the axes of X.
+        """Find the components of X.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
-        sample_weight : array of shape (rows,), optional
-            How often each row counts.
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default None
+            Number of times each row counts. None counts every row once.
 
         Returns
         -------
         TruncatedSVD
-            The estimator itself.
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            If `n_components` exceeds min(n_samples, n_features).
         """
         self._fit(X, sample_weight)
         return self
 
     @allowed.validated
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the axes of X and give the scores of its rows.
+        """Find the components of X and return the scores of its rows.
+
+        Costs the passes of `fit` and one more pass over the data.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame or path
-        y : ignored
-        sample_weight : array of shape (rows,), optional
+        X : array-like, sparse matrix, data frame or path of shape (n_samples, n_features)
+            Rows are observations.
+        y : None
+            Ignored; present for compatibility with scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default None
+            Number of times each row counts. None counts every row once.
 
         Returns
         -------
-        array of shape (rows, n_components_)
+        array of shape (n_samples, n_components_)
+            Scores of the rows.
         """
         return self._scores(self._fit(X, sample_weight))
 
     def to_sklearn(self) -> Any:
-        """The same fitted model as a ``sklearn.decomposition.TruncatedSVD``, for tools that know only that."""
+        """Convert to a fitted ``sklearn.decomposition.TruncatedSVD``.
+
+        Returns
+        -------
+        sklearn.decomposition.TruncatedSVD
+            An estimator with the same fitted attributes, for tools that require the scikit-learn class.
+        """
         return sklearn_truncated_svd(self)
 
     def _fit(self, X: Any, sample_weight: Any) -> Any:
@@ -168,6 +218,7 @@ class TruncatedSVD(OnDevices, Projection):
             rng=self.random_state,
             memory=self.memory,
             device=self.device,
+            progress=self.progress,
         )
         d = settle(d, k)
         self.decomposition_ = d

@@ -1,6 +1,6 @@
-"""Bi-cross-validation (Owen and Perry, 2009): hold out some rows of some columns, and foretell them from the rest.
+"""Bi-cross-validation (Owen and Perry, 2009): hold out some rows of some columns, and predict them from the rest.
 
-A = [[A11, A12], [A21, A22]]: A11 is foretold by A12 (A22)_k^+ A21 = (A12 V) S^-1 (U^T A21), where A22 ~ U S V^T. One
+A = [[A11, A12], [A21, A22]]: A11 is predicted by A12 (A22)_k^+ A21 = (A12 V) S^-1 (U^T A21), where A22 ~ U S V^T. One
 decomposition of A22 gives the errors for all k. Means are those of the rows that are not held out.
 """
 
@@ -21,11 +21,11 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
-        return None, f"Can see at most {k - 1} components in a quarter of the table, and there may be more."
+        return None, f"Can detect at most {k - 1} components in a quarter of the table; there may be more."
     if (more := e.falls_beyond(k)) is not None:
         return None, f"The values fall steeply after {more}; a quarter of the table shows at most {len(errors) - 2}."
     beyond = f", {errors[k + 1]:.4f} with {k + 1}" if k + 1 < len(errors) else ""
-    return k, f"Held-out quarters are foretold best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
+    return k, f"Held-out quarters are predicted best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
 
 
 def bicross_errors(table: Any, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:

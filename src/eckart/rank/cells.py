@@ -28,7 +28,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
     if e.sparse and e.rows * e.columns > _CELLS:
         return None, "Hides single entries of a dense table; for large sparse data see bi-cross-validation."
     if not e.center:
-        return None, "Needs a centred table: hidden entries are predicted from the means on."
+        return None, "Needs a centred table: predictions of hidden entries start from the means."
     rng, table = e.rng(4), e.centred.astype(np.float64)
     sample = ""
     if table.size > _CELLS:
@@ -41,11 +41,17 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:
-        return None, f"Predicts no better than with {k} components, though the values fall steeply after {more}."
+        return None, f"Predictions do not improve beyond {k} components, although the values drop sharply after {more}."
     if k == most:
-        return None, f"Hidden entries are predicted better and better up to {k} components; there may be more."
+        return None, f"The prediction of hidden entries keeps improving up to {k} components; there may be more."
     beyond = f", {mean[k + 1]:.3f} with {k + 1}" if k + 1 < len(mean) else ""
-    return k, f"With {k} components, hidden entries are predicted to {mean[k]:.3f} standard deviations{beyond}{sample}."
+    return (
+        k,
+        (
+            f"With {k} components, hidden entries are predicted to within {mean[k]:.3f} standard "
+            f"deviations{beyond}{sample}."
+        ),
+    )
 
 
 def cell_errors(table: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:

@@ -65,36 +65,42 @@ RULES: dict[str, Rule] = {
     "variance": Rule(
         "Share of variance",
         by_variance,
-        "Nothing: it describes, and says nothing of noise.",
+        "Nothing: it describes the data and does not consider noise.",
         counts=False,
         spectrum=True,
     ),
-    "energy": Rule("Energy", by_energy, "Nothing: it describes.", counts=False, spectrum=True),
+    "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; a rule of some notes.", counts=False, spectrum=True
+        "Energy, not squared", by_linear_energy, "Nothing; a rule of some lecture notes.", counts=False, spectrum=True
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
     "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
-    "permutation": Rule("Parallel, permuted", by_permutation, "Independent noise, alike within a column.", data=True),
+    "permutation": Rule(
+        "Parallel, permuted", by_permutation, "Independent noise with equal variance within a column.", data=True
+    ),
     "sign_flip": Rule(
         "Parallel, sign flips", by_sign_flips, "Independent noise; its variance may differ by entry.", data=True
     ),
     "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
-    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given size."),
-    "unknown_noise": Rule("Gavish-Donoho", by_unknown_noise, "White noise, alike everywhere; few axes.", spectrum=True),
-    "screenot": Rule("ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few axes.", spectrum=True),
-    "gap": Rule("Gap", by_gap, "Noise of any smooth covariance; components that stand apart from it."),
+    "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given standard deviation."),
+    "unknown_noise": Rule(
+        "Gavish-Donoho", by_unknown_noise, "White noise of equal variance; few components.", spectrum=True
+    ),
+    "screenot": Rule(
+        "ScreeNOT", by_screenot, "Noise of any covariance, with a smooth edge; few components.", spectrum=True
+    ),
+    "gap": Rule("Gap", by_gap, "Noise of any smooth covariance; components that are clearly larger."),
     "minka": Rule(
         "Minka",
         by_evidence,
         "Gaussian data, equal noise in all columns; rows >= columns.",
-        no_vote="No vote: it never says 0, and counts unequal noise as components.",
+        no_vote="No vote: it never returns 0, and it counts unequal noise as components.",
     ),
-    "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; foretells blocks.", data=True),
-    "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; foretells single cells.", data=True),
+    "bicross": Rule("Bi-cross-validation", by_bicross, "Independent noise; predicts held-out blocks.", data=True),
+    "cells": Rule("Cross-validation by cells", by_cells, "Independent noise; predicts held-out cells.", data=True),
     "stability": Rule(
         "Stability",
         by_stability,
@@ -126,39 +132,70 @@ def choose_rank(
     memory: str | int | None = None,
     decomposition: Decomposition | None = None,
 ) -> RankChoice:
-    """How many components: every rule, one table, and a verdict with known error rates.
+    """Choose the number of components with many rules and one recommendation.
 
     Parameters
     ----------
-    data : anything `decompose` takes, a Decomposition, or a fitted estimator
-        A decomposition has no rows any more: rules that need them say so.
-    rules : "all", "quick", or names
-        "quick" leaves out the rules that draw or hold out parts of the table; names are the keys of the table.
-    method : "pca", "svd", "nmf" or "cur"
-        With the column means taken off, or the matrix as it is; the number of parts of a non-negative factorisation, by
-        bi-cross-validation; "cur" is asked like "svd". For "kernel_pca" and "isomap" give the decomposition.
-    scale : bool
+    data : array-like, sparse matrix, data frame, path, Decomposition or fitted estimator
+        The data. A Decomposition has no rows, so rules that need the data abstain.
+    rules : {'all', 'quick'}, str or sequence of str, default 'all'
+        'quick' leaves out the rules that resample or hold out parts of the data. Names are the keys of
+        `RankChoice.verdicts`.
+    method : {'pca', 'svd', 'nmf', 'cur'}, default 'pca'
+        'pca' subtracts the column means, 'svd' and 'cur' do not. For 'nmf' the number of components is chosen by
+        bi-cross-validation. For 'kernel_pca' and 'isomap' pass the decomposition.
+    scale : bool, default False
         Divide columns by their standard deviation first.
-    explain : float
-        What "variance" and the two rules of energy ask for.
-    noise : float, optional
-        Standard deviation of the noise, for "known_noise".
-    level : float
-        Level of the sequential tests: each adds a component that is not there in at most 1 - level of tables.
-    repeats : int, optional
-        How often tables are drawn; more often for small tables by default.
-    most : int, optional
-        No more axes than this are considered; 40 by default.
-    missing : "error", "mean" or "em"
-        Missing values, as in `decompose`.
-    rng : int, optional
-        Seed.
-    memory : str or int, optional
-        Memory that the work may take, such as "2GB". A larger table is read in blocks, once where its columns are few,
-        and asked by the rules that need no copy of it.
-    decomposition : Decomposition, optional
-        Of the same data with the same options. The rules use it instead of decomposing the data again, if it has all
-        components of a small table, or the leading 81.
+    explain : float, default 0.9
+        Share that the rules 'variance', 'energy' and 'linear_energy' must reach.
+    noise : float, default None
+        Standard deviation of the noise. Required by the rule 'known_noise'.
+    level : float, default 0.99
+        Level of the sequential tests. Each test adds a component that does not exist in at most 1 - level of all
+        tables.
+    repeats : int, default None
+        Number of resampled tables. None uses more for small tables.
+    most : int, default None
+        Maximum number of components to consider. None considers 40.
+    missing : {'error', 'mean', 'em'}, default 'error'
+        Treatment of missing values, as in `decompose`.
+    rng : int, default None
+        Seed. None uses a fixed seed, so results are reproducible.
+    memory : str or int, default None
+        Limit of the memory, such as "2GB". A larger table is read in blocks, and only the rules that need no copy of it
+        answer.
+    decomposition : Decomposition, default None
+        A decomposition of the same data, if available, so that its components are not computed again.
+
+    Returns
+    -------
+    RankChoice
+        The answer of every rule, the recommended number `k` and a summary.
+
+    Raises
+    ------
+    ParameterError
+        If no rule applies to the method.
+
+    See Also
+    --------
+    decompose : Decompose with the chosen number.
+    bootstrap : Intervals of loadings and shares.
+    plots.scree : Plot the explained variance of each component.
+
+    Notes
+    -----
+    The recommendation rests on sequential permutation and sign-flip tests with known error rates. If the noise is
+    correlated, the rule 'gap' decides instead.
+
+    References
+    ----------
+    .. [1] A. Buja and N. Eyuboglu, "Remarks on parallel analysis", Multivariate Behavioral Research 27, 1992.
+    .. [2] M. Gavish and D. L. Donoho, "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Trans. Inf.
+           Theory 60, 2014.
+    .. [3] D. Donoho, M. Gavish and E. Romanov, "ScreeNOT", Annals of Statistics 51, 2023.
+    .. [4] A. B. Owen and P. O. Perry, "Bi-cross-validation of the SVD and the nonnegative matrix factorization", Annals
+           of Applied Statistics 3, 2009.
 
     Examples
     --------
@@ -169,7 +206,7 @@ def choose_rank(
     >>> choice.k
     2
     >>> choice.summary
-    '2 components, by deterministic. 2 of 2 rules that tell signal from noise say 2 components.'
+    '2 components, by deterministic. 2 of 2 rules that separate signal from noise say 2 components.'
     """
     names = _names(rules, noise)
     options = _options(explain, noise, level, repeats, most, rng)
@@ -178,7 +215,8 @@ def choose_rank(
     chosen = get_method(method)
     if chosen.rank == "decomposition":
         raise ParameterError(
-            f"The axes of {method!r} depend on its kernel or neighbours: decompose first, then give the decomposition."
+            f"The components of {method!r} depend on its kernel or neighbours: decompose first, then pass "
+            f"the decomposition."
         )
     if chosen.rank == "none":
         raise ParameterError(f"No rule applies to {method!r}: choose the number of components yourself.")
@@ -201,7 +239,7 @@ def choose_rank(
                 *notes,
                 Note(
                     "cur_by_svd",
-                    "CUR of rank k is at best as good as the SVD of rank k, whose singular values are asked.",
+                    "CUR of rank k is at best as good as the SVD of rank k, whose singular values are used.",
                 ),
             )
         return _answers(names, evidence, method, notes)
@@ -220,13 +258,13 @@ def _of_decomposition(names: Sequence[str], d: Decomposition, options: Options) 
     method = method_of(d)
     if method.rank == "parts" or (method.rank == "spectrum" and not method.orthogonal):
         raise ParameterError(
-            f"A decomposition by {d.method!r} has no axes beyond its k: give the data, with method={d.method!r}."
+            f"A decomposition by {d.method!r} has no components beyond its k: pass the data, with method={d.method!r}."
         )
     if method.rank != "spectrum":
         names = [name for name in names if name in SPECTRAL]
         note = Note(
             "noise_rules_left_out",
-            "Rules on noise are left out: they know that of a table, not that of a kernel or of distances.",
+            "Rules about noise are left out: they apply to tables, not to kernels or distances.",
         )
         return _answers(names or SPECTRAL, of_kernel(d, options), d.method, (note,))
     return _answers(names, of_decomposition(d, options), d.method)
@@ -246,7 +284,7 @@ def _of_parts(method: Method, opened: Opened, options: Options) -> RankChoice:
     verdict = Verdict("bicross", rule.title, k, reason, rule.assumes)
     note = Note(
         "parts_not_nested",
-        "Parts of a factorisation are not nested, so of all rules only bi-cross-validation has a meaning for them.",
+        "The components of a factorisation are not nested, so only bi-cross-validation applies.",
     )
     return RankChoice((verdict,), rows, columns, method.name, False, (), (note,))
 
@@ -265,7 +303,7 @@ def _answers(names: Sequence[str], evidence: Evidence, method: str, notes: tuple
 
 
 def _alike(choice: RankChoice, e: Evidence) -> bool:
-    """Whether the rows are alike in variance, which `permutation` assumes; asked only where the tests differ."""
+    """Whether the rows have equal variance, which `permutation` assumes; asked only where the tests differ."""
     said = {v.rule: v.k for v in choice.verdicts if v.k is not None}
     if not set(TESTS) <= set(said) or len({said[rule] for rule in TESTS}) == 1:
         return False
@@ -297,7 +335,7 @@ def _verdict(name: str, e: Evidence) -> Verdict:
     if not float(e.ratios.sum()):
         k, reason = 0, "There is no variance."
     elif rule.data and e.opened is None:
-        k, reason = None, "Needs the data; a decomposition has no rows any more."
+        k, reason = None, "Needs the data; a decomposition does not contain the rows."
     elif rule.data and e.opened is not None and not e.opened.matrix.resident:
         k, reason = None, "Needs the table in memory, and this one is read in blocks."
     else:
@@ -330,7 +368,7 @@ def _options(
         if count is not None:
             check_count(name, count, None)
     if rng is not None and (not is_number(rng) or int(rng) != rng or rng < 0):
-        raise ParameterError(f"rng={rng!r} is not a seed: give an integer from 0 on.")
+        raise ParameterError(f"rng={rng!r} is not a seed: give a non-negative integer.")
     return Options(
         check_fraction("explain", explain),
         noise,

@@ -35,7 +35,7 @@ _STEEP = 3.0
 
 @dataclass(frozen=True)
 class Options:
-    """What rules may be told."""
+    """Options of the rules."""
 
     explain: float = 0.9
     noise: float | None = None
@@ -165,7 +165,7 @@ class Evidence:
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     """What a decomposition alone can tell."""
     if d.which == "smallest":
-        raise ParameterError("The decomposition holds the smallest axes; how many to keep is asked of the largest.")
+        raise ParameterError("The decomposition contains the smallest components, and the rules need the largest.")
     right = to_numpy(d.right).astype(np.float64)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None
@@ -198,7 +198,7 @@ def needed(rows: int, columns: int, options: Options, *, center: bool) -> int:
 def of_data(
     data: Any, opened: Opened, options: Options, *, center: bool, scale: bool, known: Decomposition | None = None
 ) -> Evidence:
-    """The moments in one read, the leading axes, and all singular values where there are few enough of them.
+    """The moments in one pass, the leading axes, and all singular values where there are few enough of them.
 
     `known` is a decomposition of the same table; it is used if it has the components that the rules need.
     """
@@ -229,7 +229,7 @@ def of_data(
 
 
 def _of_blocks(opened: Opened, options: Options, *, center: bool, scale: bool) -> Evidence:
-    """Rows that are read in blocks: the moments, all singular values and the axes from one read."""
+    """Rows that are read in blocks: the moments, all singular values and the axes from one pass."""
     rows, columns = opened.matrix.shape
     shift = np.mean(opened.matrix.sample(), axis=0) if center and not opened.matrix.sparse else None
     problem = standardize(opened.matrix.precise(), center=center, scale=scale, shift=shift, exponent=opened.exponent)

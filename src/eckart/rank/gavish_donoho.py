@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import integrate, optimize
 
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 
@@ -75,7 +76,10 @@ def _from_remainder(e: Evidence, beta: float, longer: int) -> tuple[int | None, 
         if found <= k:
             break
         k = found
-    known = f"noise estimated from what {k} axes leave, since only {len(e.ratios)} of {e.short:,} values are known"
+    known = (
+        f"noise estimated from the residual of {counted(k, 'component')}, because only {len(e.ratios)} "
+        f"of {e.short:,} values are known"
+    )
     return _above(e, threshold, known)
 
 
@@ -87,7 +91,7 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
     beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
     if (more := e.falls_beyond(k)) is not None:
-        return None, f"The values fall steeply after {more}, so those that were taken for noise are signal."
+        return None, f"The values drop sharply after {more}, so values that were treated as noise are signal."
     return k, f"{above} above {threshold * e.norm:.4g} ({how}){beyond}."
 
 

@@ -28,7 +28,13 @@ def by_permutation(e: Evidence) -> tuple[int | None, str]:
 def by_sign_flips(e: Evidence) -> tuple[int | None, str]:
     """Against tables with random signs."""
     if e.sparse and e.rows * e.columns > LARGEST_DENSE:
-        return None, f"Random signs fill the zeros of a centred table, and this one has {e.rows:,} x {e.columns:,}."
+        return (
+            None,
+            (
+                f"Random signs turn the zeros of a centred sparse table into dense noise, and this table has "
+                f"{e.rows:,} x {e.columns:,}."
+            ),
+        )
     return sequential(e, flipped, e.rng(2), "tables with random signs")
 
 
@@ -43,6 +49,6 @@ def _without_deflation(e: Evidence) -> tuple[int | None, str]:
         return None, f"All {most} components tested are above those of {repeats} shuffled tables; there may be more."
     k = int(np.argmin(above))
     return k, (
-        f"Component {k + 1} explains {percent(e.ratios[k])}, and that of shuffled tables at most {percent(limits[k])}. "
-        "The table is too large to take components out of it, so weaker ones may be hidden."
+        f"Component {k + 1} explains {percent(e.ratios[k])}, and in shuffled tables at most {percent(limits[k])}. "
+        "The table is too large to remove components from it, so weaker ones may be hidden."
     )

@@ -8,7 +8,8 @@ against l_1(R) / ||R||^2 (Vitale and others, 2017). The first step that does not
 Components of similar size hide each other in the first steps: they make up the variance that the reference is made of.
 Where the eigenvalues fall steeply after component f, the steps therefore begin there if component f, the weakest before
 the fall, is above noise in what the f - 1 before it leave. With fewer than 4 directions left, a component hides itself
-in the same way; if the noise is alike in all rows and columns, the reference is then made of what all f leave.
+in the same way; if the noise has equal variance in all rows and columns, the reference is then made of what all f
+leave.
 
 A test rejects if the statistic is among the largest 1 - level of itself and N draws, which is exact for any noise that
 the destruction leaves alike (Dwass, 1957). It stops as soon as too many draws are larger (Besag and Clifford, 1991).
@@ -66,7 +67,7 @@ def sequential(e: Evidence, destroy: Destroy, rng: np.random.Generator, what: st
     for k, step in test.steps(test.together(), last):
         if not step.above:
             return k, (
-                f"Of what {k} component{'' if k == 1 else 's'} leave{'s' if k == 1 else ''}, the next explains "
+                f"After removing {k} component{'' if k == 1 else 's'}, the next explains "
                 f"{percent(step.ratio)}; in {e.options.level:.0%} of {what} it explains at most {percent(step.limit)}."
             )
     return None, f"All {last} components that can be tested are above those of {what}; there may be more."
@@ -91,7 +92,8 @@ class _Test:
         if self.step(fall - 1, made_of=fall - 1).above:
             return True
         # A reference that includes the component itself has no power where few directions are left. Without it, the
-        # reference is that of noise only if the noise is alike everywhere: a row or column of its own would be gone.
+        # reference is that of noise only if the noise has equal variance everywhere: a row or column of its own
+        # would be gone.
         few = self.evidence.short - fall < _ENOUGH
         return (
             few

@@ -25,8 +25,8 @@ def by_stability(e: Evidence) -> tuple[int | None, str]:
     stable = np.flatnonzero(lost < _TOLERATED * chance)
     k = int(stable[-1]) + 1 if stable.size else 0
     if k == most < min(e.short, e.columns) - 1:
-        return None, f"All {most} axes looked at are shared by halves of the rows; there may be more."
-    shared = f"halves of the rows share {k - lost[k - 1]:.2f} of {k}" if k else "halves of the rows share no axis"
+        return None, f"All {most} components considered are shared by halves of the rows; there may be more."
+    shared = f"halves of the rows share {k - lost[k - 1]:.2f} of {k}" if k else "halves of the rows share no component"
     beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
     return k, f"On average of {repeats} splits, {shared}{beyond}."
 

@@ -1,4 +1,4 @@
-"""Enough of the whole: the fewest axes that hold a share of the variance, of the energy, or of the singular values.
+"""The fewest components that explain a share of the variance, of the energy, or of the singular values.
 
 variance, energy: sum_{i<=k} l_i >= share sum l_i.  Linear energy: sum_{i<=k} sqrt(l_i) >= share sum sqrt(l_i).
 """
@@ -18,7 +18,7 @@ def by_variance(e: Evidence) -> tuple[int | None, str]:
 def by_energy(e: Evidence) -> tuple[int | None, str]:
     """Energy, the sum of squared singular values."""
     k, reason = _fewest(e, "energy (squared singular values)")
-    return k, f"{reason} The same as the share of variance, since the means are taken off." if e.center else reason
+    return k, f"{reason} The same as the share of variance, because the means are subtracted." if e.center else reason
 
 
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
@@ -28,7 +28,7 @@ def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)
-    return k, f"{k} hold {held[k - 1]:.1%} of the sum of the singular values, {e.options.explain:.0%} are asked for."
+    return k, f"{k} explain {held[k - 1]:.1%} of the sum of the singular values; {e.options.explain:.0%} is requested."
 
 
 def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
@@ -37,10 +37,10 @@ def _fewest(e: Evidence, what: str) -> tuple[int | None, str]:
     if not held.size or held[-1] <= 0.0:
         return 0, "There is no variance."
     if held[-1] < explain * (1.0 - 1e-12) and not e.whole:
-        return None, f"More than the {len(held)} axes known, which hold {held[-1]:.1%} of the {what}."
+        return None, f"More than the {len(held)} known components, which explain {held[-1]:.1%} of the {what}."
     k = count_for(held, explain)
-    before = f", {k - 1} hold {held[k - 2]:.1%}" if k > 1 else ""
-    return k, f"{k} hold{'s' * (k == 1)} {held[k - 1]:.1%} of the {what}{before}; {explain:.0%} are asked for."
+    before = f", {k - 1} explain{'s' * (k == 2)} {held[k - 2]:.1%}" if k > 1 else ""
+    return k, f"{k} explain{'s' * (k == 1)} {held[k - 1]:.1%} of the {what}{before}; {explain:.0%} is requested."
 
 
 def count_for(held: np.ndarray, explain: float) -> int:

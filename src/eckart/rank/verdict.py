@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eckart.displays import html_table
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -17,7 +19,36 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule says: k axes, why, and what it takes for granted. k is None where it cannot say."""
+    """Answer of one rule for the number of components.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule.
+    title : str
+        Name of the rule in plain words.
+    k : int or None
+        Number of components; None if the rule abstains.
+    reason : str
+        Why the rule gives this number.
+    assumes : str
+        What the rule assumes about the data.
+    counts : bool
+        Whether the rule separates signal from noise. Other rules ask how many components describe enough.
+    votes : bool
+        Whether the rule has a vote if the sequential tests abstain.
+
+    See Also
+    --------
+    RankChoice : The answers of all rules.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> ek.choose_rank(arrests.values, "kaiser", scale=True)["kaiser"].k
+    1
+    """
 
     rule: str
     title: str
@@ -25,9 +56,7 @@ class Verdict:
     reason: str
     assumes: str
     counts: bool = True
-    """Whether it asks how many components are more than noise; the others ask how many describe enough."""
     votes: bool = True
-    """Whether it has a say in `RankChoice.k` where the sequential tests abstain; Minka and stability have none."""
 
 
 TESTS = ("sign_flip", "permutation")
@@ -40,17 +69,58 @@ ANY_NOISE = ("gap",)
 
 @dataclass(frozen=True)
 class RankChoice:
-    """The answers of all rules, and a verdict.
+    """Answers of all rules for the number of components, and a recommendation.
 
-    `k` is what a sequential test finds: `permutation` where the rows are alike in variance (`alike`), because it is the
-    stronger one there, else `sign_flip`; the other where one abstains; `deterministic` where only singular values are
-    known. All assume noise that is independent from entry to entry. Where the remainder is not (`correlated`), the rule
-    for noise of any covariance decides: `gap`. Where all tests abstain, `k` is what most of the other voting rules say;
-    of numbers named equally often, the one nearest to their median.
+    Attributes
+    ----------
+    verdicts : tuple of Verdict
+        Answer of each rule.
+    rows : int
+        Number of rows of the data.
+    columns : int
+        Number of columns of the data.
+    method : str
+        Method that the number is for.
+    scaled : bool
+        Whether the columns were scaled.
+    explained_variance_ratio : tuple of float
+        Shares of the leading components.
+    notes : tuple of str
+        What the reader should know, such as imputed values.
+    correlated : bool
+        Whether the residual of the sequential tests is correlated noise.
+    alike : bool
+        Whether the rows of that residual have equal variance, as far as can be tested.
+    lowest : int or None
+        Lower bound of the number without an assumption on the noise.
+    highest : int or None
+        Upper bound of the number without an assumption on the noise. None if nothing bounds it.
+    reason : str
+        Why the number is not certain. Empty if it is, or if only descriptive rules were asked.
 
-    `certain` is False where the table has too few columns or rows to tell components from noise of unknown covariance.
-    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption (`highest` is
-    None if nothing bounds it), and `reason` explains the doubt.
+    See Also
+    --------
+    choose_rank : The function that returns it.
+
+    Notes
+    -----
+    `k` is the answer of a sequential test: 'permutation' if the rows of the residual have equal variance, because it
+    has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
+    if only singular values are known. These tests assume independent noise. If the residual is correlated, the rule
+    'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
+    answer nearest to their median.
+
+    `certain` is False if the table has too few columns or rows to separate components from noise of unknown covariance.
+    `k` then assumes independent noise, `lowest` and `highest` bound the number without that assumption, and `reason`
+    explains the doubt.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> choice = ek.choose_rank(arrests.values, ["kaiser", "broken_stick"], scale=True)
+    >>> choice.k, choice.agreement
+    (1, {1: ('kaiser', 'broken_stick')})
     """
 
     verdicts: tuple[Verdict, ...]
@@ -59,16 +129,12 @@ class RankChoice:
     method: str
     scaled: bool
     explained_variance_ratio: tuple[float, ...] = ()
-    """Shares of the leading axes."""
     notes: tuple[str, ...] = ()
     correlated: bool = False
-    """Whether what the sequential tests leave is correlated noise rather than independent noise."""
     alike: bool = False
-    """Whether the rows of what they leave are alike in variance, as far as one can see."""
     lowest: int | None = None
     highest: int | None = None
     reason: str = ""
-    """Why the number is not certain; empty if it is, and if only descriptive rules were asked."""
 
     @property
     def certain(self) -> bool:
@@ -77,6 +143,7 @@ class RankChoice:
 
     @property
     def k(self) -> int | None:
+        """Recommended number of components; None if every rule abstains."""
         return self._decision[0]
 
     @property
@@ -117,7 +184,7 @@ class RankChoice:
 
     @property
     def agreement(self) -> dict[int, tuple[str, ...]]:
-        """k -> the rules that say so, most named first."""
+        """Dictionary from each answer to the rules that give it, most frequent first."""
         found: dict[int, list[str]] = {}
         for verdict in self.verdicts:
             if verdict.k is not None:
@@ -126,15 +193,15 @@ class RankChoice:
 
     @property
     def summary(self) -> str:
-        """The verdict and the agreement of the other rules in one or two sentences."""
+        """Recommendation and the agreement of the rules in one or two sentences."""
         k, by = self._decision
         if k is None:
-            return "No rule could say how many components there are."
+            return "No rule could determine the number of components."
         said = [verdict for verdict in self._voters if verdict.k is not None]
         same = sum(verdict.k == k for verdict in said)
         others = sorted({verdict.k for verdict in said if verdict.k is not None and verdict.k != k})
         components = f"{k} component{'' if k == 1 else 's'}"
-        kind = "rules that tell signal from noise" if said[0].counts else "rules"
+        kind = "rules that separate signal from noise" if said[0].counts else "rules"
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
         agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
         if by in ANY_NOISE and self.correlated:
@@ -150,7 +217,13 @@ class RankChoice:
         return next(verdict for verdict in self.verdicts if verdict.rule == rule)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Convert to plain values for JSON.
+
+        Returns
+        -------
+        dict
+            The recommendation, the answers and their reasons.
+        """
         fields = ("rule", "title", "k", "reason", "assumes", "counts", "votes")
         return {
             "k": self.k,
@@ -172,7 +245,13 @@ class RankChoice:
         }
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each rule."""
+        """Convert to a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per rule.
+        """
         from eckart.errors import require
 
         frame: pd.DataFrame = require("pandas", purpose="tables as data frames").DataFrame(self.to_dict()["rules"])
@@ -184,6 +263,10 @@ class RankChoice:
             f"{v.title:<{width}}  {'-' if v.k is None else v.k:>4}  {v.reason}" for v in self.verdicts
         ]  # fmt: skip
         return "\n".join([*lines, self.summary])
+
+    def _repr_html_(self) -> str:
+        rows = [(v.title, "-" if v.k is None else str(v.k), v.reason) for v in self.verdicts]
+        return html_table("Number of components", ("rule", "components", "reason"), rows, self.summary, text_columns=3)
 
     @property
     def _voters(self) -> list[Verdict]:

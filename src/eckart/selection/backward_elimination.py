@@ -17,43 +17,58 @@ from eckart.selection.folds import Folds
 
 
 class BackwardElimination(Search):
-    """Columns taken away round by round: those without which `estimator` does best on held-out rows.
+    """Remove columns one after another and keep the set that performs best on held-out rows.
 
-    With step=1 and a number of columns it chooses what ``SequentialFeatureSelector(direction="backward")`` chooses.
+    In each round, the columns whose removal hurts the cross-validated score least are removed. With step=1 and a fixed
+    number of columns it selects the same columns as ``SequentialFeatureSelector(direction="backward")``.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Cloned and fitted for every candidate; never itself.
-    n_features_to_select : int, float or None
-        How many columns to keep, as a number or a share. None keeps the set with the best score; of scores that are
-        equal but for rounding, the smaller set.
-    step : int or float
-        Columns taken away in a round, as a number or as a share of those that are left.
-    scoring, cv
-        As in ``sklearn.model_selection.cross_val_score``.
-    patience : int or None
-        Stop after so many rounds without a better score; None goes on to one column. A given number of columns is
+        Estimator that is cloned and fitted for every candidate. It is never fitted itself.
+    n_features_to_select : int, float or None, default None
+        Number of columns to keep, or their share. None keeps the set with the best score, and the smaller of equal
+        sets.
+    step : int or float, default 1
+        Number of columns removed per round, or their share of the remaining columns.
+    scoring : str, callable or None, default None
+        Score, as in ``sklearn.model_selection.cross_val_score``.
+    cv : int, splitter or iterable, default 5
+        Folds, as in ``sklearn.model_selection.cross_val_score``.
+    patience : int or None, default 10
+        Stop after this many rounds without a better score. None continues to one column. A fixed number of columns is
         always reached.
-    nested : bool
-        Repeat the whole search without each fold in turn, and score it on the rows left out: `nested_score_`. With 5
-        folds this takes 5 times longer.
-    n_jobs : int or None
-        Processes that share the candidates of a round (joblib).
-    progress : callable or None
-        Called with the newest row of the table after each round.
+    nested : bool, default False
+        Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
+        many times longer as there are folds.
+    n_jobs : int or None, default None
+        Number of processes for the candidates of a round (joblib).
+    progress : callable or None, default None
+        Called with the newest row of the history after each round.
 
     Attributes
     ----------
     support_ : array of bool
+        Which columns are kept.
     n_features_ : int
+        Number of columns kept.
     best_score_ : float
-        Mean score of the chosen columns on the folds that chose them. It is too high: on pure noise, far above chance.
+        Mean score of the selected columns on the folds that selected them. It is too optimistic: far above chance on
+        pure noise.
     nested_score_ : float or None
-        With `nested`: mean score on rows that had no part in the choice, an estimate of what new rows will give.
-    history_ : dict of arrays
-        One entry a round: n_columns, score, spread (standard deviation over the folds), dropped (indices of columns).
-        ``pandas.DataFrame(history_)`` shows it.
+        Mean score on rows that took no part in the selection, an estimate for new rows. None unless `nested` is True.
+    history_ : dict of array
+        One entry per round: n_columns, score, spread (standard deviation over the folds) and dropped (column indices).
+        Pass it to ``pandas.DataFrame``.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+
+    See Also
+    --------
+    RandomSubsetSearch : Try random sets of columns.
+    CorrelationFilter : Score columns one at a time.
 
     Examples
     --------
@@ -105,19 +120,26 @@ class BackwardElimination(Search):
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> BackwardElimination:
-        """Choose columns of X for the target y.
+        """Select columns of X for the target y.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame
-        y : array of shape (rows,)
-        groups : array of shape (rows,), optional
-            For splitters that keep groups together.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows are observations.
+        y : array-like of shape (n_samples,)
+            Target.
+        groups : array-like of shape (n_samples,), default None
+            Groups, for splitters that keep groups together.
 
         Returns
         -------
         BackwardElimination
-            The estimator itself.
+            The fitted selector.
+
+        Raises
+        ------
+        ParameterError
+            If `n_features_to_select` leaves nothing to remove.
         """
         folds = self._folds(X, y, groups)
         least = self._least(self.n_features_in_)

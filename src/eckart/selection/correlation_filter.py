@@ -20,37 +20,48 @@ _SCORES = ("pearson", "spearman", "mutual_info")
 
 
 class CorrelationFilter(Selector):
-    """Keeps the columns with the highest score for the target: correlation, rank correlation, mutual information.
+    """Keep the columns with the highest scores for a target.
 
-    Columns are looked at one at a time: two that say the same are both kept, and one that helps only together with
-    another is dropped.
+    The score is a correlation, a rank correlation or mutual information. Columns are scored one at a time: two
+    redundant columns are both kept, and a column that helps only together with another is dropped.
 
     Parameters
     ----------
-    score_func : "pearson", "spearman", "mutual_info" or callable
-        ``|r|`` with the target; the same of ranks; mutual information in nats (nearest-neighbour estimate); or a
-        function of (X, y) that gives one score for each column, or a tuple that begins with them. For a target of
-        classes ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
+    score_func : {'pearson', 'spearman', 'mutual_info'} or callable, default 'pearson'
+        ``|r|`` with the target, the same of ranks, or mutual information in nats (nearest-neighbour estimate). A
+        callable takes (X, y) and returns one score per column, or a tuple that starts with the scores. For a target of
+        classes, ``|r|`` is the multiple correlation with their indicators: the square root of the share of variance
         between classes.
-    threshold : float or None
+    threshold : float or None, default None
         Keep columns with at least this score.
-    n_features : int, float or None
-        Keep so many, or this share. With neither, half of the columns are kept.
-    target : "auto", "numbers" or "classes"
-        What y holds. "auto" takes texts and truth values for classes, and integers too if there are at most 20
-        different ones and each occurs 5 times on average; other numbers are numbers. `target_` says what it took.
-    random_state : int, RandomState or None
-        Seed of the noise that mutual information adds to break ties; None is a fixed one.
+    n_features : int, float or None, default None
+        Number of columns to keep, or their share. If neither this nor `threshold` is given, half of the columns are
+        kept.
+    target : {'auto', 'numbers', 'classes'}, default 'auto'
+        Type of y. 'auto' treats text and booleans as classes, and integers if there are at most 20 distinct values that
+        occur 5 times on average. `target_` has the result.
+    random_state : int, RandomState or None, default None
+        Seed of the noise that mutual information adds to break ties. None uses a fixed seed.
 
     Attributes
     ----------
-    scores_ : array of shape (columns,)
-        Never negative; 0 for a column that does not vary.
+    scores_ : array of shape (n_features_in_,)
+        Scores, never negative; 0 for a column that does not vary.
     support_ : array of bool
-    target_ : "numbers" or "classes"
-        What y was taken for.
-    history_ : dict of arrays
-        One entry a column, best first: column (index), name, score, kept. ``pandas.DataFrame(history_)`` shows it.
+        Which columns are kept.
+    target_ : {'numbers', 'classes'}
+        How y was treated.
+    history_ : dict of array
+        One entry per column, best first: column (index), name, score and kept. Pass it to ``pandas.DataFrame``.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+
+    See Also
+    --------
+    BackwardElimination : Remove columns by cross-validated score.
+    RandomSubsetSearch : Try random sets of columns.
 
     Examples
     --------
@@ -89,17 +100,24 @@ class CorrelationFilter(Selector):
 
     @allowed.validated
     def fit(self, X: Any, y: Any) -> CorrelationFilter:
-        """Score the columns of X for the target y and choose among them.
+        """Score the columns of X for the target y and select among them.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame
-        y : array of shape (rows,)
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows are observations.
+        y : array-like of shape (n_samples,)
+            Target.
 
         Returns
         -------
         CorrelationFilter
-            The estimator itself.
+            The fitted selector.
+
+        Raises
+        ------
+        ParameterError
+            If both `threshold` and `n_features` are given.
         """
         if self.threshold is not None and self.n_features is not None:
             raise ParameterError("threshold and n_features exclude each other: give one of them.")

@@ -16,44 +16,58 @@ from eckart.estimators import constraints as allowed
 from eckart.selection.base import Search, best_set, table
 
 _TOGETHER = 16
-"""Sets that are judged before progress is told."""
+"""Sets that are scored between two progress reports."""
 
 
 class RandomSubsetSearch(Search):
-    """The best of `n_iter` random sets of columns, judged by `estimator` on held-out rows.
+    """Try random sets of columns and keep the one that performs best on held-out rows.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Cloned and fitted for every set; never itself.
-    n_iter : int
-        Sets to try. No set is tried twice; where there are fewer, all are tried.
-    subset_size : (int or float, int or float) or None
-        Smallest and largest number of columns of a set, or shares of all; every size between is as likely as any other.
-        None is from one column to all.
-    scoring, cv
-        As in ``sklearn.model_selection.cross_val_score``.
-    random_state : int, RandomState, Generator or None
-        Seed of the draws; None is a fixed one.
-    nested : bool
-        Repeat the whole search without each fold in turn, and score it on the rows left out: `nested_score_`. With 5
-        folds this takes 5 times longer.
-    n_jobs : int or None
-        Processes that share the sets (joblib).
-    progress : callable or None
-        Called with the newest row of the table after each few sets.
+        Estimator that is cloned and fitted for every set. It is never fitted itself.
+    n_iter : int, default 100
+        Number of sets. No set is tried twice; if there are fewer sets, all are tried.
+    subset_size : tuple of int or float, default None
+        Smallest and largest number of columns of a set, or shares of all columns. All sizes between are equally likely.
+        None allows one column to all columns.
+    scoring : str, callable or None, default None
+        Score, as in ``sklearn.model_selection.cross_val_score``.
+    cv : int, splitter or iterable, default 5
+        Folds, as in ``sklearn.model_selection.cross_val_score``.
+    random_state : int, RandomState, Generator or None, default None
+        Seed of the sets. None uses a fixed seed.
+    nested : bool, default False
+        Repeat the whole search without each fold in turn and score it on the held-out rows: `nested_score_`. Takes as
+        many times longer as there are folds.
+    n_jobs : int or None, default None
+        Number of processes for the sets (joblib).
+    progress : callable or None, default None
+        Called with the newest row of the history after each batch of sets.
 
     Attributes
     ----------
     support_ : array of bool
+        Which columns are kept.
     n_features_ : int
+        Number of columns kept.
     best_score_ : float
-        Mean score of the chosen columns on the folds that chose them. It is too high: on pure noise, far above chance.
+        Mean score of the selected columns on the folds that selected them. It is too optimistic: far above chance on
+        pure noise.
     nested_score_ : float or None
-        With `nested`: mean score on rows that had no part in the choice, an estimate of what new rows will give.
-    history_ : dict of arrays
-        One entry a set, in the order of the draws: n_columns, score, spread (standard deviation over the folds),
-        columns (indices), rank (1 is best; of equal ones the smaller set).
+        Mean score on rows that took no part in the selection, an estimate for new rows. None unless `nested` is True.
+    history_ : dict of array
+        One entry per set: n_columns, score, spread (standard deviation over the folds), columns (indices) and rank (1
+        is best; the smaller of equal sets).
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of str
+        Column names. Defined only if the data had names.
+
+    See Also
+    --------
+    BackwardElimination : Remove columns one after another.
+    CorrelationFilter : Score columns one at a time.
 
     Examples
     --------
@@ -64,7 +78,7 @@ class RandomSubsetSearch(Search):
     >>> search = RandomSubsetSearch(LogisticRegression(max_iter=500), n_iter=10, subset_size=(1, 2)).fit(X, y)
     >>> len(search.history_["score"])  # four columns have ten sets of one or two
     10
-    >>> search.get_support()  # alone as good as any pair
+    >>> search.get_support()  # one column is as good as any pair
     array([False, False, False,  True])
     """
 
@@ -107,19 +121,21 @@ class RandomSubsetSearch(Search):
 
     @allowed.validated
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> RandomSubsetSearch:
-        """Choose columns of X for the target y.
+        """Select columns of X for the target y.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame
-        y : array of shape (rows,)
-        groups : array of shape (rows,), optional
-            For splitters that keep groups together.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows are observations.
+        y : array-like of shape (n_samples,)
+            Target.
+        groups : array-like of shape (n_samples,), default None
+            Groups, for splitters that keep groups together.
 
         Returns
         -------
         RandomSubsetSearch
-            The estimator itself.
+            The fitted selector.
         """
         folds = self._folds(X, y, groups)
         sets = _draw(self.n_features_in_, self.n_iter, *self._range(self.n_features_in_), self.random_state)

@@ -23,8 +23,34 @@ from eckart.worked.svd import canonical, details, factors, truncation_step
 
 
 def bounds(given: Any, k: int = 1, *, other: Any = None) -> Solution:
-    """The best approximation of rank k against another one: given, or the k largest columns of A.
+    """Compare the best approximation of rank k with another one.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    k : int, default 1
+        Rank of the approximations, below the rank of the matrix.
+    other : str, list, array or sympy.Matrix, default None
+        Another matrix of rank at most k. None projects on the k longest columns.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: approximation, error_squared, spectral_error, other, other_error_squared,
+        singular_values.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    svd : The decomposition that gives the best approximation.
+
+    Examples
+    --------
     >>> found = bounds("2 1; 1 2", 1)
     >>> found["error_squared"], found["other_error_squared"]
     (1, 9/5)

@@ -19,8 +19,29 @@ from eckart.worked.written_out import written
 
 
 def correlation(given: Any) -> Solution:
-    """Components of both matrices side by side, with their shares.
+    """Compare PCA of the covariance matrix with PCA of the correlation matrix.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 40 rows and 4 columns; rows are observations.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: covariance, correlation, components, scaled_components, shares, scaled_shares.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    pca : One of the two in full.
+
+    Examples
+    --------
     >>> correlation("1 10; 2 30; 3 20")["correlation"]
     Matrix([
     [  1, 1/2],

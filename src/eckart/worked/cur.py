@@ -34,8 +34,40 @@ def cur(
     seed: int = 0,
     core: str = "intersection",
 ) -> Solution:
-    """C, U and R from r draws each: by the seed, or as the reader drew them (`rows`, `columns`, counted from 1).
+    """Compute a CUR decomposition from sampled columns and rows.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    r : int, default 2
+        Number of draws of columns and of rows.
+    rows : sequence of int, default None
+        Rows that were drawn, counted from 1. None draws them with the seed.
+    columns : sequence of int, default None
+        Columns that were drawn, counted from 1. None draws them with the seed.
+    seed : int, default 0
+        Seed of the draws.
+    core : {'intersection', 'best'}, default 'intersection'
+        How U is computed: from the entries where rows and columns meet, or to minimise the error.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: C, U, R, W, p, q, product, error_squared, columns, rows.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    svd : The best approximation.
+    eckart.CUR : The same in floating point, for data of any size.
+
+    Examples
+    --------
     >>> cur("1 1 0; 2 2 0; 0 0 3", rows=[2, 3], columns=[1, 3])["error_squared"]
     0
     """

@@ -23,8 +23,34 @@ METHODS = ("auto", "hotelling", "wielandt")
 
 
 def deflation(given: Any, *, method: str = "auto") -> Solution:
-    """Take the dominant pair out, look again, until all pairs are found.
+    """Find all eigenpairs one after another by deflation.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        A square matrix, at most 5 x 5; as text, rows are separated by semicolons: "1 2; 2 1".
+    method : {'auto', 'hotelling', 'wielandt'}, default 'auto'
+        Hotelling's deflation for symmetric matrices, Wielandt's for others. 'auto' chooses by symmetry.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: eigenvalues, eigenvectors.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+    ParameterError
+        If Hotelling's deflation is requested for a matrix that is not symmetric.
+
+    See Also
+    --------
+    power_iteration : The dominant eigenpair.
+    eigen : All eigenpairs from the characteristic polynomial.
+
+    Examples
+    --------
     >>> deflation("2 1; 1 2")["eigenvalues"].T
     Matrix([[3, 1]])
     """

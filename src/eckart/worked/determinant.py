@@ -20,8 +20,30 @@ RULE = "det(A) = det(B) / a_11^{n-2},  b_{ij} = a_11 a_{i+1,j+1} - a_{1,j+1} a_{
 
 
 def determinant(given: Any) -> Solution:
-    """The determinant, with every condensed matrix and every swap.
+    """Compute a determinant by condensation, with every matrix and every swap.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        A square matrix, at most 7 x 7; as text, rows are separated by semicolons: "1 2; 2 1".
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: determinant.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    rank : Row reduction.
+    eigen : Uses the determinant of M - lambda I.
+
+    Examples
+    --------
     >>> determinant("2 1 3; 1 4 2; 0 5 6")["determinant"]
     37
     """

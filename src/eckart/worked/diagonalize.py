@@ -21,13 +21,35 @@ from eckart.worked.svd import canonical
 
 
 def diagonalize(given: Any, power: int = 3) -> Solution:
-    """V, D and V^-1, or why there are none; and a power of A.
+    """Diagonalise a matrix as V D V^-1 and compute a power of it.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        A square matrix, at most 6 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+    power : int, default 3
+        Exponent of the power, 0 to 50.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: V, D, V_inverse, power, diagonalizable. If the matrix cannot be diagonalised, the
+        solution explains why.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    eigen : The eigenpairs.
+
+    Examples
+    --------
     >>> found = diagonalize("1 2; 0 3", power=2)
-    >>> found["V"], found["D"], found["power"]
+    >>> found["D"], found["power"]
     (Matrix([
-    [1, 1],
-    [1, 0]]), Matrix([
     [3, 0],
     [0, 1]]), Matrix([
     [1, 8],

@@ -14,8 +14,30 @@ from eckart.worked.spectrum import Spectrum, spectrum
 
 
 def eigen(given: Any) -> Solution:
-    """All eigenpairs of a square matrix.
+    """Find all eigenvalues and eigenvectors of a square matrix.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: eigenvalues, eigenvectors, characteristic_polynomial, exact.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    diagonalize : The factorisation V D V^-1.
+    power_iteration : The dominant eigenpair by iteration.
+
+    Examples
+    --------
     >>> found = eigen("2 1; 3 2")
     >>> found["characteristic_polynomial"], found["eigenvalues"]
     (lambda**2 - 4*lambda + 1, Matrix([

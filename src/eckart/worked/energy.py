@@ -16,8 +16,33 @@ from eckart.worked.svd import canonical, details, factors
 
 
 def energy(given: Any, share: float = 0.9) -> Solution:
-    """The k that holds a share of the energy: by the squares and, for comparison, by the plain sum of some notes.
+    """Find the smallest rank that explains a share of the energy.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    share : float, default 0.9
+        Share of the sum of squared singular values.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: k, k_by_sum (the same with singular values that are not squared, a rule of some lecture
+        notes), energy, singular_values.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    svd : The singular values.
+    eckart.choose_rank : Statistical rules for data.
+
+    Examples
+    --------
     >>> found = energy("1 1 1 0 0; 3 3 3 0 0; 4 4 4 0 0; 5 5 5 0 0; 0 0 0 4 4; 0 0 0 5 5; 0 0 0 2 2", 0.6)
     >>> found["k"], found["k_by_sum"]
     (1, 2)

@@ -18,8 +18,29 @@ from eckart.worked.written_out import dot_line, squares, written
 
 
 def gram_schmidt(given: Any) -> Solution:
-    """Orthonormal columns Q and an upper triangular R with A = Q R; dependent columns add no vector.
+    """Orthonormalise the columns of a matrix: A = Q R.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 8 x 6; as text, rows are separated by semicolons: "1 2; 2 1".
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: Q, R, rank, orthogonal. Dependent columns add no vector to Q.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    rank : The rank by row reduction.
+
+    Examples
+    --------
     >>> found = gram_schmidt("3 1; 4 2")
     >>> found["Q"], found["R"]
     (Matrix([

@@ -53,7 +53,7 @@ class _Reader:
         return InputError(f"{self.text!r} is not a number: {what}. {_ALLOWED}")
 
     def token(self) -> str:
-        """The next token, or '' at the end; what is no token is refused."""
+        """The next token, or '' at the end; anything else is refused."""
         match = _TOKEN.match(self.text, self.place)
         if match:
             return match[0].strip()

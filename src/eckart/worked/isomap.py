@@ -25,8 +25,35 @@ from eckart.worked.written_out import written
 
 
 def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
-    """Coordinates along the curve on which the points lie.
+    """Compute Isomap coordinates of a few points.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 8 rows and 4 columns; rows are observations.
+    k : int, default 1
+        Number of coordinates.
+    neighbors : int, default 2
+        Number of neighbours of each point.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: distances, edges, paths, B, eigenvalues, coordinates.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+        Also if the graph of neighbours is not connected.
+
+    See Also
+    --------
+    kernel_pca : Another nonlinear method.
+    eckart.Isomap : The same in floating point, for data of any size.
+
+    Examples
+    --------
     >>> found = isomap("0 2; 0 1; 0 0; 1 0; 2 0", neighbors=1)
     >>> found["paths"][0, 4], found["eigenvalues"]
     (4, Matrix([[10]]))

@@ -33,8 +33,42 @@ FORMULAS = {
 def kernel_pca(
     given: Any, k: int = 2, *, kernel: str = "poly", gamma: Any = 1, degree: int = 2, coef0: Any = 1, new: Any = None
 ) -> Solution:
-    """Kernel matrix, centring term by term, axes, scores, and the scores of a new point.
+    """Compute kernel PCA of a few points, term by term.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 6 rows and 12 columns; rows are observations.
+    k : int, default 2
+        Number of components.
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'cosine'}, default 'poly'
+        Kernel function.
+    gamma : int, str or sympy.Expr, default 1
+        Factor of the inner product or of the squared distance.
+    degree : int, default 2
+        Degree of the polynomial kernel, 1 to 6.
+    coef0 : int, str or sympy.Expr, default 1
+        Constant term of the polynomial and sigmoid kernels.
+    new : str, list, array or sympy.Matrix, default None
+        A new point whose scores are computed as well.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: K, centred, eigenvalues, weights, scores.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    pca : The linear case.
+    eckart.KernelPCA : The same in floating point, for data of any size.
+
+    Examples
+    --------
     >>> found = kernel_pca("1 3; 0 2; 0 0; 3 3", kernel="linear")
     >>> found["eigenvalues"].T
     Matrix([[10, 2]])

@@ -43,11 +43,34 @@ def _rule(text: str) -> Callable[[int], int]:
 
 @contextmanager
 def language(name: str) -> Iterator[None]:
-    """Write solutions, exercises and sheets in a language: "en", "it", "es" or "ru".
+    """Set the language of solutions, exercises and sheets.
 
-    >>> with language("it"):
-    ...     current()
-    'it'
+    Parameters
+    ----------
+    name : {'en', 'it', 'es', 'ru'}
+        English, Italian, Spanish or Russian.
+
+    Yields
+    ------
+    None
+        Nothing; use it as a context manager.
+
+    Raises
+    ------
+    ParameterError
+        If the language is not known.
+
+    See Also
+    --------
+    lesson : Theory in the current language.
+    exercise : Exercises in the current language.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> with worked.language("it"):
+    ...     print(worked.rank("1 2; 2 4").title)
+    Rango di una matrice 2 x 2
     """
     check_choice("language", name, tuple(LANGUAGES))
     token = _current.set(name)

@@ -19,8 +19,37 @@ from eckart.worked.svd import canonical, check_k
 def minor_components(
     given: Any, k: int = 1, *, center: bool = True, scale: bool = False, divide: str = "n-1"
 ) -> Solution:
-    """The k axes along which the rows vary least.
+    """Find the components along which the rows vary least.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 40 rows and 6 columns; rows are observations.
+    k : int, default 1
+        Number of components.
+    center : bool, default True
+        Subtract the column means.
+    scale : bool, default False
+        Divide each column by its standard deviation.
+    divide : {'n-1', 'n', '1'}, default 'n-1'
+        Divisor that turns cross-products into covariances; '1' leaves them as they are.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: eigenvalues, axes, scores, variances.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    pca : The components of largest variance.
+
+    Examples
+    --------
     >>> minor_components("1 3; 0 2; 0 0; 3 3")["eigenvalues"]
     Matrix([[2]])
     """

@@ -26,8 +26,33 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def missing(given: Any, k: int = 1, *, iterations: int = 100) -> Solution:
-    """Fill the entries written `?` (or NaN) by EM with k components; the first round exact, the others as numbers.
+    """Impute missing entries by expectation-maximisation with k components.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 20 rows and 5 columns; rows are observations. Missing entries are written `?` or NaN.
+    k : int, default 1
+        Number of components.
+    iterations : int, default 100
+        Number of iterations. The first is exact, the others are numerical.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: start, first, filled, values, objective.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    eckart.fill_missing : The same for data of any size, with standard errors.
+
+    Examples
+    --------
     >>> found = missing("1 2; 2 4; 3 6; 4 ?", iterations=500)
     >>> round(float(found["filled"][3, 1]), 4)
     8.0

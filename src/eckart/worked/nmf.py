@@ -45,8 +45,41 @@ def nmf(
     w: Any = None,
     h: Any = None,
 ) -> Solution:
-    """W and H from a start that is given or drawn; the first round exact, the others as numbers.
+    """Compute a non-negative factorisation by multiplicative updates.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1". Entries are not negative.
+    k : int, default 2
+        Number of components.
+    loss : {'euclidean', 'kl'}, default 'euclidean'
+        Loss to minimise: the squared error or the Kullback-Leibler divergence.
+    iterations : int, default 50
+        Number of iterations. The first is exact, the others are numerical.
+    seed : int, default 0
+        Seed of the random start.
+    w : str, list, array or sympy.Matrix, default None
+        Starting W. None draws it.
+    h : str, list, array or sympy.Matrix, default None
+        Starting H. None draws it.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: W, H, objective, history, first_W, first_H.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    eckart.NMF : The same in floating point, for data of any size.
+
+    Examples
+    --------
     >>> found = nmf("1 2; 2 4", 1, iterations=5, w="1; 1", h="1 1")
     >>> round(float(found["objective"]), 9)
     0.0

@@ -33,11 +33,47 @@ def pca(
     route: str = "variance",
     flip: Sequence[int] = (),
 ) -> Solution:
-    """Axes, variances, scores, how many to keep, and what that loses.
+    """Compute principal components, their variances and the scores of the rows.
 
-    Rows are observations. `divide` makes covariances of cross-products: n-1, n, or 1 to leave them as they are. Without
-    `k`, as many axes are kept as carry the `share`. `flip` names axes (from 1) to be given the other sign.
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 40 rows and 6 columns; rows are observations.
+    k : int, default None
+        Number of components to keep. None keeps as many as explain `share`.
+    center : bool, default True
+        Subtract the column means.
+    scale : bool, default False
+        Divide each column by its standard deviation.
+    divide : {'n-1', 'n', '1'}, default 'n-1'
+        Divisor that turns cross-products into covariances; '1' leaves them as they are.
+    share : float, default 0.9
+        Share of the variance to explain if `k` is None.
+    route : {'variance', 'reconstruction', 'svd'}, default 'variance'
+        Derivation that is shown.
+    flip : sequence of int, default ()
+        Components, counted from 1, whose sign is reversed.
 
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: means, centred, cross_products, covariance, eigenvalues, variances, axes, scores, k,
+        pve, reconstruction, error_squared, error.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    minor_components : The components of smallest variance.
+    svd : The decomposition behind PCA.
+    eckart.PCA : The same in floating point, for data of any size.
+
+    Examples
+    --------
+    >>> import sympy as sp
     >>> found = pca([[1, 2], [2, 1], [3, 4], [4, 3]], center=False, flip=[2])
     >>> found["eigenvalues"].T, found["scores"] * sp.sqrt(2)
     (Matrix([[58, 2]]), Matrix([

@@ -33,8 +33,39 @@ class Run:
 
 
 def power_iteration(given: Any, start: Any = None, *, eps: float = 1e-6, most: int = 200) -> Solution:
-    """The dominant eigenpair, iterate by iterate; what goes wrong when it does, and why.
+    """Find the dominant eigenpair by power iteration.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        A square matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    start : str, list or array, default None
+        Starting vector. None uses ones.
+    eps : float, default 1e-6
+        Stop when the change is at most this.
+    most : int, default 200
+        Maximum number of iterations.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: eigenvalue, eigenvector, iterations, converged, dominant. If the
+        iteration fails, the solution explains why.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+    ParameterError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    deflation : The other eigenpairs.
+    eigen : All eigenpairs exactly.
+
+    Examples
+    --------
     >>> found = power_iteration("2 1; 3 2")
     >>> round(float(found["eigenvalue"]), 6), found["converged"]
     (3.732051, True)

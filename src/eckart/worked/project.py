@@ -21,8 +21,34 @@ from eckart.worked.written_out import squares, written
 
 
 def project(given: Any, new: Any, k: int = 1) -> Solution:
-    """Scores of new rows, their reconstruction, and their squared distance to the space of the components.
+    """Project new rows on the components of a table.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 40 rows and 6 columns; rows are observations.
+    new : str, list, array or sympy.Matrix
+        New rows with the same columns, at most 20.
+    k : int, default 1
+        Number of components.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: scores, reconstruction, distances (squared distances to the space of the components),
+        components.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    pca : The components.
+
+    Examples
+    --------
     >>> found = project("1 3; 0 2; 0 0; 3 3", "3 4")
     >>> found["scores"], found["distances"]
     (Matrix([[2*sqrt(2)]]), Matrix([[0]]))

@@ -22,8 +22,29 @@ from eckart.worked.svd import details, factors
 
 
 def pseudo_inverse(given: Any) -> Solution:
-    """A^+ through the singular value decomposition.
+    """Compute the pseudo-inverse through the singular value decomposition.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 8 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: pseudo_inverse, singular_values.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    svd : The decomposition.
+
+    Examples
+    --------
     >>> pseudo_inverse("2 0 0 0; 0 0 0 0; 0 0 3 0")["pseudo_inverse"]
     Matrix([
     [1/2, 0,   0],

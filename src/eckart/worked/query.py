@@ -1,4 +1,4 @@
-"""Queries in concept space: q -> q V -> q V V^T, and who is alike by the cosine there."""
+"""Queries in concept space: q -> q V -> q V V^T, and similar rows by the cosine there."""
 
 from __future__ import annotations
 
@@ -17,8 +17,34 @@ from eckart.worked.svd import canonical, check_k, details, factors
 
 
 def query(given: Any, q: Any, k: int | None = None) -> Solution:
-    """A new row in the concepts of a matrix, back again, what it suggests, and which rows are alike.
+    """Map a new row to the concepts of a matrix and find similar rows.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    q : str, list or array
+        The new row.
+    k : int, default None
+        Number of concepts. None uses all.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: concepts, back (the row reconstructed from its concepts), V, cosines.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    svd : The decomposition behind the concepts.
+    eckart.concepts : The same in floating point, for data of any size.
+
+    Examples
+    --------
     >>> ratings = "1 1 1 0 0; 3 3 3 0 0; 4 4 4 0 0; 5 5 5 0 0; 0 0 0 4 4; 0 0 0 5 5; 0 0 0 2 2"
     >>> found = query(ratings, "4 0 0 0 0")
     >>> found["concepts"], found["back"]

@@ -14,8 +14,31 @@ from eckart.worked.solution import Equation, Solution, Step
 
 
 def rank(given: Any) -> Solution:
-    """The rank, rows that form a basis, and each row as a combination of them.
+    """Find the rank of a matrix and rows that form a basis.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 12 x 12; as text, rows are separated by semicolons: "1 2; 2 1".
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: rank, basis, basis_rows (counted from 1), coordinates (each row in terms of the basis),
+        echelon.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    determinant : Another use of row reduction.
+    gram_schmidt : An orthonormal basis.
+
+    Examples
+    --------
     >>> found = rank("1 2 1; -2 -3 1; 3 5 0")
     >>> found["rank"], found["coordinates"].tolist()
     (2, [[1, 0], [0, 1], [1, -1]])

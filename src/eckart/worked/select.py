@@ -16,8 +16,37 @@ from eckart.worked.written_out import dot_line, written
 
 
 def select(given: Any, target: Any, *, count: int | None = None, threshold: float | None = None) -> Solution:
-    """The columns most correlated with a target: `count` of them, or all with ``|r|`` >= `threshold` (0.5 by default).
+    """Select the columns that correlate most with a target.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The table, at most 40 rows and 12 columns; rows are observations.
+    target : str, list or array
+        One number per row.
+    count : int, default None
+        Number of columns to keep.
+    threshold : float, default None
+        Keep the columns with ``|r|`` of at least this. None means 0.5 if `count` is not given.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: correlations, chosen (columns counted from 1).
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+    ParameterError
+        If both `count` and `threshold` are given.
+
+    See Also
+    --------
+    eckart.CorrelationFilter : Remove columns that correlate with each other.
+
+    Examples
+    --------
     >>> select("1 2; 2 1; 3 5; 4 2", "1 2 3 4", count=1)["chosen"]
     [1]
     """

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from eckart.displays import html_page
 from eckart.options import check_choice
 from eckart.worked.messages import current, language
 
@@ -21,7 +22,29 @@ Value = Any
 
 @dataclass(frozen=True)
 class Equation:
-    """`name = value`, followed by a decimal where the value is not a whole number."""
+    """One equation ``name = value`` of a solution.
+
+    A decimal approximation follows values that are not whole numbers.
+
+    Attributes
+    ----------
+    name : str
+        Left-hand side, as a formula. Empty if only the value is shown.
+    value : sympy.Expr, sympy.Matrix or str
+        Right-hand side.
+    unit : str
+        Unit of the value. Empty if it has none.
+
+    See Also
+    --------
+    Step : Step that contains equations.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> worked.determinant("2 1; 1 2").answer[0].value
+    3
+    """
 
     name: str
     value: Value
@@ -30,7 +53,26 @@ class Equation:
 
 @dataclass(frozen=True)
 class SolutionTable:
-    """Numbers under headings, such as the iterates of a method; headings are formulas or words, cells too."""
+    """Numbers under headings, such as the iterates of a method.
+
+    Attributes
+    ----------
+    headings : tuple of str
+        Headings, as formulas or words.
+    rows : tuple of tuple
+        Cells of each row, as formulas or words.
+
+    See Also
+    --------
+    Step : Step that contains tables.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> table = worked.power_iteration("2 1; 1 2", most=2).steps[1].numbers[0]
+    >>> len(table.rows)
+    2
+    """
 
     headings: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -38,9 +80,32 @@ class SolutionTable:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a solution.
+    """One step of a worked solution.
 
-    `more` makes the steps that full detail adds below it. A `check` is left out of brief solutions.
+    Attributes
+    ----------
+    statement : str
+        What is done.
+    formula : str
+        Formula in general form.
+    numbers : tuple of Equation or SolutionTable
+        The formula applied to the given matrix.
+    remark : str
+        Explanation.
+    more : callable or None
+        Returns the steps that full detail adds below this one.
+    check : bool
+        Whether the step checks the result. Brief solutions leave checks out.
+
+    See Also
+    --------
+    Solution : Solution that contains steps.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> worked.determinant("2 1; 1 2").steps[0].statement
+    'The matrix.'
     """
 
     statement: str
@@ -53,10 +118,40 @@ class Step:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a good teacher would write: every step, exact, and the answer.
+    """A worked solution: every step, exact, and the answer.
 
-    `solution["eigenvalues"]` gives parts of it as SymPy values, to go on computing with; `list(solution.parts)` names
-    them. `solution.at("full")` is the same solution with every determinant and every system worked out.
+    ``solution["eigenvalues"]`` returns a part as a SymPy value for further computation.
+
+    Attributes
+    ----------
+    title : str
+        What is solved.
+    steps : tuple of Step
+        Steps in order.
+    answer : tuple of Equation
+        The result.
+    parts : mapping
+        Named results as SymPy values.
+    detail : {'brief', 'normal', 'full'}
+        Level of detail.
+    language : {'en', 'it', 'es', 'ru'}
+        Language of the text.
+    figures : tuple of callable
+        Functions that draw the figures.
+
+    See Also
+    --------
+    Exercise : Question with its solution.
+    Step : One step.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> solution = worked.eigen("2 1; 1 2")
+    >>> list(solution.parts)
+    ['eigenvalues', 'eigenvectors', 'characteristic_polynomial', 'exact']
+    >>> solution["eigenvalues"].T
+    Matrix([[3, 1]])
     """
 
     title: str
@@ -74,12 +169,30 @@ class Solution:
         return iter(self.steps)
 
     def at(self, detail: str) -> Self:
-        """The solution with another level of detail: "brief", "normal" or "full"."""
+        """Return the solution at another level of detail.
+
+        Parameters
+        ----------
+        detail : {'brief', 'normal', 'full'}
+            'brief' shows results only, 'normal' adds formulas and remarks, 'full' works out every determinant and
+            system.
+
+        Returns
+        -------
+        Solution
+            The same solution with this level of detail.
+        """
         check_choice("detail", detail, DETAILS)
         return replace(self, detail=detail)
 
     def outline(self) -> list[tuple[str, Step]]:
-        """The steps that this level of detail shows, numbered: 1, 2, 2.1, 2.2, 3."""
+        """List the steps shown at this level of detail.
+
+        Returns
+        -------
+        list of tuple
+            Pairs of a number, such as '2.1', and a Step.
+        """
         shown: list[tuple[str, Step]] = []
         number = 0
         for step in self.steps:
@@ -92,41 +205,87 @@ class Solution:
         return shown
 
     def text(self, width: int = 80) -> str:
-        """Plain text for a terminal of this width."""
+        """Format as plain text.
+
+        Parameters
+        ----------
+        width : int, default 80
+            Maximum line length.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         from eckart.worked.as_text import text
 
         with language(self.language):
             return text(self, width)
 
     def markdown(self) -> str:
-        """Markdown with formulas in LaTeX, for notebooks and web pages."""
+        """Format as Markdown with LaTeX formulas, for notebooks and web pages.
+
+        Returns
+        -------
+        str
+            The Markdown text.
+        """
         from eckart.worked.as_markdown import markdown
 
         with language(self.language):
             return markdown(self)
 
     def latex(self) -> str:
-        """A whole LaTeX document that compiles as it stands."""
+        """Format as a complete LaTeX document.
+
+        Returns
+        -------
+        str
+            The document, ready to compile.
+        """
         from eckart.worked.as_latex import latex
 
         with language(self.language):
             return latex(self)
 
     def html(self) -> str:
-        """A self-contained page with pictures and a step-by-step player."""
+        """Format as a self-contained HTML page with figures and a step-by-step player.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         from eckart.worked.as_html import html
 
         with language(self.language):
             return html(self)
 
     def pdf(self) -> bytes:
-        """The LaTeX document as PDF; needs a LaTeX engine."""
+        """Compile the LaTeX document to PDF.
+
+        Returns
+        -------
+        bytes
+            Contents of the PDF file.
+
+        Raises
+        ------
+        MissingDependencyError
+            If no LaTeX engine is installed.
+        """
         from eckart.worked.as_pdf import pdf
 
         return pdf(self.latex())
 
     def document(self) -> dict[str, Any]:
-        """The solution for programs: plain lists and words, exact values as text, decimals as numbers."""
+        """Convert to plain values, for JSON and other programs.
+
+        Returns
+        -------
+        dict
+            Lists and strings; exact values as text, decimals as numbers.
+        """
         from eckart.worked.as_document import document
 
         return document(self)
@@ -136,6 +295,12 @@ class Solution:
         from eckart.worked.terminal import show
 
         show(self)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return html_page(self.html())
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

@@ -75,8 +75,35 @@ def canonical(value: Any) -> Any:
 
 
 def svd(given: Any, k: int | None = None, *, form: str = "compact") -> Solution:
-    """U, Σ and V: full, compact, or truncated to k with the error that leaves.
+    """Compute the singular value decomposition of a matrix.
 
+    Parameters
+    ----------
+    given : str, list, array or sympy.Matrix
+        The matrix, at most 12 x 8; as text, rows are separated by semicolons: "1 2; 2 1".
+    k : int, default None
+        Rank of a truncated decomposition, with its error. None truncates nothing.
+    form : {'compact', 'full'}, default 'compact'
+        'compact' keeps the singular values that are not zero; 'full' makes U and V square.
+
+    Returns
+    -------
+    Solution
+        Steps and answer. Parts: U, S, V, singular_values, rank; with `k` also approximation and error_squared.
+
+    Raises
+    ------
+    InputError
+        If the matrix is too large for exact steps, or an entry cannot be read.
+
+    See Also
+    --------
+    bounds : The error of the truncation compared with others.
+    pseudo_inverse : An application.
+    eckart.TruncatedSVD : The same in floating point, for data of any size.
+
+    Examples
+    --------
     >>> found = svd("3 0; 4 5")
     >>> found["singular_values"].T
     Matrix([[3*sqrt(5), sqrt(5)]])

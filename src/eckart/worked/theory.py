@@ -235,8 +235,30 @@ LESSONS = (
 
 
 def lesson(number: int) -> Solution:
-    """The theory of one lesson, from 1 to 12, in the language in use; it prints and exports like a solution.
+    """Get the theory of one lesson of the course.
 
+    Parameters
+    ----------
+    number : int
+        Number of the lesson, 1 to 12.
+
+    Returns
+    -------
+    Solution
+        The text, in the current language. It prints and exports like a worked solution.
+
+    Raises
+    ------
+    ParameterError
+        If there is no lesson of this number.
+
+    See Also
+    --------
+    exercise : Exercises for the lessons.
+    language : Choose the language.
+
+    Examples
+    --------
     >>> lesson(6).title
     'Lesson 6. The singular value decomposition'
     """

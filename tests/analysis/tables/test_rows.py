@@ -175,14 +175,14 @@ def test_planted_outliers_are_found_and_explained() -> None:
     assert "Q" in str(table.rows[0][-1])
     assert tables.outlier_columns(d, 17, values=data[17]).rows[0][0] == "x5"
     assert len(table.rows) < 30
-    assert "pass each by chance" in table.caption
+    assert "exceed each limit by chance" in table.caption
 
 
 def test_what_is_not_known_of_rows_is_said() -> None:
     d = built(usarrests()[0], 2)
     table = tables.outliers(d)
     assert np.isnan(numbers(table, "Q")).all()
-    assert "lengths were not kept" in table.caption
+    assert "lengths of the rows were not kept" in table.caption
     assert "not known" in tables.row_quality(d).caption
     assert "leave nothing over" in tables.outliers(arrests()).caption
 
@@ -190,14 +190,14 @@ def test_what_is_not_known_of_rows_is_said() -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        (lambda d: tables.outliers(d, k=5), "1 to 4"),
+        (lambda d: tables.outliers(d, k=5), "4 components"),
         (lambda d: tables.outliers(d, confidence=1.0), "between 0 and 1"),
         (lambda d: tables.outlier_columns(d, "Atlantis"), "no row 'Atlantis'"),
         (lambda d: tables.outlier_columns(d, 50), "0 to 49"),
         (lambda d: tables.outlier_columns(d, 0, values=[1.0]), "1 values"),
-        (lambda d: tables.describe(d, 4), "the last is 3"),
-        (lambda d: tables.cos2(of_method(d, "nmf")), "perpendicular"),
-        (lambda d: tables.varimax(of_method(d, "kernel_pca")), "perpendicular"),
+        (lambda d: tables.describe(d, 4), "from 0 to 3"),
+        (lambda d: tables.cos2(of_method(d, "nmf")), "orthogonal components"),
+        (lambda d: tables.varimax(of_method(d, "kernel_pca")), "orthogonal components"),
     ],
 )
 def test_wrong_wishes_are_refused(call: Any, reason: str) -> None:
@@ -217,7 +217,7 @@ def test_kernel_axes_have_no_weights_of_columns() -> None:
     d = replace(arrests(2), method="kernel_pca", right=np.empty((4, 0)))
     with pytest.raises(ParameterError, match="supplementary"):
         tables.loadings(d)
-    assert tables.describe(d, 0).startswith("PC1 carries 62.0 %")
+    assert tables.describe(d, 0).startswith("PC1 explains 62.0 %")
     assert len(tables.description(d).rows) == 2
 
 
@@ -225,7 +225,7 @@ def test_axes_in_words() -> None:
     d = arrests()
     words = tables.describe(d, 0)
     assert "62.0 % of the variance" in words
-    assert "made by Assault (+0.58), Rape (+0.54) and Murder (+0.54)" in words
+    assert "dominated by Assault (+0.58), Rape (+0.54) and Murder (+0.54)" in words
     assert "High on it are Florida, Nevada and California; low on it are North Dakota" in words
     assert "It sets" in tables.describe(d, 3)
     assert tables.describe(arrests(left=False), 0).endswith("Murder (+0.54).")

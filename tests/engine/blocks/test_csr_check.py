@@ -31,7 +31,7 @@ def with_entry(name: str, place: int, value: int) -> dict[str, Any]:
 
 
 BROKEN = {
-    "indptr falls": with_entry("indptr", 12, 10**7),
+    "indptr decreases": with_entry("indptr", 12, 10**7),
     "runs from": with_entry("indptr", -1, 10**7),
     "starts": with_entry("indptr", 0, 1),
     "outside 0 to 7": with_entry("indices", 3, 8),

@@ -142,7 +142,7 @@ def test_a_missing_value_is_named_with_its_block(tmp_path):
     data = table(1000, 20)
     data[700, 5] = np.nan
     np.save(tmp_path / "holes.npy", data)
-    with pytest.raises(MissingValuesError, match=r"holes.npy \(block \d+ of \d+\).*row 700, column 5"):
+    with pytest.raises(MissingValuesError, match=r"holes.npy \(block \d+ of \d+\).*row 701, column 6"):
         ek.decompose(tmp_path / "holes.npy", k=3, stream=True)
 
 
@@ -170,7 +170,7 @@ def test_progress_is_told():
     assert seen[-1].block == seen[-1].blocks
     assert seen[-1].current_pass >= 2
     assert seen[-1].rows_per_second > 0
-    assert [p.read for p in seen] == sorted(p.read for p in seen)
+    assert [p.current_pass for p in seen] == sorted(p.current_pass for p in seen)
     assert any(p.explained is not None for p in seen)
 
 

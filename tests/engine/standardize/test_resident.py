@@ -71,7 +71,7 @@ def test_extreme_sizes(factor):
 def test_not_finite(value, error):
     X = table(60, 4, seed=2)
     X[31, 2] = value
-    with pytest.raises(error, match="row 31, column 2"):
+    with pytest.raises(error, match="row 32, column 3"):
         ek.PCA(2).fit(X)
 
 

@@ -28,7 +28,39 @@ _MOST_BARS = 20
 
 @takes_fitted
 def loadings(d: Decomposition, ax: Axes | None = None) -> Axes:
-    """Weights of the columns on the axes as a heatmap, blue for negative and red for positive, white at 0."""
+    """Plot the loadings as a heatmap.
+
+    Blue is negative, red is positive and white is 0. At most 30 components and the 40 strongest columns are drawn.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If the components have no column weights, as in Isomap.
+
+    See Also
+    --------
+    eckart.tables.loadings : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.loadings(d).get_title()
+    'Loadings'
+    """
     check_linear(d)
     matrix = floats(d.right)[:, :_MOST_COMPONENTS]
     names = column_labels(d)
@@ -62,18 +94,43 @@ def correlation_circle(
     *,
     supplementary: Table | None = None,
 ) -> Axes:
-    """Correlations of the columns with two axes as arrows in the unit circle; the inner circle is half the variance.
+    """Plot the correlations of the columns with two components.
+
+    The columns are arrows in the unit circle. Beyond the inner circle, the two components explain more than half of a
+    column's variance.
 
     Parameters
     ----------
-    d : Decomposition
-        Centred.
-    axes : pair of int
-        Counted from 0.
-    ax : matplotlib axes, optional
-        Where to draw.
-    supplementary : Table, optional
-        From `eckart.supplementary.columns`: drawn dashed, in another colour.
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    components : tuple of int, default (0, 1)
+        Components on the x axis and the y axis, counted from 0.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    supplementary : Table or None, default None
+        Result of `eckart.supplementary.columns`, drawn dashed in another colour.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    eckart.tables.correlations : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.correlation_circle(d).get_xlabel()
+    'PC1 (62.0 %)'
     """
     from matplotlib.patches import Circle
 
@@ -95,7 +152,9 @@ def correlation_circle(
     note = f"\n{len(tips) - len(shown):,} shorter arrows are not drawn" if len(shown) < len(tips) else ""
     note += "\ndashed: supplementary columns" if len(other) else ""
     ax.set(xlabel=first, ylabel=second)
-    ax.set_title(f"Correlation circle: beyond the inner one over half of a column is shown{note}", fontsize=9)
+    ax.set_title(
+        f"Correlation circle; beyond the inner circle more than half of the variance is explained{note}", fontsize=9
+    )
     names = [column_labels(d)[j] for j in shown]
     colors = [BLUE] * len(names) + [VERMILLION] * len(other_names)
     every = np.vstack([tips[shown], other])
@@ -109,10 +168,48 @@ def correlation_circle(
 def contributions(
     d: Decomposition, component: int = 0, ax: Axes | None = None, *, of: str = "columns", most: int = _MOST_BARS
 ) -> Axes:
-    """Parts of one axis in percent, largest first, with a dashed line at the even part; of columns or of rows."""
+    """Plot the contributions of columns or rows to one component.
+
+    The bars are sorted, and a dashed line marks an even contribution.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    component : int, default 0
+        Index of the component, counted from 0.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    of : {'columns', 'rows'}, default 'columns'
+        Whose contributions to plot.
+    most : int, default 20
+        Maximum number of bars.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If `of` is not known, or the rows were not kept.
+
+    See Also
+    --------
+    eckart.tables.contributions : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.contributions(d).get_title()
+    'PC1: contributions of columns'
+    """
     component = check_component(d, component)
     if of not in ("columns", "rows"):
-        raise ParameterError(f"of={of!r} is not known; contributions are of 'columns' or of 'rows'.")
+        raise ParameterError(f"of={of!r} is not known: give 'columns' or 'rows'.")
     if of == "columns":
         check_linear(d)
     vectors = floats(d.right)[:, component] if of == "columns" else left_vectors(d, components=[component])[:, 0]
@@ -132,7 +229,7 @@ def contributions(
     title = f"{component_labels(d)[component]}: contributions of {of}"
     rest = f" ({len(parts) - len(order):,} smaller ones not shown)" if len(order) < len(parts) else ""
     ax.set_title(title + rest)
-    ax.set_xlabel(f"percent of the axis; dashed: even part {even:.3g}")
+    ax.set_xlabel(f"percent of the component; dashed: even contribution {even:.3g}")
     _sign_legend(ax)
     return ax
 
@@ -142,4 +239,6 @@ def _sign_legend(ax: Axes) -> None:
 
     signs = [Patch(facecolor=BLUE, label="positive"), Patch(facecolor=VERMILLION, hatch="///", edgecolor="white",
              label="negative")]  # fmt: skip
-    ax.legend(handles=signs, frameon=False, loc="lower right", title="side of the axis", fontsize=8, title_fontsize=8)
+    ax.legend(
+        handles=signs, frameon=False, loc="lower right", title="sign of the loading", fontsize=8, title_fontsize=8
+    )

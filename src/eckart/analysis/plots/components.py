@@ -1,4 +1,4 @@
-"""Pictures of what the axes carry: scree, cumulative share, what is lost on the way back."""
+"""Plots of explained shares: scree, cumulative share, reconstruction error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eckart.analysis.tables import eigenvalues as numbers
 from eckart.analysis.tables.outliers import place_of, standardized
 from eckart.errors import ParameterError
 from eckart.fitted import takes_fitted
-from eckart.formatting import joined, shorten
+from eckart.formatting import counted, joined, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,37 @@ _POINTS = 2.2
 
 @takes_fitted
 def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) -> Axes:
-    """Share of each axis as a bar with its certified bounds; the mean share and the broken stick as thresholds."""
+    """Plot the explained share of each component.
+
+    Bars have error bars for the certified bounds. At most 30 components are drawn.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    thresholds : bool, default True
+        Draw the mean share (Kaiser) and the broken stick.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    See Also
+    --------
+    cumulative : Cumulative shares.
+    eckart.choose_rank : Choose the number of components.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.scree(d).get_title()
+    'Scree plot'
+    """
     ax = ax or new_axes(6.4, 4.0)
     table = _columns(numbers.eigenvalues(d))
     shares, lower, upper = (100 * table[i][:_MOST_COMPONENTS] for i in (1, 3, 4))
@@ -64,7 +94,34 @@ def scree(d: Decomposition, ax: Axes | None = None, *, thresholds: bool = True) 
 
 @takes_fitted
 def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[float] = (0.8, 0.9, 0.95)) -> Axes:
-    """Share of the first k axes together, and how many axes reach each target."""
+    """Plot the cumulative explained share.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    targets : sequence of float, default (0.8, 0.9, 0.95)
+        Shares for which the required number of components is marked.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    See Also
+    --------
+    scree : Share of each component.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.cumulative(d).get_title()
+    'Cumulative share'
+    """
     ax = ax or new_axes(6.4, 4.0)
     together = 100 * _columns(numbers.eigenvalues(d))[2]
     x = np.arange(1, len(together) + 1)
@@ -75,7 +132,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
     ]
     for target, count, place, drop in zip(targets, reached, indices, _drops(indices, len(x)), strict=True):
         ax.axhline(100 * target, color=GREY, linestyle=":", linewidth=1)
-        axes = f"{count} ax{'is' if count == 1 else 'es'}" if count <= len(x) else "more"
+        axes = f"{count} component{'' if count == 1 else 's'}" if count <= len(x) else "more"
         words = f"{100 * target:g} %: {axes}"
         ax.annotate(
             words, place, (6, -6 - drop), textcoords="offset points", ha="left", va="top", fontsize=8, bbox=_PAPER
@@ -83,7 +140,7 @@ def cumulative(d: Decomposition, ax: Axes | None = None, *, targets: Sequence[fl
         if count <= len(x):
             ax.plot(*place, marker="s", color=VERMILLION, markersize=6, linestyle="none")
     ax.set_xticks(x if len(x) <= 12 else x[:: -(-len(x) // 10)])
-    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel=f"cumulative share of the {total_name(d)} (%)")
+    ax.set(ylim=(0, 105), xlabel="number of components", ylabel=f"cumulative share of the {total_name(d)} (%)")
     ax.set_xlim(0.5, len(x) + 0.5 + 0.12 * len(x))
     ax.set_title("Cumulative share")
     return ax
@@ -108,20 +165,42 @@ def reconstruction(
     values: object = None,
     k: Sequence[int] | None = None,
 ) -> Axes:
-    """What is lost with the first k axes; with `row`, one row beside what the axes make of it.
+    """Plot the reconstruction error, or the reconstruction of one row.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors for `row`.
-    ax : matplotlib axes, optional
-        Where to draw.
-    row : int or str, optional
-        A row's place, counted from 0, or its name.
-    values : array of shape (columns,), optional
-        The row as it is in the data, drawn beside; not needed where every axis was kept.
-    k : sequence of int, optional
-        Numbers of axes to rebuild the row from; the first, the first two and all unless told.
+    d : Decomposition or fitted estimator
+        The decomposition; with left vectors for `row`.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    row : int, str or None, default None
+        Index of a row, counted from 0, or its name. None plots the error of all rows.
+    values : array-like of shape (n_features,), default None
+        The row as it is in the data, drawn for comparison. Not needed if all components were kept.
+    k : sequence of int or None, default None
+        Numbers of components for the reconstruction of the row. None uses 1, 2 and all.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such row, or a number in `k` is out of range.
+
+    See Also
+    --------
+    eckart.tables.reconstruction_error : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.reconstruction(d).get_title()
+    'Reconstruction error'
     """
     if row is not None:
         return _one_row(d, ax, row, values, k)
@@ -132,19 +211,21 @@ def reconstruction(
         ax.fill_between(x, 100 * low, 100 * high, color=BLUE, alpha=0.25, linewidth=0, label="certified")
     ax.plot(x, 100 * error, color=BLUE, marker="o" if len(x) <= 40 else None, markersize=4, label="computed")
     ax.set_xticks(x if len(x) <= 13 else x[:: -(-len(x) // 10)])
-    ax.set(ylim=(0, 105), xlabel="number of axes", ylabel="relative error of the reconstruction (%)")
-    ax.set_title("What the reconstruction loses")
+    ax.set(ylim=(0, 105), xlabel="number of components", ylabel="relative error of the reconstruction (%)")
+    ax.set_title("Reconstruction error")
     ax.legend(frameon=False)
     return ax
 
 
 def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, ks: Sequence[int] | None) -> Axes:
-    check_orthogonal(d, "Pictures of one row")
+    check_orthogonal(d, "Plots of one row")
     place = place_of(d, row)
     scores, right = row_scores(d, slice(place, place + 1))[0], floats(d.right)
     ks = sorted({1, min(2, d.k), d.k} if ks is None else set(ks))
     if not all(1 <= k <= d.k for k in ks):
-        raise ParameterError(f"k={list(ks)}: the decomposition has {d.k} axes; give numbers from 1 to {d.k}.")
+        raise ParameterError(
+            f"k={list(ks)}: the decomposition has {counted(d.k, 'component')}; give numbers from 1 to {d.k}."
+        )
     whole = standardized(d, values) if values is not None else right @ scores if complete(d) else None
     rebuilt = {k: right[:, :k] @ scores[:k] for k in ks}
     size = np.abs(rebuilt[ks[-1]] if whole is None else whole)
@@ -155,15 +236,15 @@ def _one_row(d: Decomposition, ax: Axes | None, row: int | str, values: object, 
         ax.bar(x, whole[shown], color="#c9c9c9", width=0.75, label="the row")
     looks: Any = zip(ks, ("v", "s", "o", "D", "P"), (ORANGE, VERMILLION, BLUE, GREY, "black"), strict=False)
     for k, shape, color in looks:
-        words = f"{k} ax{'is' if k == 1 else 'es'}"
+        words = f"{k} component{'' if k == 1 else 's'}"
         ax.plot(x, rebuilt[k][shown], marker=shape, color=color, linestyle="none", markersize=6, label=words)
     ax.axhline(0, color=GREY, linewidth=0.6)
     names = column_labels(d)
     turned = 90 if len(shown) > 8 else 0
     ax.set_xticks(x, [shorten(names[j], 20) for j in shown], rotation=turned, parse_math=False)
     ax.set_ylabel("deviation from the mean" if d.scale is None else "deviation (standard deviations)")
-    count = f"{joined([str(k) for k in ks])} ax{'is' if ks == [1] else 'es'}"
-    plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, rebuilt from {count}")])
+    count = f"{joined([str(k) for k in ks])} component{'' if ks == [1] else 's'}"
+    plain([ax.set_title(f"{shorten(row_labels(d)[place], 40)}, reconstructed from {count}")])
     ax.legend(frameon=False)
     return ax
 

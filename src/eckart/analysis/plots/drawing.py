@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
 
-# Okabe and Ito's colours: told apart by everybody. The yellow one is too light on white paper and left out.
+# Okabe and Ito's colours: distinguishable with colour blindness. The yellow one is too light on white paper and left
+# out.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILLION, BLACK, GREY = "#56B4E9", "#D55E00", "#1a1a1a", "#767676"
 GROUP_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK, GREY)
@@ -49,7 +50,42 @@ def new_axes(width: float, height: float) -> Axes:
 
 
 def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi: int = 200) -> None:
-    """The picture as SVG, PNG or PDF, by the name's ending: whole or not at all, the same bytes each time."""
+    """Save a plot as SVG, PNG or PDF.
+
+    The file is written completely or not at all, and the same plot gives the same bytes.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The plot.
+    path : str or path
+        File to write. Its ending determines the format.
+    overwrite : bool, default False
+        Replace an existing file.
+    dpi : int, default 200
+        Resolution of PNG files.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is not known.
+    FileError
+        If the file exists.
+
+    See Also
+    --------
+    biplot : A plot to save.
+
+    Examples
+    --------
+    >>> import eckart as ek, pathlib, tempfile
+    >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "scree.svg"
+    ...     ek.plots.save(ek.plots.scree(d), path)
+    ...     print(path.read_text()[:5])
+    <?xml
+    """
     from pathlib import Path
 
     import matplotlib as mpl
@@ -58,7 +94,7 @@ def save(ax: Axes, path: str | os.PathLike[str], *, overwrite: bool = False, dpi
 
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "pdf"):
-        raise ParameterError(f"{path}: a picture ends in .svg, .png or .pdf, and this ends in {kind!r}.")
+        raise ParameterError(f"{path}: the name must end in .svg, .png or .pdf, not in {kind!r}.")
     figure: Any = ax.get_figure(root=True)
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with mpl.rc_context({"svg.hashsalt": "eckart"}), new_file(path, overwrite=overwrite) as file:
@@ -102,7 +138,9 @@ def placed(d: Decomposition, table: Table | None, pair: list[int]) -> tuple[Matr
     if table is None:
         return np.empty((0, 2)), []
     if table.columns[1 : d.k + 1] != component_labels(d):
-        raise ParameterError("The supplementary table belongs to other axes: make it with the same decomposition.")
+        raise ParameterError(
+            "The supplementary table belongs to other components: compute it with the same decomposition."
+        )
     numbers = np.array([[row[1 + axis] for axis in pair] for row in table.rows], dtype=float).reshape(-1, 2)
     known = np.isfinite(numbers).all(axis=1)
     return numbers[known], [str(row[0]) for row, there in zip(table.rows, known, strict=True) if there]
@@ -115,7 +153,7 @@ def plain(texts: Sequence[Any]) -> None:
 
 
 def label(ax: Axes, names: Sequence[str], at: Matrix, colors: Sequence[str], *, avoid: Matrix, must: int = 0) -> None:
-    """Names beside points, first come first served: each takes the first of eight places that is free, or none.
+    """Names next to points, first come first served: each takes the first of eight places that is free, or none.
 
     Points in `avoid` are not covered, except by the first `must` names where there is no other way. Everything else
     must be drawn, and the limits set, before.

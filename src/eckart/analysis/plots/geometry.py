@@ -34,7 +34,7 @@ _FARTHEST = 100
 ARROW_REACH = 0.85
 
 MEANING = {
-    "form": "form biplot: distances between points stand for distances between rows",
+    "form": "form biplot: distances between points approximate distances between rows",
     "covariance": "covariance biplot: angles between arrows show correlations between columns",
 }
 
@@ -59,7 +59,7 @@ class Biplot:
 def biplot(d: Decomposition, scaling: Scaling = "form", components: tuple[int, int] = (0, 1)) -> Biplot:
     """Points of rows and arrows of columns on two axes, counted from 0."""
     if scaling not in MEANING:
-        raise ParameterError(f"scaling={scaling!r} is not known; it is 'form' or 'covariance'.")
+        raise ParameterError(f"scaling={scaling!r} is not known: give 'form' or 'covariance'.")
     pair = check_pair(d, components)
     freedom = math.sqrt(max(d.weight - 1.0, 1.0))
     values = floats(d.values)[pair]
@@ -79,7 +79,7 @@ def check_pair(d: Decomposition, components: tuple[int, int]) -> list[int]:
     """Two different axes of d, counted from 0."""
     if not all(0 <= component < d.k for component in components) or components[0] == components[1]:
         raise ParameterError(
-            f"components={components} cannot be drawn: two different axes from 0 to {d.k - 1} are needed."
+            f"components={components} cannot be drawn: give two different indices from 0 to {d.k - 1}."
         )
     return list(components)
 

@@ -45,10 +45,10 @@ def groups(
 ) -> list[Group]:
     """Largest group first, at most 7 and the rest together; rows without a label are in none."""
     if len(labels) != len(points):
-        message = f"{len(labels):,} group labels were given for {len(points):,} rows: one for each is needed."
+        message = f"{len(labels):,} group labels were given for {len(points):,} rows. Give one label per row."
         raise InputError(message)
     if around not in ("rows", "means"):
-        raise ParameterError(f"around={around!r} is not known; an ellipse goes around 'rows' or 'means'.")
+        raise ParameterError(f"around={around!r} is not known: give 'rows', 'means' or None.")
     if not 0 < share < 1:
         raise ParameterError(f"share={share!r} is not a share of the rows: give a number between 0 and 1.")
     words = np.array([None if label is None or label != label else str(label) for label in labels], dtype=object)

@@ -31,7 +31,45 @@ _LOOKS = {
 def outlier_map(
     d: Decomposition, ax: Axes | None = None, *, k: int | None = None, confidence: float = 0.95, most: int = 30
 ) -> Axes:
-    """Distance of the rows within the axes (T2) against that beside them (Q), with both limits; far ones are named."""
+    """Plot T2 against Q with their limits.
+
+    Rows beyond a limit differ in colour and shape and are labelled.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+    confidence : float, default 0.95
+        Confidence level of each limit.
+    most : int, default 30
+        Maximum number of labelled rows.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    eckart.tables.outliers : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.outlier_map(d).get_xlabel()
+    'T2: distance within the components'
+    """
     found = distances(d, k, confidence)
     flat = not np.isfinite(found.outside_limit)
     height = np.zeros(d.rows) if flat else found.outside
@@ -46,7 +84,7 @@ def outlier_map(
             name = f"{word} ({int(members.sum()):,})"
             dots(ax, points[shown[members[shown]]], s=20, color=color, marker=shape, alpha=0.85, label=name)
     _limits(ax, found, points, flat=flat)
-    few = f"\n{len(shown):,} of {d.rows:,} rows are drawn, the farthest among them" if len(shown) < d.rows else ""
+    few = f"\n{len(shown):,} of {d.rows:,} rows are drawn, including the most extreme" if len(shown) < d.rows else ""
     ax.set_title(f"Outlier map; dashed: limits at {100 * confidence:g} %{few}", fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.11), ncols=4)
     far = _farthest(near)[:most]
@@ -61,12 +99,12 @@ def _limits(ax: Axes, found: Distances, points: NDArray[np.float64], *, flat: bo
     if np.isfinite(found.inside_limit):
         ax.axvline(found.inside_limit, color=BLUE, linestyle="--", linewidth=1)
         right = max(right, found.inside_limit)
-    ax.set(xlim=(0, 1.15 * float(right) or 1.0), xlabel="T2: distance within the axes")
+    ax.set(xlim=(0, 1.15 * float(right) or 1.0), xlabel="T2: distance within the components")
     if flat:
         ax.set(ylim=(-1, 1), yticks=[], ylabel=f"no Q: {found.rule}")
         return
     ax.axhline(found.outside_limit, color=VERMILLION, linestyle="--", linewidth=1)
-    ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance from the axes")
+    ax.set(ylim=(0, 1.15 * max(float(top), found.outside_limit)), ylabel="Q: squared distance from the components")
 
 
 def _farthest(near: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -54,24 +54,48 @@ def scores(
     share: float = 0.95,
     supplementary: Table | None = None,
 ) -> Axes:
-    """Rows in the plane of two axes; with `by`, groups in colour and shape with their means and ellipses.
+    """Plot the rows on two components.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
-    axes : pair of int
-        Counted from 0.
-    ax : matplotlib axes, optional
-        Where to draw.
-    by : sequence of labels, optional
-        The group of each row.
-    around : "rows", "means" or None
-        Ellipses that hold `share` of normal rows, or that hold the mean with that confidence; None for no ellipse.
-    share : float
-        See `around`.
-    supplementary : Table, optional
-        From `eckart.supplementary.rows`: drawn as crosses.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    components : tuple of int, default (0, 1)
+        Components on the x axis and the y axis, counted from 0.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+    by : sequence or None, default None
+        Group of each row. Groups differ in colour and shape and have means and ellipses.
+    around : {'rows', 'means', None}, default 'rows'
+        Ellipses that contain `share` of normally distributed rows, or the mean with that confidence. None draws no
+        ellipse.
+    share : float, default 0.95
+        Coverage of the ellipses.
+    supplementary : Table or None, default None
+        Result of `eckart.supplementary.rows`, drawn as crosses.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    biplot : Rows and columns together.
+    eckart.tables.scores : The numbers.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.scores(d).get_xlabel()
+    'PC1 (62.0 %)'
     """
     pair = geometry.check_pair(d, components)
     points = row_scores(d, components=pair)
@@ -107,7 +131,48 @@ def scores(
 def biplot(
     d: Decomposition, scaling: geometry.Scaling = "form", components: tuple[int, int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
-    """Rows as points and columns as arrows on two axes; the title says which scaling, and so what may be read off."""
+    """Plot rows as points and columns as arrows on two components.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    scaling : {'form', 'covariance'}, default 'form'
+        'form' preserves the distances between rows, 'covariance' the correlations of columns. The title states what can
+        be read off.
+    components : tuple of int, default (0, 1)
+        Components on the x axis and the y axis, counted from 0.
+    ax : matplotlib.axes.Axes or None, default None
+        Where to draw. None creates a figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the plot.
+
+    Raises
+    ------
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    scores : Rows only.
+    correlation_circle : Columns only.
+
+    References
+    ----------
+    .. [1] K. R. Gabriel, "The biplot graphic display of matrices with application to principal component analysis",
+           Biometrika 58, 1971.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.plots.biplot(d).get_ylabel()
+    'PC2 (24.7 %)'
+    """
     check_linear(d)
     check_orthogonal(d, "Biplots")
     plane = geometry.biplot(d, scaling, components)
@@ -163,7 +228,7 @@ def _ellipse_words(around: Around | None, share: float) -> str:
     """The title of the scores, with what the ellipses are."""
     if around is None:
         return "Scores of the rows"
-    held = "hold {} of normal rows" if around == "rows" else "hold the mean with a confidence of {}"
+    held = "contain {} of normally distributed rows" if around == "rows" else "contain the mean with a confidence of {}"
     return f"Scores of the rows (ellipses {held.format(f'{100 * share:g} %')})"
 
 

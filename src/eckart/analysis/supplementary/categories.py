@@ -31,10 +31,45 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
-    """Where the rows of each category lie in the middle, and how surprising that is: count, means of scores, v-tests.
+    """Place categories at the mean scores of their rows.
 
-    v = (mean - mean of all) / sqrt(variance (n - m) / (m (n - 1))) for m of n rows: beyond 2 in size when rows drawn at
-    random would hardly lie so far out.
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    labels : sequence
+        Category of each fitted row. Rows with None or NaN belong to no category.
+
+    Returns
+    -------
+    Table
+        Number of rows, mean scores, v-tests and distance of each category.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+    InputError
+        If every category is missing.
+
+    See Also
+    --------
+    association : Test of each component.
+    category_cos2 : Quality of the representation.
+
+    Notes
+    -----
+    For m of n rows, v = (mean - overall mean) / sqrt(variance (n - m) / (m (n - 1))). Absolute values above 2 are
+    unlikely for randomly chosen rows.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
+    >>> [row[:2] for row in ek.supplementary.categories(d, south).rows]
+    [('other', 47.0), ('south', 3.0)]
     """
     found = _grouped(d, labels)
     words, counts, means = found.words, found.counts, found.means
@@ -48,7 +83,7 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
         share = (total - counts) / (counts * (total - 1))
         tests[:, alive] = (means - middle)[:, alive] / np.sqrt(spread[alive] * share[:, None])
     components = component_labels(d)
-    caption = "Means of the scores of each category's rows; v-tests beyond 2 in size are more than chance (at 5 %)."
+    caption = "Means of the scores of each category's rows; v-tests beyond 2 in absolute value are significant at 5 %."
     lengths = np.sqrt((means**2).sum(axis=1)) if complete(d) else np.full(len(words), np.nan)
     numbers = np.column_stack([counts, means, tests, lengths])
     header = ("category", "rows", *components, *(f"v-test {component}" for component in components), "distance")
@@ -57,21 +92,83 @@ def categories(d: Decomposition, labels: Sequence[Any]) -> Table:
 
 @takes_fitted
 def category_cos2(d: Decomposition, labels: Sequence[Any]) -> Table:
-    """Squared cosines of the categories' middles with the axes; all axes must have been kept."""
+    """Tabulate how well each component represents each category.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    labels : sequence
+        Category of each fitted row. Rows with None or NaN belong to no category.
+
+    Returns
+    -------
+    Table
+        Squared cosines of the category means.
+
+    Raises
+    ------
+    ParameterError
+        If not all components were kept.
+
+    See Also
+    --------
+    categories : The mean scores.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 4.0]], left=True)
+    >>> [round(float(cell), 3) for cell in ek.supplementary.category_cos2(d, ["a", "a", "b", "b"]).rows[0][1:]]
+    [0.999, 0.001]
+    """
     check_orthogonal(d, "Squared cosines")
     if not complete(d):
-        message = f"The {d.k} axes do not hold all of the variance, so the whole distance of a category is not known. "
-        raise ParameterError(message + "Keep every axis.")
+        message = (
+            f"The {d.k} components do not explain all of the variance, so the distance of a category is not known. "
+        )
+        raise ParameterError(message + "Keep all components.")
     found = _grouped(d, labels)
     squares = found.means**2
     lines = named_lines(found.words, ratio(squares, squares.sum(axis=1, keepdims=True)))
-    caption = "Squared cosine between each category's middle and each axis."
+    caption = "Squared cosine between the mean of each category and each component."
     return Table("Squared cosines of categories", ("category", *component_labels(d)), lines, caption)
 
 
 @takes_fitted
 def association(d: Decomposition, labels: Sequence[Any]) -> Table:
-    """How much of each axis a category explains: eta2 = variance between the categories / variance, and its F-test."""
+    """Test how much of each component the categories explain.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    labels : sequence
+        Category of each fitted row. Rows with None or NaN belong to no category.
+
+    Returns
+    -------
+    Table
+        Ratio eta2 (variance between categories divided by total variance), F statistic and p-value of each component.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    categories : The mean scores.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> south = ["south" if name in ("Alabama", "Georgia", "Texas") else "other" for name in arrests.row_names]
+    >>> [round(float(cell), 3) for cell in ek.supplementary.association(d, south).rows[1][1:]]
+    [0.029, 1.416, 0.24]
+    """
     from scipy.special import fdtrc
 
     found = _grouped(d, labels)
@@ -84,8 +181,8 @@ def association(d: Decomposition, labels: Sequence[Any]) -> Table:
     p = fdtrc(between, within, f) if between > 0 and within > 0 else np.full(d.k, np.nan)
     lines = named_lines(component_labels(d), np.column_stack([eta, f, p]))
     kinds = ("text", "number", "number", "chance")
-    caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees."
-    return Table("Axes and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
+    caption = f"{len(found.words)} categories; p from F with {between} and {within:g} degrees of freedom."
+    return Table("Components and categories", ("component", "eta2", "F", "p"), lines, caption, kinds)
 
 
 @dataclass(frozen=True)
@@ -100,12 +197,12 @@ class _Categories:
 
 
 def _grouped(d: Decomposition, labels: Sequence[Any]) -> _Categories:
-    """Rows by their words; rows without a word are in none."""
+    """Rows by category; rows without a category are in none."""
     given = [None if word is None or word != word else str(word) for word in labels]
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:
-        raise InputError("Every category is missing: give a word for each row.")
+        raise InputError("Every category is missing: give a label for each row.")
     codes = {word: i for i, word in enumerate(words)}
     place = np.array([len(words) if word is None else codes[word] for word in given])
     scores, weights = row_scores(d), row_weights(d)

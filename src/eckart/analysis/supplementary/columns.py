@@ -23,37 +23,50 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def columns(d: Decomposition, data: Any) -> Table:
-    """Correlation of other columns with the scores on each axis, and the share of each column that the axes show.
+    """Correlate columns that were not fitted with the scores.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
-    data : mapping of names to numbers, data frame, or array of shape (rows, columns)
-        One number for each row that was fitted. Rows without a number are left out of that column's correlations.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    data : mapping, data frame or array of shape (n_samples, n_columns)
+        One number per fitted row. Missing numbers are left out of the correlations of their column.
+
+    Returns
+    -------
+    Table
+        Correlation with each component, and the share of the variance that all components explain.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+    InputError
+        If a column is not numeric or has the wrong length.
+
+    See Also
+    --------
+    rows : Rows that were not fitted.
+    eckart.plots.correlation_circle : Plot of the correlations.
 
     Examples
     --------
     >>> import eckart as ek
     >>> arrests = ek.datasets.load("usarrests").values
     >>> d = ek.decompose(arrests[:, [0, 1, 3]], k=2, scale=True, left=True)
-    >>> print(ek.supplementary.columns(d, {"UrbanPop": arrests[:, 2]}).text(), end="")
-    Supplementary columns
-    <BLANKLINE>
-    column       PC1     PC2    shown
-    --------  ------  ------  -------
-    UrbanPop  0.2733  0.3604  20.46 %
-    Correlation of each column with the scores on each axis; 'shown' is the share of
-    its variance that the axes foretell.
+    >>> [round(float(cell), 4) for cell in ek.supplementary.columns(d, {"UrbanPop": arrests[:, 2]}).rows[0][1:]]
+    [0.2733, 0.3604, 0.2046]
     """
     names, numbers = _columns_of(data)
     check_rows(d, len(numbers))
     scores, weights, alive = row_scores(d), row_weights(d), living(d)
     found = np.array([_correlations(column, scores, weights, alive) for column in numbers.T])
-    caption = "Correlation of each column with the scores on each axis; 'shown' is the share of its variance that the "
-    caption += "axes foretell."
+    caption = (
+        "Correlation of each column with the scores of each component; 'shown' is the share of its variance that the "
+    )
+    caption += "components explain."
     gaps = int(np.isnan(numbers).sum())
-    caption += f" {gaps:,} missing numbers were left out." if gaps else ""
+    caption += f" {gaps:,} missing values were left out." if gaps else ""
     kinds = ("text", *("number",) * d.k, "percent")
     lines = named_lines(names, found)
     return Table("Supplementary columns", ("column", *component_labels(d), "shown"), lines, caption, kinds)
@@ -72,7 +85,7 @@ def _columns_of(data: Any) -> tuple[tuple[str, ...], Matrix]:
         names = tuple(f"s{j + 1}" for j in range(array.shape[1]))
         parts = [_numbers(array[:, j], name) for j, name in enumerate(names)]
     if not parts or len({len(part) for part in parts}) != 1:
-        raise InputError("Supplementary columns must be one or more, all of the same length: one number for each row.")
+        raise InputError("Give at least one supplementary column, each with one number per row.")
     return names, np.column_stack(parts)
 
 
@@ -80,8 +93,8 @@ def _numbers(values: Any, name: str) -> Matrix:
     try:
         return np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
-        message = f"The supplementary column {name!r} holds something that is not a number: {error}. "
-        raise InputError(message + "Place words with eckart.supplementary.categories.") from error
+        message = f"The supplementary column {name!r} contains a value that is not a number: {error}. "
+        raise InputError(message + "For text use eckart.supplementary.categories.") from error
 
 
 def _correlations(column: Matrix, scores: Matrix, weights: Matrix, alive: NDArray[np.bool_]) -> Matrix:

@@ -22,5 +22,5 @@ def named_lines(names: Sequence[str], numbers: Matrix) -> tuple[tuple[Any, ...],
 
 def check_rows(d: Decomposition, count: int) -> None:
     if count != d.rows:
-        message = f"{count:,} rows were given, and the decomposition was made of {d.rows:,}. "
-        raise InputError(message + "Give one entry for each row that was fitted (those of weight 0 were not).")
+        message = f"{count:,} rows were given, but the decomposition has {d.rows:,}. "
+        raise InputError(message + "Give one entry per fitted row (rows of weight 0 were not fitted).")

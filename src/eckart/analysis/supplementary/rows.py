@@ -30,24 +30,44 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def rows(d: Decomposition, data: Any) -> Table:
-    """Coordinates of other rows, their distance from the centre, what the axes show of them, T2 and Q. One read.
+    """Compute scores and outlier statistics of rows that were not fitted.
 
     Parameters
     ----------
-    d : Decomposition
-        PCA or SVD.
-    data : array, sparse matrix, data frame or path
-        As many columns as were fitted.
+    d : Decomposition or fitted estimator
+        A PCA or SVD.
+    data : array-like, sparse matrix, data frame or path
+        Rows with the columns of the fit. Read in one pass.
+
+    Returns
+    -------
+    Table
+        Scores, distance from the centre, share that the components explain, T2 and Q.
+
+    Raises
+    ------
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+    InputError
+        If the number of columns differs from that of the fit.
+
+    See Also
+    --------
+    eckart.project : Scores as an array.
+    row_cos2 : Quality of the representation.
 
     Examples
     --------
     >>> import eckart as ek
     >>> arrests = ek.datasets.load("usarrests").values
     >>> d = ek.decompose(arrests[:40], k=2, scale=True)
-    >>> ek.supplementary.rows(d, arrests[40:]).columns
+    >>> found = ek.supplementary.rows(d, arrests[40:])
+    >>> found.columns
     ('row', 'PC1', 'PC2', 'distance', 'quality', 'T2', 'Q')
+    >>> len(found.rows)
+    10
     """
-    check_orthogonal(d, "Distances of other rows from the axes")
+    check_orthogonal(d, "Distances of new rows")
     scores, squares, given = measured(d, data)
     names = given or tuple(str(i + 1) for i in range(len(scores)))
     alive = living(d)
@@ -58,26 +78,58 @@ def rows(d: Decomposition, data: Any) -> Table:
     numbers = np.column_stack([scores, np.sqrt(squares), ratio(inside, squares), t2, squares - inside])
     kinds = ("text", *("number",) * (d.k + 1), "percent", "number", "number")
     limits = new_limits(d)
-    caption = "Rows that took no part in the fit; quality is what the axes show of a row. "
+    caption = "Rows that were not fitted; quality is the share of a row that the components explain. "
     caption += f"Limits for new rows at 95 %: T2 {limits[0]:.4g}, Q {limits[1]:.4g}."
     return Table("Supplementary rows", columns, named_lines(names, numbers), caption, kinds)
 
 
 @takes_fitted
 def row_cos2(d: Decomposition, data: Any) -> Table:
-    """Squared cosines of other rows with the axes: t_k^2 / ||x||^2."""
+    """Tabulate how well each component represents rows that were not fitted.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        A PCA or SVD.
+    data : array-like, sparse matrix, data frame or path
+        Rows with the columns of the fit. Read in one pass.
+
+    Returns
+    -------
+    Table
+        Squared cosines t_k^2 / ||x||^2.
+
+    Raises
+    ------
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    rows : Scores of these rows.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests").values
+    >>> d = ek.decompose(arrests[:40], k=2, scale=True)
+    >>> [round(float(cell), 3) for cell in ek.supplementary.row_cos2(d, arrests[40:]).rows[0][1:]]
+    [0.727, 0.223]
+    """
     check_orthogonal(d, "Squared cosines")
     scores, squares, given = measured(d, data)
     names = given or tuple(str(i + 1) for i in range(len(scores)))
     cosines = ratio(scores**2, np.maximum(squares, (scores**2).sum(axis=1))[:, None])
-    caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
+    caption = (
+        "Squared cosine between each row and each component; 1 means that the component represents the row completely."
+    )
     return Table(
         "Squared cosines of supplementary rows", ("row", *component_labels(d)), named_lines(names, cosines), caption
     )
 
 
 def measured(d: Decomposition, data: Any) -> tuple[Matrix, Matrix, tuple[str, ...] | None]:
-    """Scores and whole squared lengths of rows in one read, and their names where they have some."""
+    """Scores and whole squared lengths of rows in one pass, and their names where they have some."""
     opened = open_matrix(data)
     if opened.matrix.shape[1] != d.columns:
         project(d, data)  # refuses them in its own words

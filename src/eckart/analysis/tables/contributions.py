@@ -14,20 +14,125 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def contributions(d: Decomposition, *, limit: int | None = None) -> Table:
-    """Part of each column in each axis, 100 v_jk^2: every axis sums to 100."""
-    caption = f"Percent of each axis; an even part would be {100 / max(d.columns, 1):.3g}."
+    """Tabulate the contribution of each column to each component.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Percentages 100 v_jk^2; each component sums to 100.
+
+    Raises
+    ------
+    ParameterError
+        If the components have no column weights, as in Isomap.
+
+    See Also
+    --------
+    loadings : The loadings themselves.
+    row_contributions : Contributions of rows.
+    eckart.plots.contributions : Bar chart.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.contributions(d).to_pandas().round(2)
+              PC1    PC2
+    column
+    Murder  28.72  17.49
+    Assault  34.01  3.53
+    UrbanPop  7.74  76.18
+    Rape  29.53  2.80
+    """
+    caption = f"Percent of each component; an even contribution is {100 / max(d.columns, 1):.3g}."
     return of_columns(d, "Contributions of columns", parts_of_hundred(floats(d.right))[:limit], caption)
 
 
 @takes_fitted
 def row_contributions(d: Decomposition, *, limit: int | None = None) -> Table:
-    """Part of each row in each axis, 100 u_ik^2 (weights are in u): every axis sums to 100."""
-    caption = f"Percent of each axis; an even part would be {100 / max(d.rows, 1):.3g}."
+    """Tabulate the contribution of each row to each component.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Percentages 100 u_ik^2, row weights included; each component sums to 100.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    contributions : Contributions of columns.
+    scores : Coordinates of the rows.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(cell), 2) for cell in ek.tables.row_contributions(d).rows[0][1:]]
+    [0.78, 2.6]
+    """
+    caption = f"Percent of each component; an even contribution is {100 / max(d.rows, 1):.3g}."
     vectors = left_vectors(d) * (floats(d.values) > 0)
     return of_rows(d, "Contributions of rows", parts_of_hundred(vectors)[:limit], caption)
 
 
 @takes_fitted
 def scores(d: Decomposition, *, limit: int | None = None) -> Table:
-    """Coordinates of the rows on the axes, T = U diag(s), whatever their weights."""
-    return of_rows(d, "Scores", row_scores(d, slice(limit)), "Coordinates of the rows on the axes.")
+    """Tabulate the scores of the rows.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Coordinates T = U diag(s), independent of row weights.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    eckart.project : Scores of new rows as an array.
+    eckart.plots.scores : Scatter plot.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> print(ek.tables.scores(d, limit=2).text(), end="")
+    Scores
+    <BLANKLINE>
+    row        PC1     PC2
+    -------  -----  ------
+    Alabama  0.976  -1.122
+    Alaska   1.931  -1.062
+    Coordinates of the rows on the components.
+    """
+    return of_rows(d, "Scores", row_scores(d, slice(limit)), "Coordinates of the rows on the components.")

@@ -22,20 +22,41 @@ _ROWS = 3
 
 @takes_fitted
 def describe(d: Decomposition, component: int) -> str:
-    """One axis in sentences: what it carries, which columns make it, which rows lie at its ends.
+    """Describe one component in sentences.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    component : int
+        Index of the component, counted from 0.
+
+    Returns
+    -------
+    str
+        The share that it explains, the columns that dominate it and the rows at its ends.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such component.
+
+    See Also
+    --------
+    description : All components as a table.
 
     Examples
     --------
     >>> import eckart as ek
-    >>> table = ek.datasets.load("usarrests")
-    >>> d = ek.decompose(table.values, k=2, scale=True, left=True).named(table.row_names, table.column_names)
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
     >>> ek.tables.describe(d, 1)
-    'PC2 carries 24.7 % of the variance. It is made by UrbanPop (+0.87). High on it are Hawaii, California and Rhode...'
+    'PC2 explains 24.7 % of the variance. It is dominated by UrbanPop (+0.87). High on it are Hawaii, ...'
     """
     component = check_component(d, component)
     share = percent(float(floats(d.explained_variance_ratio)[component]))
     sentences = [
-        f"{component_labels(d)[component]} carries {share} of the {total_name(d)}.",
+        f"{component_labels(d)[component]} explains {share} of the {total_name(d)}.",
         _columns_sentence(d, component),
     ]
     high, low = _ends(d, component)
@@ -49,41 +70,91 @@ def describe(d: Decomposition, component: int) -> str:
 
 @takes_fitted
 def description(d: Decomposition) -> Table:
-    """All axes: their share, the columns on either side that make them, the rows at their ends."""
+    """Tabulate the meaning of all components.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+
+    Returns
+    -------
+    Table
+        Explained share, dominant columns on either side and extreme rows of each component.
+
+    See Also
+    --------
+    describe : One component in sentences.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.description(d).rows[1][2]
+    'UrbanPop (+0.87)'
+    """
     rows: list[tuple[Cell, ...]] = []
     for component, name in enumerate(component_labels(d)):
         with_, against = _sides(d, component)
         high, low = _ends(d, component)
         words = (", ".join(side) for side in (with_, against, high, low))
         rows.append((name, float(floats(d.explained_variance_ratio)[component]), *words))
-    columns = ("component", "share", "columns with it", "columns against it", "rows high", "rows low")
-    caption = "Columns whose part of the axis is at least even, strongest first; the rows farthest out at each end."
+    columns = ("component", "share", "positive columns", "negative columns", "rows high", "rows low")
+    caption = "Columns with an above-average contribution, strongest first, and the most extreme rows at each end."
     kinds = ("text", "percent", "text", "text", "text", "text")
-    return Table("What the axes mean", columns, tuple(rows), caption, kinds)
+    return Table("Meaning of the components", columns, tuple(rows), caption, kinds)
 
 
 @takes_fitted
 def component_columns(d: Decomposition, component: int = 0, *, threshold: float = 0.5) -> Table:
-    """Columns whose correlation with a component is at least `threshold` in size, sorted.
-
-    There is no p-value: the component was made from these columns, so their correlations with it are large even in pure
-    noise. `bootstrap` says how far they would move with other rows, and `choose_rank` whether the component is more
-    than noise. A column that took no part can be tested: `eckart.supplementary.columns`.
+    """Tabulate the columns that correlate strongly with a component.
 
     Parameters
     ----------
-    d : Decomposition
-        PCA.
-    axis : int
-        The component, counted from 0.
-    threshold : float
-        Smallest correlation in size that is listed; 0 lists all columns.
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    component : int, default 0
+        Index of the component, counted from 0.
+    threshold : float, default 0.5
+        Minimum absolute correlation. 0 lists all columns.
+
+    Returns
+    -------
+    Table
+        Correlation and its square, in decreasing order.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    eckart.bootstrap : Intervals of the loadings.
+    eckart.choose_rank : Whether the component is more than noise.
+    eckart.supplementary.columns : Correlations of columns that were not fitted.
+
+    Notes
+    -----
+    There are no p-values: the component is computed from these columns, so the correlations are large even for pure
+    noise. Only columns that were not fitted can be tested.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [(name, round(float(r), 2)) for name, r, _ in ek.tables.component_columns(d, 1).rows]
+    [('UrbanPop', 0.87)]
     """
     correlation = correlation_matrix(d)[:, check_component(d, component)]
     names = column_labels(d)
     order = [j for j in np.argsort(-correlation, kind="stable").tolist() if abs(correlation[j]) >= threshold]
     rows = tuple((names[j], float(correlation[j]), float(correlation[j] ** 2)) for j in order)
-    caption = f"Columns whose correlation with the component is at least {threshold:g} in size, and its square."
+    caption = (
+        f"Columns whose correlation with the component is at least {threshold:g} in absolute value, and its square."
+    )
     return Table(
         f"Columns of {component_labels(d)[component]}",
         ("column", "correlation", "cos2"),
@@ -98,8 +169,8 @@ def _columns_sentence(d: Decomposition, component: int) -> str:
     if not with_ and not against:
         return ""
     if with_ and against:
-        return f"It sets {joined(with_)} against {joined(against)}."
-    return f"It is made by {joined(with_ or against)}."
+        return f"It contrasts {joined(with_)} with {joined(against)}."
+    return f"It is dominated by {joined(with_ or against)}."
 
 
 def _sides(d: Decomposition, component: int) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""What each axis carries: variance s^2 / (w - 1), share s^2 / ||A||^2, and what is certified of it."""
+"""Explained variance of each component: variance s^2 / (w - 1), share s^2 / ||A||^2, and what is certified of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from eckart.analysis.labels import certified_ratios, component_labels, explained, total_name
 from eckart.analysis.measures import floats
 from eckart.fitted import takes_fitted
-from eckart.formatting import interval
+from eckart.formatting import counted, interval
 from eckart.text import Table
 
 if TYPE_CHECKING:
@@ -18,7 +18,32 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def eigenvalues(d: Decomposition) -> Table:
-    """Variance (for uncentred data: singular value), share, cumulative share and certified bounds of each axis."""
+    """Tabulate the explained variance of each component with certified bounds.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+
+    Returns
+    -------
+    Table
+        Variance (singular value if the data were not centred), share, cumulative share, and lower and upper bounds of
+        the share.
+
+    See Also
+    --------
+    thresholds : Kaiser's rule and the broken stick.
+    eckart.plots.scree : Plot of the shares.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(row[2]), 4) for row in ek.tables.eigenvalues(d).rows]
+    [0.6201, 0.2474]
+    """
     centred = d.mean is not None
     size = floats(d.explained_variance if centred else d.values)
     shares = floats(d.explained_variance_ratio)
@@ -26,24 +51,52 @@ def eigenvalues(d: Decomposition) -> Table:
     lower, upper = certified_ratios(d) or (unknown, unknown)
     columns = ("component", "variance" if centred else "singular value", "share", "cumulative", "lower", "upper")
     rows = zip(component_labels(d), *(a.tolist() for a in (size, shares, shares.cumsum(), lower, upper)), strict=True)
-    together = f"The {d.k} axes together carry {interval(*explained(d))} of the {total_name(d)}"
-    sure = "certified" if d.certificate is not None else "no certificate was made"
+    together = f"Together, the {counted(d.k, 'component')} explain {interval(*explained(d))} of the {total_name(d)}"
+    sure = "certified" if d.certificate is not None else "no certificate"
     kinds = ("text", "number", "percent", "percent", "floor", "ceiling")
-    return Table("Axes", columns, tuple(rows), f"{together} ({sure}).", kinds)
+    return Table("Components", columns, tuple(rows), f"{together} ({sure}).", kinds)
 
 
 @takes_fitted
 def thresholds(d: Decomposition) -> Table:
-    """Shares above which an axis counts by two old rules: the mean of all axes (Kaiser), and the broken stick.
+    """Tabulate the shares above which two classical rules keep a component.
 
-    Broken stick: 1/m times the sum of 1/i from i = the axis to m, the share of the largest pieces of a stick broken at
-    random into m pieces, m = min(rows - 1, columns) for centred data.
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+
+    Returns
+    -------
+    Table
+        Mean share (Kaiser) and broken-stick share of each component.
+
+    See Also
+    --------
+    eckart.choose_rank : All rules, with a recommendation.
+
+    Notes
+    -----
+    The broken-stick share of component i is 1/m times the sum of 1/j for j from i to m: the expected share of the i-th
+    largest piece of a stick broken at random into m pieces. Here m = min(n_samples - 1, n_features) for centred data.
+
+    References
+    ----------
+    .. [1] D. A. Jackson, "Stopping rules in principal components analysis", Ecology 74, 1993.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(row[2]), 4) for row in ek.tables.thresholds(d).rows]
+    [0.5208, 0.2708]
     """
     m = max(min(d.rows - (d.mean is not None), d.columns), 1)
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
     rows = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
-    caption = f"Of {m} possible axes; Kaiser's rule is meant for columns of equal variance."
+    caption = f"Of {m} possible components; Kaiser's rule assumes columns of equal variance."
     return Table(
         "Thresholds", ("component", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
     )
@@ -51,7 +104,30 @@ def thresholds(d: Decomposition) -> Table:
 
 @takes_fitted
 def reconstruction_error(d: Decomposition) -> Table:
-    """What is lost with the first 0, 1, ..., k axes: ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with bounds."""
+    """Tabulate the relative reconstruction error of the first 0, 1, ..., k components.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+
+    Returns
+    -------
+    Table
+        Error ||A - A_j|| / ||A|| = sqrt(1 - cumulative share), with certified bounds.
+
+    See Also
+    --------
+    eckart.plots.reconstruction : Plot of the errors.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(row[1]), 4) for row in ek.tables.reconstruction_error(d).rows]
+    [1.0, 0.6164, 0.364]
+    """
     error = _lost(floats(d.explained_variance_ratio)) if d.norm > 0 else np.zeros(d.k + 1)
     bounds = certified_ratios(d)
     unknown = np.full(d.k + 1, np.nan)

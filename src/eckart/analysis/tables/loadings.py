@@ -18,27 +18,120 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def loadings(d: Decomposition, *, limit: int | None = None) -> Table:
-    """The unit vectors V: one row for each column of the data, or for the first `limit` of them."""
+    """Tabulate the loadings of the columns.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Entries of the unit vectors V, one row per column of the data.
+
+    Raises
+    ------
+    ParameterError
+        If the components have no column weights, as in Isomap.
+
+    See Also
+    --------
+    correlations : Correlations with the scores.
+    eckart.plots.loadings : Heatmap.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> print(ek.tables.loadings(d).text().splitlines()[4])
+    Murder    0.5359  -0.4182
+    """
     right = floats(d.right)
     unit = np.allclose((right**2).sum(axis=0), 1.0, atol=1e-3)
-    caption = f"Weights of the columns on each axis{'; the squares of an axis sum to 1' if unit else ''}."
+    caption = f"Loadings of the columns{'; the squares of each component sum to 1' if unit else ''}."
     return of_columns(d, "Loadings", right[:limit], caption)
 
 
 @takes_fitted
 def correlations(d: Decomposition, *, limit: int | None = None) -> Table:
-    """Correlation of each column with the scores of each axis: v_jk s_k / sqrt(w - 1) / sd_j."""
-    caption = "Correlation of each column with the scores on each axis."
+    """Tabulate the correlation of each column with the scores of each component.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Correlations v_jk s_k / sqrt(w - 1) / sd_j.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    loadings : The loadings.
+    eckart.plots.correlation_circle : Plot of the correlations.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(r), 3) for r in ek.tables.correlations(d).rows[0][1:]]
+    [0.844, -0.416]
+    """
+    caption = "Correlation of each column with the scores of each component."
     return of_columns(d, "Correlations", correlation_matrix(d)[:limit], caption)
 
 
 @takes_fitted
 def column_cos2(d: Decomposition, *, limit: int | None = None) -> Table:
-    """How well an axis shows a column: the squared correlation; the last number is what all kept axes show of it."""
+    """Tabulate how well each component represents each column.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Squared correlations, and their sum over all components.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    correlations : The correlations.
+    cos2 : The same for rows.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(r), 3) for r in ek.tables.column_cos2(d).rows[0][1:]]
+    [0.712, 0.173, 0.885]
+    """
     squares = correlation_matrix(d) ** 2
     table = of_columns(d, "Squared cosines of columns", squares[:limit], "")
     rows = tuple((*row, float(total)) for row, total in zip(table.rows, squares.sum(axis=1), strict=False))
-    caption = f"Squared correlation of each column with each axis; 'all' is what the {d.k} axes show of the column."
+    caption = "Squared correlation of each column with each component; 'all' is their sum."
     return Table(table.title, (*table.columns, "all"), rows, caption)
 
 

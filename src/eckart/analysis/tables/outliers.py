@@ -49,18 +49,54 @@ class Distances:
 
 @takes_fitted
 def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95, only: bool = False) -> Table:
-    """T2 and Q of each row beside their limits; with `only` those beyond one, farthest first.
+    """Tabulate the T2 and Q statistics of each row with their limits.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
-    k : int, optional
-        The first k axes are the model; all that were kept unless told. Q is what those leave over.
-    confidence : float
-        Of each limit.
-    only : bool
-        Rows beyond a limit only.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+    confidence : float, default 0.95
+        Confidence level of each limit.
+    only : bool, default False
+        List only rows beyond a limit, most extreme first.
+
+    Returns
+    -------
+    Table
+        T2, Q, both divided by their limits, and which limit is exceeded.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    outlier_limits : The limits.
+    outlier_columns : Columns that cause an outlier.
+    eckart.plots.outlier_map : Plot of T2 and Q.
+
+    Notes
+    -----
+    T2 = sum_k t_ik^2 / lambda_k measures the distance within the components, Q = ||x_i||^2 - sum_k t_ik^2 the squared
+    distance from them.
+
+    References
+    ----------
+    .. [1] J. E. Jackson and G. S. Mudholkar, "Control procedures for residuals associated with principal component
+           analysis", Technometrics 21, 1979.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [row[0] for row in ek.tables.outliers(d, only=True).rows]
+    ['Alaska', 'Rhode Island', 'Mississippi']
     """
     found = distances(d, k, confidence)
     near = np.vstack([found.inside / found.inside_limit, found.outside / found.outside_limit])
@@ -70,7 +106,7 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
     if only:
         order = np.argsort(-np.nan_to_num(near).max(axis=0), kind="stable")
         lines = [lines[i] for i in order.tolist() if words[i]]
-    by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} pass each by chance."
+    by_chance = f"; of {d.rows:,} rows about {max(round((1 - confidence) * d.rows), 1):,} exceed each limit by chance."
     limits = f"T2 {found.inside_limit:.4g}, Q {_limit_word(found)}"
     caption = f"Limits for fitted rows at {100 * confidence:g} %: {limits}{by_chance}"
     columns = ("row", "T2", "T2 / limit", "Q", "Q / limit", "beyond")
@@ -79,19 +115,40 @@ def outliers(d: Decomposition, *, k: int | None = None, confidence: float = 0.95
 
 @takes_fitted
 def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float = 0.95) -> Table:
-    """Limits of T2 and Q, for the rows of the fit and for new rows, and where they come from.
+    """Tabulate the limits of T2 and Q for fitted rows and for new rows.
 
-    A fitted row pulls the components towards itself, so its limits are closer to the centre than those of a new row.
-    Without left vectors only the limits for new rows are given.
+    A fitted row pulls the components towards itself, so its limits are smaller than those of a new row.
 
     Parameters
     ----------
-    d : Decomposition
-        PCA or SVD.
-    k : int, optional
-        The first k components are the model; all that were kept by default.
-    confidence : float
-        Of each limit.
+    d : Decomposition or fitted estimator
+        A PCA or SVD.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+    confidence : float, default 0.95
+        Confidence level of each limit.
+
+    Returns
+    -------
+    Table
+        Limit and rule of each statistic. Without left vectors only the limits for new rows.
+
+    Raises
+    ------
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    outliers : The statistics of each row.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [(row[0], row[1], round(float(row[2]), 2)) for row in ek.tables.outlier_limits(d).rows]
+    [('T2', 'fitted', 5.75), ('Q', 'fitted', 1.98), ('T2', 'new', 6.48), ('Q', 'new', 2.56)]
     """
     k = check_k(d, k)
     inside, outside = new_limits(d, k, confidence)
@@ -100,34 +157,59 @@ def outlier_limits(d: Decomposition, *, k: int | None = None, confidence: float 
     if d.left is not None:
         found = distances(d, k, confidence)
         law = (
-            f"Beta, {alive} and {d.weight - 1 - alive:g} degrees"
+            f"Beta, {alive} and {d.weight - 1 - alive:g} degrees of freedom"
             if math.isfinite(found.inside_limit)
             else "too few rows"
         )
         lines += [("T2", "fitted", found.inside_limit, law), ("Q", "fitted", found.outside_limit, found.rule)]
-    lines += [("T2", "new", inside, "F, and rows left out"), ("Q", "new", outside, "rows left out")]
+    lines += [("T2", "new", inside, "F, with rows held out"), ("Q", "new", outside, "rows held out")]
     kinds = ("text", "text", "number", "text")
-    caption = f"At {100 * confidence:g} %, for normal rows: those of the fit, and others."
+    caption = f"At {100 * confidence:g} %, for normally distributed rows: fitted rows and new rows."
     return Table("Limits", ("measure", "rows", "limit", "rule"), tuple(lines), caption, kinds)
 
 
 @takes_fitted
 def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, k: int | None = None) -> Table:
-    """Which columns make a row far out: their parts of T2 (they add up to it) and of Q (likewise), largest first.
-
-    With x the row, centred and scaled: T2 part x_j sum_a v_ja t_a / lambda_a, Q part (x_j - xhat_j)^2.
+    """Tabulate the contribution of each column to the T2 and Q of one row.
 
     Parameters
     ----------
-    d : Decomposition
-        With left vectors.
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
     row : int or str
-        Its place, counted from 0, or its name.
-    values : array of shape (columns,), optional
-        The row as it is in the data. Needed for Q when not all axes were kept; without it T2 is split by the part of
-        the row that lies in the axes.
-    k : int, optional
-        The first k axes are the model.
+        Index of the row, counted from 0, or its name.
+    values : array-like of shape (n_features,), default None
+        The row as it is in the data. Needed for Q unless all components were kept; without it, T2 is split over the
+        part of the row within the components.
+    k : int or None, default None
+        Number of leading components in the model. None uses all.
+
+    Returns
+    -------
+    Table
+        Deviation, T2 part and Q part of each column, largest first. The parts sum to T2 and Q.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such row.
+
+    See Also
+    --------
+    outliers : T2 and Q of all rows.
+
+    Notes
+    -----
+    For the centred and scaled row x, the T2 part of column j is x_j sum_a v_ja t_a / lambda_a and the Q part is (x_j -
+    xhat_j)^2.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.outlier_columns(d, "Alaska", values=arrests.values[1]).rows[0][0]
+    'Rape'
     """
     check_orthogonal(d, "Parts of T2 and Q")
     k, place = check_k(d, k), place_of(d, row)
@@ -144,12 +226,16 @@ def outlier_columns(d: Decomposition, row: int | str, *, values: object = None, 
     names = column_labels(d)
     lines = tuple((names[j], *(float(a[j]) for a in (shown, t2, q))) for j in order.tolist())
     caption = (
-        "Each column's distance from its mean (in deviations where columns were scaled), and its parts of T2 and Q."
+        "Deviation of each column from its mean (in standard deviations if columns were scaled), and "
+        "its parts of T2 and Q."
     )
     if whole is None:
         caption += " Parts of Q need the row itself: give it as `values`."
     return Table(
-        f"What makes {row_labels(d)[place]} far out", ("column", "deviation", "T2 part", "Q part"), lines, caption
+        f"Columns that make {row_labels(d)[place]} an outlier",
+        ("column", "deviation", "T2 part", "Q part"),
+        lines,
+        caption,
     )
 
 
@@ -190,9 +276,9 @@ def _residuals(d: Decomposition, k: int) -> Matrix:
 
 def _residual_limit(d: Decomposition, k: int, outside: Matrix, confidence: float) -> tuple[float, str]:
     if np.isnan(outside).all():
-        return math.nan, "not known: the rows' lengths were not kept"
+        return math.nan, "not known: the lengths of the rows were not kept"
     if not np.any(outside > 1e-12 * (d.norm / max(d.weight, 1.0) ** 0.5) ** 2):
-        return math.nan, "the axes leave nothing over"
+        return math.nan, "the components explain everything"
     known = _spectrum(d, k, outside)
     exact = complete(d) and d.which == "largest"
     return q_fitted(known, confidence), "all variances" if exact else "moments of Q"
@@ -223,7 +309,7 @@ def _spectrum(d: Decomposition, k: int, outside: Matrix | None) -> Spectrum:
 def standardized(d: Decomposition, values: object) -> Matrix:
     x = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != (d.columns,):
-        raise ParameterError(f"The row has {x.size} values, and the decomposition was made of {d.columns} columns.")
+        raise ParameterError(f"The row has {x.size} values, but the decomposition has {d.columns} columns.")
     x = x if d.mean is None else x - floats(d.mean)
     return x if d.scale is None else x / floats(d.scale)
 
@@ -232,10 +318,10 @@ def place_of(d: Decomposition, row: int | str) -> int:
     names = row_labels(d)
     if isinstance(row, str):
         if row not in names:
-            raise ParameterError(f"There is no row {row!r}. Rows are called {names[0]!r} to {names[-1]!r}.")
+            raise ParameterError(f"There is no row {row!r}. Rows are named {names[0]!r} to {names[-1]!r}.")
         return names.index(row)
     if not -d.rows <= row < d.rows:
-        raise ParameterError(f"row={row!r} is not there: rows are counted from 0 to {d.rows - 1}.")
+        raise ParameterError(f"row={row!r} does not exist: give an index from 0 to {d.rows - 1}.")
     return int(row) % d.rows
 
 

@@ -19,24 +19,93 @@ if TYPE_CHECKING:
 
 @takes_fitted
 def cos2(d: Decomposition, *, limit: int | None = None) -> Table:
-    """How well an axis shows a row: t_ik^2 / ||row i||^2; an upper bound where the row's length is not known."""
+    """Tabulate how well each component represents each row.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Squared cosines t_ik^2 / ||x_i||^2; upper bounds if the lengths of the rows are not known.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+    ParameterError
+        If the components are not orthogonal, as in NMF.
+
+    See Also
+    --------
+    row_quality : The sum over all components.
+    column_cos2 : The same for columns.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(r), 3) for r in ek.tables.cos2(d).rows[0][1:]]
+    [0.392, 0.518]
+    """
     cosines, exact = squared_cosines(d)
     if complete(d) or exact:
-        caption = "Squared cosine between each row and each axis; 1 means that the axis shows all of the row."
+        caption = (
+            "Squared cosine between each row and each component; 1 means that the component "
+            "represents the row completely."
+        )
     else:
-        caption = f"Squared cosines within the {d.k} kept axes: upper bounds, as what lies outside them was not kept."
+        caption = (
+            f"Squared cosines within the {d.k} components kept: upper bounds, because the lengths of "
+            "the rows are not known."
+        )
     return of_rows(d, "Squared cosines of rows", cosines[:limit], caption)
 
 
 @takes_fitted
 def row_quality(d: Decomposition, *, limit: int | None = None) -> Table:
-    """Distance of each row from the centre, and the share of its square that the kept axes show."""
+    """Tabulate how well all components together represent each row.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    limit : int or None, default None
+        Maximum number of rows of the table. None includes all.
+
+    Returns
+    -------
+    Table
+        Distance from the centre, and the share of its square that the components explain.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    cos2 : The share of each component.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(r), 3) for r in ek.tables.row_quality(d).rows[0][1:]]
+    [1.558, 0.91]
+    """
     cosines, exact = squared_cosines(d)
     distances = row_distances(d)
     known = distances if distances is not None else np.full(d.rows, np.nan)
     shown = cosines.sum(axis=1) if exact else np.full(d.rows, np.nan)
     lines = zip(row_labels(d), known.tolist(), shown.tolist(), strict=True)
-    caption = f"What the {d.k} kept axes show of each row (the sum of its squared cosines)."
+    caption = f"Share of each row that the {d.k} components explain (the sum of its squared cosines)."
     if not exact:
         caption = "The lengths of the rows were not kept, so the quality is not known. Decompose again with left=True."
     rows = tuple(lines)[:limit]

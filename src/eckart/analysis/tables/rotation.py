@@ -1,7 +1,7 @@
 """Varimax: L R with R orthogonal and the squares of each column of L R as unequal as they can be.
 
-L = V diag(sqrt(lambda)) are the loadings of k axes (for scaled columns: correlations). Turned axes carry together what
-the axes carried, but none of them is the best one any more.
+L = V diag(sqrt(lambda)) are the loadings of k axes (for scaled columns: correlations). Rotated components explain
+together what the components explained, but none of them is optimal any more.
 """
 
 from __future__ import annotations
@@ -41,26 +41,78 @@ _STILL = 1e-13
 
 @dataclass(frozen=True)
 class Rotation:
-    """Turned loadings L R, in falling order of what they carry, the largest entry of each positive."""
+    """Rotated loadings in decreasing order of the variance that they explain.
+
+    Attributes
+    ----------
+    matrix : array of shape (k, k)
+        Rotation matrix R.
+    loadings : array of shape (n_features, k)
+        Rotated loadings L R. The entry of largest absolute value in each column is positive.
+
+    See Also
+    --------
+    eckart.tables.varimax : The function that returns it.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
+    >>> ek.tables.varimax(d).matrix.shape
+    (2, 2)
+    """
 
     matrix: Matrix
-    """R, k x k."""
     loadings: Matrix
-    """L R, columns x k."""
 
 
 @takes_fitted
 def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Rotation:
-    """Turn the first k axes to simple structure.
+    """Rotate the first k components to simple structure.
 
     Parameters
     ----------
-    d : Decomposition
-        Centred.
-    k : int, optional
-        How many axes to turn: all that were kept unless told. The answer depends on it.
-    normalize : bool
-        Kaiser's normalisation: every column counts alike while the angles are found.
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    k : int or None, default None
+        Number of components to rotate. None rotates all. The result depends on it.
+    normalize : bool, default True
+        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+
+    Returns
+    -------
+    Rotation
+        Rotation matrix and rotated loadings.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    rotated_loadings : The loadings as a table.
+    rotated_variances : The explained variance.
+
+    Notes
+    -----
+    The loadings are L = V diag(sqrt(lambda)). Rotated components explain the same variance together, but none of them
+    is optimal on its own.
+
+    References
+    ----------
+    .. [1] H. F. Kaiser, "The varimax criterion for analytic rotation in factor analysis", Psychometrika 23, 1958.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.varimax(d).loadings.round(2)
+    array([[ 0.94, -0.06],
+           [ 0.92,  0.18],
+           [ 0.07,  0.97],
+           [ 0.73,  0.48]])
     """
     check_centred(d)
     check_orthogonal(d, "Rotations")
@@ -77,11 +129,45 @@ def varimax(d: Decomposition, *, k: int | None = None, normalize: bool = True) -
 
 @takes_fitted
 def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
-    """Loadings V diag(sqrt(lambda)) R after varimax, and the communality of each column: what the k axes show of it."""
+    """Tabulate the loadings after varimax rotation.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    k : int or None, default None
+        Number of leading components to rotate. None uses all.
+    normalize : bool, default True
+        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+
+    Returns
+    -------
+    Table
+        Loadings and the communality of each column, which is the sum of their squares.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    varimax : The rotation as arrays.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.rotated_loadings(d).columns
+    ('column', 'RC1', 'RC2', 'communality')
+    """
     found = varimax(d, k=k, normalize=normalize)
     shown = (found.loadings**2).sum(axis=1)
     lines = zip(column_labels(d), found.loadings.tolist(), shown.tolist(), strict=True)
-    caption = "For scaled columns the correlations with the turned axes; squares along a row sum to the communality."
+    caption = (
+        "For scaled columns, correlations with the rotated components; the squares of a row sum to its communality."
+    )
     names = _names(found.loadings.shape[1])
     return Table(
         "Rotated loadings",
@@ -93,25 +179,89 @@ def rotated_loadings(d: Decomposition, *, k: int | None = None, normalize: bool 
 
 @takes_fitted
 def rotated_variances(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
-    """What each turned axis carries: the sum of its squared loadings."""
+    """Tabulate the variance that each rotated component explains.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        A centred decomposition.
+    k : int or None, default None
+        Number of leading components to rotate. None uses all.
+    normalize : bool, default True
+        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+
+    Returns
+    -------
+    Table
+        Variance, share and cumulative share.
+
+    Raises
+    ------
+    ParameterError
+        If the data were not centred.
+
+    See Also
+    --------
+    eigenvalues : The same before the rotation.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> [round(float(row[2]), 3) for row in ek.tables.rotated_variances(d).rows]
+    [0.565, 0.302]
+    """
     sizes = (varimax(d, k=k, normalize=normalize).loadings ** 2).sum(axis=0)
     shares = sizes / (d.total_variance or 1.0)
     rows = zip(_names(len(sizes)), sizes.tolist(), shares.tolist(), shares.cumsum().tolist(), strict=True)
-    caption = "Together they carry what the axes carried before they were turned."
+    caption = "Together they explain as much as before the rotation."
     kinds = ("text", "number", "percent", "percent")
-    return Table("Rotated axes", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
+    return Table("Rotated components", ("component", "variance", "share", "cumulative"), tuple(rows), caption, kinds)
 
 
 @takes_fitted
 def rotated_scores(d: Decomposition, *, k: int | None = None, normalize: bool = True) -> Table:
-    """Scores of unit variance on the turned axes: sqrt(w - 1) U R. They stay uncorrelated."""
+    """Tabulate the scores of the rows on the rotated components.
+
+    Parameters
+    ----------
+    d : Decomposition or fitted estimator
+        The decomposition, with left vectors; see `with_rows`.
+    k : int or None, default None
+        Number of leading components to rotate. None uses all.
+    normalize : bool, default True
+        Apply Kaiser's normalisation: all columns count equally while the angles are computed.
+
+    Returns
+    -------
+    Table
+        Uncorrelated scores of variance 1: sqrt(w - 1) U R.
+
+    Raises
+    ------
+    ParameterError
+        If the left vectors were not kept.
+
+    See Also
+    --------
+    scores : The scores before the rotation.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> arrests = ek.datasets.load("usarrests")
+    >>> d = ek.decompose(arrests.values, k=2, scale=True, left=True).named(arrests.row_names, arrests.column_names)
+    >>> ek.tables.rotated_scores(d).columns
+    ('row', 'RC1', 'RC2')
+    """
     found = varimax(d, k=k, normalize=normalize)
     k = found.matrix.shape[0]
     unit = (
         math.sqrt(max(d.weight - 1.0, 1.0)) * left_vectors(d)[:, :k] * living(d)[:k] / np.sqrt(row_weights(d))[:, None]
     )
     rows = tuple((name, *line) for name, line in zip(row_labels(d), (unit @ found.matrix).tolist(), strict=True))
-    return Table("Rotated scores", ("row", *_names(k)), rows, "Coordinates on the turned axes, of variance 1 each.")
+    return Table("Rotated scores", ("row", *_names(k)), rows, "Scores on the rotated components, with variance 1.")
 
 
 def _turn(loadings: Matrix) -> tuple[Matrix, Matrix]:

@@ -172,7 +172,7 @@ _gram_of = gram  # `moments_and_product` has an argument of that name
 
 
 def moments_and_product(op: RowBlocks, right: np.ndarray | None, *, gram: bool) -> MomentsAndProduct:
-    """u^T A, sums of squares and a product: sweeps of memory, one read of the data."""
+    """u^T A, sums of squares and a product: sweeps of memory, one pass over the data."""
     sums, squares, stored, powers = _over_segments(op, "column_sums", ())
     weight = float(op.matrix.shape[0]) if op.weight_roots is None else float(np.sum(op.weight_roots**2))
     product = _gram_of(op) if gram else None if right is None else normal(op, right)

@@ -18,7 +18,7 @@ _LEAST_BLOCK_BYTES = 2**22
 
 @dataclass
 class Counter:
-    """Reads of the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
+    """Passes over the data so far, and how large blocks on a GPU may be: shared by all views of one matrix."""
 
     passes: int = 0
     block_bytes: int = _BLOCK_BYTES
@@ -36,7 +36,7 @@ class Counter:
         return (
             Note(
                 "smaller_blocks",
-                f"The memory of the GPU ran out, and the work was done in smaller blocks, of {size:.3g} MiB.",
+                f"The GPU ran out of memory, so smaller blocks were used: {size:.3g} MiB.",
             ),
         )
 
@@ -61,8 +61,8 @@ def retry_smaller(counter: Counter, work: Callable[[], Result]) -> Result:
         if counter.block_bytes <= _LEAST_BLOCK_BYTES:
             size = counter.block_bytes / 2**20
             raise MemoryBudgetError(
-                f"The GPU has no room for the work even in blocks of {size:.3g} MiB ({said}). "
-                "Free memory there, ask for fewer components, or leave the data on the host and use device='cuda'."
+                f"The GPU has not enough memory even for blocks of {size:.3g} MiB ({said}). "
+                "Free GPU memory, request fewer components, or leave the data on the host and use device='cuda'."
             )
         counter.block_bytes //= 4
         counter.passes = passes

@@ -19,7 +19,8 @@ ROUNDING_ONLY = 1e-3
 def orthonormalize(block: Array, floor: float = 0.0) -> Array:
     """Q with Q^T Q = I and span Q = span Z, less columns shorter than `floor` and directions dependent to about 1e-6.
 
-    Q = Z W with W^T Z^T Z W = I; a second round mends what rounding did to the first, unless Z was nearly orthogonal.
+    Q = Z W with W^T Z^T Z W = I; a second round corrects the rounding errors of the first, unless Z was nearly
+    orthogonal.
     """
     if orthogonal_device.usable(block):
         made = orthogonal_device.orthonormalized(block)
@@ -121,7 +122,7 @@ def _inverse_root(scaled: np.ndarray) -> np.ndarray:
 def project_out(block: Array, *bases: Array) -> Array:
     """Z less its parts along bases that are orthogonal to each other; again until a pass finds next to nothing.
 
-    Beside a GPU twice, which is enough, rather than wait for what a pass has found.
+    On a GPU twice, which is enough, rather than wait for what a pass has found.
     """
     xp = namespace(block)
     if not is_host(block):
@@ -139,7 +140,7 @@ def project_out(block: Array, *bases: Array) -> Array:
 
 
 def gaussian(rng: np.random.Generator, rows: int, columns: int, prototype: Array) -> Array:
-    """A block of independent standard normal numbers beside `prototype`.
+    """A block of independent standard normal numbers on the device of `prototype`.
 
     A GPU makes them of random bits, two and two: sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v).
     """
@@ -159,7 +160,7 @@ _ODD, _FIRST, _SECOND = (value - 2**64 for value in (0x9E3779B97F4A7C15, 0xBF584
 
 
 def random_bits(rng: np.random.Generator, shape: tuple[int, int], prototype: Array) -> Array:
-    """64 random bits for every entry, as int64, made beside `prototype` (Steele, Lea and Flood's SplitMix64).
+    """64 random bits for every entry, as int64, made on the device of `prototype` (Steele, Lea and Flood's SplitMix64).
 
     A shift to the right brings the sign along, so it is masked.
     """
@@ -172,7 +173,7 @@ def random_bits(rng: np.random.Generator, shape: tuple[int, int], prototype: Arr
 
 
 def random_start(rng: np.random.Generator, rows: int, columns: int, prototype: Array) -> Array:
-    """A block of random signs beside `prototype`: as good a start as normal numbers, and sooner made."""
+    """A block of random signs on the device of `prototype`: as good a start as normal numbers, and sooner made."""
     if not is_host(prototype):
         if cuda_random.usable(prototype):
             return cuda_random.signs(rows, columns, int(rng.integers(2**63)), prototype)

@@ -86,7 +86,9 @@ class DenseProducts:
 
     @property
     def gram_rows(self) -> int:
-        """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little beside."""
+        """Rows of a block of which a Gram matrix is made: enough of them that adding it up costs little in
+        comparison.
+        """
         return min(max(self.block_rows, 6 * self.rows.shape[1]), _GRAM_ROWS)
 
     @property

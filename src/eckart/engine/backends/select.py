@@ -63,7 +63,7 @@ def transfer_to(device: str, data: Any) -> DeviceTransfer:
     if not device.startswith("cuda"):
         raise InputError(f"device={device!r} is not known: give 'cuda' or 'cuda:1', or leave it out.")
     if (is_array(data) and not is_host(data)) or as_device_csr(data) is not None:
-        raise InputError("The data are on a device already: leave device= out, and they are worked on where they are.")
+        raise InputError("The data are already on a device: leave device= out.")
     from eckart.engine.backends.cuda.transfer import transfer_for
 
     return transfer_for(device)

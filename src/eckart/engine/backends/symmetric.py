@@ -18,7 +18,7 @@ evd (divide and conquer); a fifth from size 512 on: processor times on AMD EPYC,
 _SUBSET_OF_VALUES = 1024
 """From this size on, computing fewer than half of the values is cheaper than computing all."""
 _ON_DEVICE = {"pairs": 144, "values": 192}
-"""From this size on a GPU at hand is faster than the host, the ways there and back included."""
+"""From this size on a GPU, if available, is faster than the host, the ways there and back included."""
 
 
 def leading_pairs(

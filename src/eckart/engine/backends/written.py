@@ -1,6 +1,6 @@
 """Products and functions written over an array that is there, in the words of each library.
 
-The array API makes a new array of every result; beside products of large tiles each further pass counts.
+The array API makes a new array of every result; compared with products of large tiles each further pass counts.
 """
 
 from __future__ import annotations

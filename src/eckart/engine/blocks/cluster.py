@@ -290,7 +290,7 @@ def _named(group: list[Span]) -> str:
 
 
 def _together(stack: StackedBlocks, task: BlockTask, blocks: int) -> int:
-    """Blocks that a worker adds up before anything travels: more where a sum is large beside a block.
+    """Blocks that a worker adds up before anything travels: more if a sum is large compared with a block.
 
     From the shape alone, so that the answer has the same bits on any number of workers; at least 64 tasks are left.
     """

@@ -32,7 +32,7 @@ def csr_fault(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> s
         return f"indptr runs from {int(indptr[0]):,} to {int(indptr[-1]):,}, and there are {len(data):,} values"
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
-        return f"indptr falls after row {int(falls.argmax()) + 1:,}"
+        return f"indptr decreases after row {int(falls.argmax()) + 1:,}"
     return _range_fault(indices, shape[1])
 
 

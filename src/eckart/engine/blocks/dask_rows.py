@@ -73,7 +73,7 @@ def dask_rows(data: Any) -> DaskRows:
         others = [str(name) for name, kind in data.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
         if others:
             raise InputError(
-                f"Columns that do not hold numbers: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
+                f"Columns that are not numeric: {', '.join(map(repr, others[:5]))}. Leave them out, or encode them."
             )
         metadata = Metadata(name="dask", column_names=tuple(map(str, data.columns)))
         data = data.to_dask_array(lengths=True)

@@ -1,7 +1,8 @@
-"""How the blocks of a matrix are read: how often so far, what is told on the way, what is kept to go on later."""
+"""How the blocks of a matrix are read: passes so far, progress reports, checkpoints."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 from eckart.engine.backends.memory import Counter
 from eckart.engine.backends.transfer import Stay, Transfer
 from eckart.engine.blocks.checkpoint import Journal
+from eckart.log import logger
 
 Item = TypeVar("Item")
 Loaded = TypeVar("Loaded")
@@ -21,19 +23,48 @@ Loaded = TypeVar("Loaded")
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a long computation stands; `callback=` is called with one after every block."""
+    """State of a long computation, passed to `callback` after every block.
+
+    Attributes
+    ----------
+    current_pass : int
+        Current pass over the data, counted from 1.
+    passes : int
+        Expected number of passes.
+    block : int
+        Blocks completed in this pass.
+    blocks : int
+        Blocks per pass.
+    seconds : float
+        Time since the start.
+    rows_per_second : float
+        Average speed.
+    seconds_left : float
+        Estimated time left.
+    explained : tuple of float or None
+        Certified lower and upper share so far. None before the first convergence check.
+
+    See Also
+    --------
+    decompose : Calls `callback` with it.
+
+    Examples
+    --------
+    >>> import numpy as np, eckart as ek
+    >>> seen = []
+    >>> d = ek.decompose(np.random.default_rng(0).normal(size=(200, 5)), k=2, stream=True, callback=seen.append)
+    >>> seen[-1].current_pass, seen[-1].block == seen[-1].blocks
+    (2, True)
+    """
 
     current_pass: int
-    """The read of the data that is under way, counted from 1."""
     passes: int
-    """Reads expected in all."""
     block: int
     blocks: int
     seconds: float
     rows_per_second: float
     seconds_left: float
     explained: tuple[float, float] | None = None
-    """Certified share so far, once there is one."""
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -66,6 +97,8 @@ class Reading:
     def tell(self, block: int, blocks: int, rows: int) -> None:
         """After block `block` of `blocks` of the present read; the matrix has `rows` rows."""
         self._blocks_done += 1
+        if block == blocks and logger.isEnabledFor(logging.DEBUG):
+            logger.debug("Pass %d of about %d: %d blocks.", self.passes, max(self.expected, self.passes), blocks)
         if self.callback is None:
             return
         seconds = max(time.monotonic() - self._began, 1e-9)
@@ -86,6 +119,7 @@ class Reading:
 
     def note(self, _step: int, lower: float, upper: float) -> None:
         self.explained = (lower, upper)
+        logger.debug("After pass %d: %.6f to %.6f explained (certified).", self.passes, lower, upper)
 
 
 def ahead(

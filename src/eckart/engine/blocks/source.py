@@ -31,7 +31,7 @@ class Source(Protocol):
     def metadata(self) -> Metadata: ...
 
     def blocks(self, rows_per_block: int | None = None) -> Iterator[Block]:
-        """All rows in order, once; may be called again for another read."""
+        """All rows in order, once; may be called again for another pass."""
         ...
 
 
@@ -76,7 +76,7 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class Metadata:
-    """What is known of the data beside the numbers."""
+    """What is known about the data in addition to the numbers."""
 
     name: str = "data"
     row_names: tuple[str, ...] | None = None

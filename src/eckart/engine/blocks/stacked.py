@@ -101,7 +101,7 @@ class StackedBlocks:
         return self._seen("scaled_columns", factors)
 
     def largest_of_columns(self) -> np.ndarray:
-        """The largest modulus in each column of the rows that count, as it is stored, in one read."""
+        """The largest modulus in each column of the rows that count, as it is stored, in one pass."""
         largest: list[np.ndarray] = []
 
         def take(_total: list[np.ndarray], part: list[np.ndarray], _start: int) -> list[np.ndarray]:
@@ -119,7 +119,7 @@ class StackedBlocks:
         return self._seen("full_columns_shifted", shift)
 
     def transposed(self) -> Transposed:
-        """A^T; a product with A A^T takes two reads."""
+        """A^T; a product with A A^T takes two passes."""
         return Transposed(self)
 
     # Rows
@@ -141,7 +141,7 @@ class StackedBlocks:
                 yield start, self.source.read(start, stop), int(first), int(last)
 
     def columns(self, index: Any) -> Any:
-        """Some columns, as they are stored, in one read."""
+        """Some columns, as they are stored, in one pass."""
         self.reading.passes += 1
         return _stack([block[:, index] for _, block in self.read_all()])
 
@@ -162,7 +162,7 @@ class StackedBlocks:
             yield start + first, block
 
     def pieces(self) -> Iterator[tuple[int, RowBlocks]]:
-        """(first row, block as it is seen), one after the other: one read."""
+        """(first row, block as it is seen), one after the other: one pass."""
         self.reading.passes += 1
         for (start, stop), block in self.read_all():
             yield start, self._block(block, start, stop)
@@ -180,11 +180,11 @@ class StackedBlocks:
         return self.rows_of(Task("matmat", np.ascontiguousarray(right)), right.shape[1])
 
     def measured(self, packed: np.ndarray) -> np.ndarray:
-        """B Q and the squared norms of the rows of B beside it (see `operators.measured`): rows x (b + 1)."""
+        """B Q and the squared norms of the rows of B next to it (see `operators.measured`): rows x (b + 1)."""
         return self.rows_of(Task("measured", np.ascontiguousarray(packed)), packed.shape[1] - 1)
 
     def rows_of(self, task: BlockTask, width: int) -> np.ndarray:
-        """Something for every row, in one read."""
+        """Something for every row, in one pass."""
         result = np.empty((self.shape[0], width), self.precision)
         keep = result.nbytes <= _JOURNALLED
         number = self._begin()
@@ -226,7 +226,7 @@ class StackedBlocks:
     # Reading
 
     def total(self, task: BlockTask) -> list[np.ndarray]:
-        """The parts that `task` makes of the blocks, added up: one read."""
+        """The parts that `task` makes of the blocks, added up: one pass."""
         return self._sum(task)
 
     def _sum(self, task: BlockTask, *, stay: bool = False) -> list[Array]:
@@ -261,7 +261,7 @@ class StackedBlocks:
                     journal.advance(number, key, done, [to_numpy(array) for array in total])
                 try:
                     self.reading.tell(done, len(spans), self.shape[0])
-                except KeyboardInterrupt:  # told between two blocks, where the sums are whole
+                except KeyboardInterrupt:  # reported between two blocks, when the sums are complete
                     if journal is not None and summed:
                         journal.keep(number, key, done, [to_numpy(array) for array in total])
                     raise
@@ -394,8 +394,6 @@ class StackedBlocks:
 
 
 def _stack(pieces: list[Any]) -> Any:
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
     from scipy import sparse
 
-    return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else sparse.vstack(pieces, format="csr")

@@ -1,4 +1,4 @@
-"""The best n of each row of a tile of scores, kept in a heap beside it, compiled on first use.
+"""The best n of each row of a tile of scores, kept in a heap next to it, compiled on first use.
 
 A row of `scores` and `indices` is a heap with its worst at 0: the smallest score, and of equal ones the last place.
 Tiles come in the order of their columns, so an equal score that comes later is the worse one.

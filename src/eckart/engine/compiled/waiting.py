@@ -12,7 +12,7 @@ from numba.core import event
 __all__ = ["njit"]
 
 _PATIENCE = 1.0
-"""Seconds after which whoever waits is told why."""
+"""Seconds of compilation after which a message is logged."""
 _log = logging.getLogger("eckart")
 
 

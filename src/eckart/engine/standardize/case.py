@@ -26,7 +26,7 @@ Given = RowBlocks | StackedBlocks
 RANGE = {"float32": (2.0**-80, 2.0**100), "float64": (2.0**-300, 2.0**300)}
 """Sums of squares of columns whose products neither overflow nor lose digits."""
 _SMALL = -60
-"""Logarithm of the size of constant columns beside others that are out of range."""
+"""Logarithm of the size of constant columns relative to others that are out of range."""
 AMPLIFIED = 4e4
 """Columns whose raw sum of squares exceeds that about the mean by more than this are shifted again."""
 

@@ -148,7 +148,7 @@ def standardize(
 ) -> Problem:
     """The problem of a matrix, which is 2^exponent times the data.
 
-    `shift` is a row near the column means, where those are large beside the spread.
+    `shift` is a row near the column means, if those are large relative to the spread.
     """
     from eckart.engine.standardize.case import Case
     from eckart.engine.standardize.sparse import SparseTall, SparseWide

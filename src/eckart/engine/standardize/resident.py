@@ -1,7 +1,7 @@
 """Dense NumPy rows in memory, at least as many as columns, for a Gram matrix in float64 without any preparation.
 
-D = A - 1 c^T is formed block by block, with c the means of the first rows, where those are not small beside the spread;
-the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
+D = A - 1 c^T is formed block by block, with c the means of the first rows, if those are not small relative to the
+spread; the sums s = D^T 1 and D^T D come from the same blocks, and everything else is as in `tall`:
 
     B^T B = D^T D - s s^T / n,    error at most 4 gamma(m) ||D||_F^2, m the roundings that a term passes through.
 """
@@ -121,7 +121,7 @@ class ResidentTall(Tall):
 
 
 def first_means(data: np.ndarray) -> np.ndarray | None:
-    """Means of the first rows; None where they are so small beside the spread that nothing is lost without them.
+    """Means of the first rows; None where they are so small relative to the spread that nothing is lost without them.
 
     Subtracting costs a copy of each block, which is nothing for small data.
     """

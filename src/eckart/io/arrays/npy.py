@@ -98,7 +98,7 @@ def read_header(stream: BinaryIO, name: str) -> Header:
             f"{name} is not a usable .npy array: {reason(error)}. Write it again with numpy.save."
         ) from error
     if any(type(size) is not int or size < 0 for size in shape):
-        raise FileError(f"{name} claims the impossible shape {shape}. Write it again with numpy.save.")
+        raise FileError(f"{name} declares the impossible shape {shape}. Write it again with numpy.save.")
     kind = "V" if dtype.names or dtype.subdtype else dtype.kind
     if dtype.hasobject or kind not in "fiub":
         content = _KINDS["O"] if dtype.hasobject else _KINDS.get(kind, f"values of type {dtype}")
@@ -110,7 +110,7 @@ def check_size(header: Header, size: int, name: str) -> None:
     """The header must account for every byte."""
     expected = header.start + header.bytes
     if size != expected:
-        fault = "is cut off or its header lies" if size < expected else "has bytes after its end"
+        fault = "is truncated, or its header is wrong" if size < expected else "has bytes after its end"
         raise FileError(
             f"{name} {fault}: shape {header.shape} of {header.dtype} takes {expected} bytes ({say_bytes(expected)}) "
             f"and the file has {size}. Copy it again, or write it again with numpy.save."
@@ -143,7 +143,7 @@ def _stored(opened: OpenedFile, header: Header) -> NDArray[Any]:
         while done < len(view):
             got = stream.readinto(view[done : done + _STEP])  # type: ignore[attr-defined]
             if not got:
-                raise FileError(f"{opened.name} ended early: it was cut off while it was read. Copy it again.")
+                raise FileError(f"{opened.name} ended early: it was truncated while it was read. Copy it again.")
             done += got
     flat.flags.writeable = False
     return flat.reshape(header.shape, order="F" if header.fortran else "C")
@@ -158,9 +158,9 @@ def numeric_source(values: NDArray[Any], metadata: Metadata) -> MemorySource | C
     converted = values.astype(np.float64 if values.dtype.newbyteorder("=") != np.float32 else np.float32, order="C")
     notes = list(metadata.notes)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and (np.abs(converted) >= EXACT).any():
-        notes.append(Note("rounded_integers", "Whole numbers beyond 2**53 were rounded to the nearest double."))
+        notes.append(Note("rounded_integers", "Integers beyond 2**53 were rounded to the nearest float64."))
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        notes.append(Note("rounded_floats", "Numbers of more than double precision were rounded to doubles."))
+        notes.append(Note("rounded_floats", "Numbers of extended precision were rounded to float64."))
     return MemorySource(converted, Metadata(metadata.name, notes=tuple(notes)))
 
 

@@ -38,7 +38,7 @@ def members_of(archive: zipfile.ZipFile, opened: OpenedFile, *, whole: bool = Tr
     entries = archive.infolist()
     names = [entry.filename for entry in entries]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise FileError(f"{opened.name} has the member {listed(twice)} more than once; it is not certain which counts.")
+        raise FileError(f"{opened.name} has the member {listed(twice)} more than once, so it is ambiguous.")
     others = [name for name in names if not name.endswith(".npy")]
     if others or not names:
         raise FileError(f"{opened.name} is not an .npz archive: it holds {listed(others) if others else 'nothing'}.")
@@ -60,7 +60,7 @@ def array_of(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, title: str) -> ND
         header = header_of(stream, entry, title)  # type: ignore[arg-type]
         content = stream.read()
     if len(content) != header.bytes:
-        raise FileError(f"{title} is cut off: {len(content)} of {header.bytes} bytes are there. Copy the file again.")
+        raise FileError(f"{title} is truncated: {len(content)} of {header.bytes} bytes are there. Copy the file again.")
     return np.frombuffer(content, header.dtype).reshape(header.shape, order="F" if header.fortran else "C")
 
 

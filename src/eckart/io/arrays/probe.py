@@ -73,8 +73,8 @@ def check_metadata(path: str, key: str | None) -> None:
             return
         _close()
     raise FileError(
-        f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or does not end while it reads where the "
-        "data are. Copy it again, or write it again."
+        f"{Path(path).name} is a damaged HDF5 file: the HDF5 library crashes or hangs while it reads the "
+        "layout. Copy it again, or write it again."
     )
 
 
@@ -89,7 +89,7 @@ atexit.register(_close)
 
 
 def _serve() -> None:
-    """Go through the metadata of one file after the other, as told on standard input."""
+    """Go through the metadata of one file after the other, as named on standard input."""
     from eckart.io.arrays.stored import stored_rows
 
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

@@ -123,7 +123,7 @@ def _dense(state: FileState, kind: str, place: str, container: Container, array:
     name = Path(state.path).name
     if len(array.shape) != 2 or np.dtype(array.dtype).kind not in "fiub" or 0 in array.shape:
         raise FileError(
-            f"{name}, array {place!r}: shape {tuple(array.shape)} of {array.dtype} is no matrix of numbers. "
+            f"{name}, array {place!r}: shape {tuple(array.shape)} of {array.dtype} is not a matrix of numbers. "
             f"Name another array with {KEY}"
         )
     container.check(array, place)

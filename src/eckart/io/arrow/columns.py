@@ -13,7 +13,7 @@ from eckart.errors import NotFiniteError
 from eckart.io.roles import EXACT, Text, listed, quoted
 from eckart.notes import Note
 
-TRUTHS = "true and false: analysed as 1 and 0"
+TRUTHS = "true and false: used as 1 and 0"
 
 
 def kind_of(arrow_type: Any) -> str:
@@ -94,9 +94,7 @@ def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[A
     notes = [Note("truth_values", f"True and false are read as 1 and 0 in {listed(truths)}.")] if truths else []
     if large:
         notes.append(
-            Note(
-                "rounded_integers", f"Whole numbers beyond 2**53 were rounded to the nearest double in {listed(large)}."
-            )
+            Note("rounded_integers", f"Integers beyond 2**53 were rounded to the nearest float64 in {listed(large)}.")
         )
     return notes
 

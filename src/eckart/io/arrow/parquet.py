@@ -44,7 +44,7 @@ def read_parquet(opened: OpenedFile, row_names: str | None = "auto", *, entries:
         columns = taken(file.read(selection(schema, wanted)), schema, wanted)
     if any(len(column) != rows for column in columns.values()):
         held = min(map(len, columns.values()))
-        raise FileError(f"{opened.name} promises {rows} rows and holds {held}. Write it again.")
+        raise FileError(f"{opened.name} declares {rows} rows but contains {held}. Write it again.")
     return _source(columns, rows, roles, opened.name)
 
 

@@ -67,7 +67,7 @@ def roles_of(schema: Any, name: str, row_names: str | None = "auto") -> Roles:
 def source_of(
     roles: Roles, numbers: Sequence[Any], texts: Mapping[int, Any], matrix: NDArray[Any], name: str
 ) -> MemorySource:
-    """The matrix with names, labels and notes. Without rows (`numbers` empty) nothing is said of single values."""
+    """The matrix with names, labels and notes. Without rows (`numbers` empty) single values are not described."""
     labels = [roles.names[j] for j in roles.numbers]
     found: list[Text] = []
     for j, column in texts.items():

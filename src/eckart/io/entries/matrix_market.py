@@ -136,7 +136,7 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
 
 
 def _refuse_line(body: bytes, sizes: Sizes, name: str, line: int) -> NoReturn:
-    """Go through the lines one by one to name the one that is no entry."""
+    """Go through the lines one by one to name the one that is not an entry."""
     records = Records(body, 0, " ")
     form = ["row", "column", "value"][: sizes.words] if sizes.coordinate else ["value"]
     for record in range(len(records)):
@@ -187,7 +187,7 @@ def _refuse(name: str, line: int, what: str) -> NoReturn:
 def _sizes(data: bytes, name: str) -> Sizes:
     banner = data[: data.find(b"\n") if b"\n" in data[:1000] else 1000].decode("latin-1").lower().split()
     if len(banner) != 5 or banner[0] != "%%matrixmarket" or banner[1] != "matrix":
-        _refuse(name, 1, "the first line should be '%%MatrixMarket matrix ...', so this is no Matrix Market file")
+        _refuse(name, 1, "the first line should be '%%MatrixMarket matrix ...', so this is not a Matrix Market file")
     layout, field, symmetry = banner[2:]
     if field == "complex":
         _refuse(name, 1, "the matrix is complex, and only real numbers can be used; save its real part")

@@ -1,4 +1,4 @@
-"""Entries (row, column, value) in any order -> CSR rows on disk, by counting first and placing then: two reads.
+"""Entries (row, column, value) in any order -> CSR rows on disk, by counting first and placing then: two passes.
 
 Matrix Market files run down the columns as a rule, and tables of triplets in any order; rows cannot be read from either
 until they are sorted. The sorted matrix is an .npz as scipy.sparse.save_npz writes it, stored without packing.

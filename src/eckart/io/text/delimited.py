@@ -1,6 +1,6 @@
 """Delimited text as analysts have it: sniff the layout, let Arrow parse, then decide column by column.
 
-The fast path never looks at a line by itself. Only when something is wrong is the text searched for the line to name.
+The fast path never reads lines one by one. Only when something is wrong is the text searched for the line to name.
 """
 
 from __future__ import annotations

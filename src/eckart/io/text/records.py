@@ -17,7 +17,9 @@ from eckart.errors import FileError
 
 NEWLINE, QUOTE = 10, 34
 MAX_RECORD = 1 << 25
-"""A record longer than this many bytes is no table: a quote was not closed, or lines do not end in a newline."""
+"""A record longer than this many bytes is not part of a table: a quote was not closed, or lines do not end in a
+newline.
+"""
 
 
 def refuse_long(name: str, line: int) -> NoReturn:

@@ -101,8 +101,8 @@ class DelimitedRows:
             table = csv.read_csv(pa.BufferReader(text), read_options=read, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
             raise FileError(
-                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not fit what its beginning "
-                f"looks like ({reason(error)}). Correct it, or keep only columns of numbers."
+                f"{self.metadata.name}: the text from line {self.lines[piece]:,} on does not match the beginning "
+                f"of the file ({reason(error)}). Correct it, or keep only columns of numbers."
             ) from error
         expected = self.edges[piece + 1] - self.edges[piece]
         if table.num_rows != expected:
@@ -114,7 +114,8 @@ class DelimitedRows:
         if np.isinf(block).any():
             row, column = np.argwhere(np.isinf(block))[0]
             raise NotFiniteError(
-                f"{self.metadata.name}, row {self.edges[piece] + int(row)}, column {self.numbers[int(column)]!r}: the "
+                f"{self.metadata.name}, row {self.edges[piece] + int(row) + 1:,}, column "
+                f"{self.numbers[int(column)]!r}: the "
                 "value is infinite, or too large for a double. Correct it."
             )
         return np.asarray(block, dtype=np.float64)
@@ -160,7 +161,9 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
         )
     layout = sniff(head, options, name)
     if layout.data != head:
-        raise FileError(f"{name} is separated by blanks, which is read whole only. Write it with tabs or commas.")
+        raise FileError(
+            f"{name} is separated by blanks, which can only be read as a whole. Write it with tabs or commas."
+        )
     page = Page(name, layout)
     begun = read_delimited(head, name, options)
     numbers = tuple(begun.metadata.column_names or ())

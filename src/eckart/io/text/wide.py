@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def wide_parts(page: Page, naming: list[str]) -> Parts:
-    """Which columns are numbers is told by the sample; a cell that disagrees later is refused by line and column."""
+    """The sample determines which columns are numbers; a cell that disagrees later is refused by line and column."""
     page.refuse_ragged()
     rows, columns = len(page.records), len(page.columns)
     numeric = _numeric(page, naming)

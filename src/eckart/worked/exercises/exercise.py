@@ -36,7 +36,53 @@ _ATTEMPTS, _SOLVED = 200_000, 400
 
 @dataclass(frozen=True)
 class Exercise(Solution):
-    """A question with its solution: `.question()` is what students get, the exercise itself what the teacher keeps."""
+    """A question with its solution.
+
+    `question` returns what students get; the exercise itself contains the solution.
+
+    Attributes
+    ----------
+    title : str
+        What is asked.
+    steps : tuple of Step
+        The question, followed by the steps of the solution.
+    answer : tuple of Equation
+        The answer.
+    parts : mapping
+        Named results as SymPy values.
+    detail : {'brief', 'normal', 'full'}
+        Level of detail.
+    language : {'en', 'it', 'es', 'ru'}
+        Language of the text.
+    figures : tuple of callable
+        Functions that draw the figures.
+    kind : str
+        Topic, such as 'eigen'.
+    seed : int
+        Seed that produced the exercise.
+    difficulty : {1, 2, 3}
+        Difficulty.
+    given : sympy.Matrix
+        The matrix of the question.
+    arguments : mapping
+        Further arguments of the question.
+    solution : Solution
+        The complete solution.
+    targets : tuple
+        Expected answers, used by `check`.
+
+    See Also
+    --------
+    exercise : Create an exercise.
+    Solution : Base class with the output formats.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> made = worked.exercise("determinant", seed=3)
+    >>> print(made.check(str(made["determinant"])))
+    Right.
+    """
 
     kind: str = ""
     seed: int = 0
@@ -47,12 +93,30 @@ class Exercise(Solution):
     targets: tuple[Target, ...] = ()
 
     def question(self) -> Solution:
-        """The question alone."""
+        """Return the question without the solution.
+
+        Returns
+        -------
+        Solution
+            A document that contains the question only.
+        """
         return Solution(self.title, self.steps[:1], (), {"matrix": self.given}, language=self.language)
 
     def check(self, answer: str) -> Verdict:
-        """Is the answer right, and if not, what is wrong?
+        """Check an answer and explain what is wrong with it.
 
+        Parameters
+        ----------
+        answer : str
+            The answer as text: numbers, fractions, roots, or matrices with rows separated by semicolons.
+
+        Returns
+        -------
+        Verdict
+            Whether the answer is right, with an explanation. It prints as text.
+
+        Examples
+        --------
         >>> made = exercise("eigen", seed=1)
         >>> values = made["eigenvalues"]
         >>> str(made.check(f"{values[0]}, {values[1]}"))
@@ -63,14 +127,39 @@ class Exercise(Solution):
 
 
 def exercise(kind: str, *, seed: int = 0, size: tuple[int, int] | None = None, difficulty: int = 1) -> Exercise:
-    """A fresh exercise: whole numbers in, clean numbers out, and never a trivial case.
+    """Create an exercise with integer data and a clean answer.
 
-    `difficulty` is 1 (small), 2 or 3 (larger or less regular); `size` overrides its size. Every kind states what makes
-    its exercises worth solving in `KINDS[kind].criteria`, and every exercise is checked against it.
+    Parameters
+    ----------
+    kind : str
+        Topic: the name of a function of `eckart.worked`, such as 'eigen', 'svd' or 'pca'.
+    seed : int, default 0
+        Seed. The same seed gives the same exercise.
+    size : tuple of int, default None
+        Rows and columns of the matrix. None uses the size of the difficulty.
+    difficulty : {1, 2, 3}, default 1
+        1 is small; 2 and 3 are larger or less regular.
 
-    >>> made = exercise("pca", seed=7, size=(4, 2))
-    >>> all(value.is_Integer for value in made["eigenvalues"])
-    True
+    Returns
+    -------
+    Exercise
+        The question and its solution.
+
+    Raises
+    ------
+    ParameterError
+        If the kind is not known, or no exercise of this size exists.
+
+    See Also
+    --------
+    lesson : The theory.
+
+    Examples
+    --------
+    >>> from eckart import worked
+    >>> made = worked.exercise("pca", seed=7, size=(4, 2))
+    >>> made.given.shape, made["eigenvalues"].T
+    ((4, 2), Matrix([[2340, 208]]))
     """
     check_choice("kind", kind, tuple(KINDS))
     whole("seed", seed, 0, 10**12)

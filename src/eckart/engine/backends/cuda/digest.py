@@ -24,7 +24,7 @@ from eckart.engine.backends.cuda.source import source
 from eckart.engine.backends.digest import column_keys
 
 _THREADS, _BLOCKS = 256, 2112
-"""Blocks that fill the largest cards; each goes on with further words until none is left."""
+"""Blocks that fill the largest cards; each continues with further words until none is left."""
 
 
 def usable(prototype: Array) -> bool:

@@ -21,12 +21,12 @@ def usable(prototype: Array) -> bool:
 
 
 def signs(rows: int, columns: int, seed: int, prototype: Array) -> Array:
-    """Random signs in float64 beside `prototype`."""
+    """Random signs in float64 on the device of `prototype`."""
     return _filled("signs", rows, columns, seed, prototype, rows * columns)
 
 
 def normals(rows: int, columns: int, seed: int, prototype: Array) -> Array:
-    """Standard normal numbers in float64 beside `prototype`."""
+    """Standard normal numbers in float64 on the device of `prototype`."""
     half = -(-rows // 2) * columns
     return _filled("normals", rows, columns, seed, prototype, half, np.int64(half))
 

@@ -36,7 +36,7 @@ _SHARED = {"multiply": 256 * 36, "multiply_transposed": 32 * 264}
 
 @lru_cache(maxsize=4)
 def _module(width: int, approximate: bool = False) -> Any:
-    """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy by itself leaves out."""
+    """The kernels for factors of this width, compiled for instructions of Hopper's that CuPy leaves out by default."""
     cupy = require("cupy", purpose="products on a GPU")
     nvrtc = cupy.cuda.nvrtc
     program = nvrtc.createProgram(source("skinny"), "skinny.cu", (), ())

@@ -1,4 +1,4 @@
-"""The text of the CUDA kernels, which are in `.cu` files beside this module."""
+"""The text of the CUDA kernels, which are in `.cu` files next to this module."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
 """How many parts of a non-negative factorisation: bi-cross-validation with non-negative factors (Owen and Perry, 2009).
 
 A = [[A11, A12], [A21, A22]]: with A22 ~ W H of k parts, A12 ~ W' H and A21 ~ W H' by non-negative least squares, and
-<<<<<<< HEAD
-A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted separately.
-=======
 A11 is predicted by W' H'. Factorisations of different k have nothing in common, so each k is fitted independently.
->>>>>>> main
 """
 
 from __future__ import annotations
@@ -41,16 +37,6 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
-<<<<<<< HEAD
-        return None, f"Held-out quarters are predicted better and better up to {k} parts; there may be more."
-    beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
-    error = f"an error of {mean[k]:.4f} of their squares{beyond}"
-    return k, f"With {k} parts, held-out quarters are predicted with {error}."
-
-
-def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
-    """Squared errors of the held-out quarters (columns) for k = 0, 1, ... parts, as shares of their squares."""
-=======
         return None, f"The prediction of held-out quarters keeps improving up to {k} components; there may be more."
     beyond = f", {mean[k + 1]:.4f} with {k + 1}" if k + 1 < len(mean) else ""
     return (
@@ -63,8 +49,7 @@ def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
 
 
 def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
-    """Squared errors of the four held-out quarters (columns) for k = 0, 1, ... components, as shares."""
->>>>>>> main
+    """Squared errors of the held-out quarters (columns) for k = 0, 1, ... components, as shares."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
     cuts = []
     for _ in range(_SPLITS):

@@ -67,7 +67,7 @@ def solve_given(
     products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float, sweeps: int,
     share: float, *, compiled: bool = True,
 ) -> FactorUpdate:  # fmt: skip
-    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F by itself."""
+    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F separately."""
     prototype = begin
     if not compiled:
         products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))

@@ -82,13 +82,13 @@ def limits(longest: int, k: int, itemsize: int, most: int) -> list[tuple[int, in
 
 
 def _near_bytes(team: int, k: int, itemsize: int) -> int:
-    """Bytes of shared memory of a team of `near_rows` beside its parts."""
+    """Bytes of shared memory of a team of `near_rows` in addition to its parts."""
     warps, k = max(1, team // 32), padded(k, itemsize)
     return warps * (16 + 4 * itemsize) + itemsize * k * (3 + 2 * warps) + -(-k * itemsize // 256) * 16
 
 
 def _far_bytes(team: int, k: int, itemsize: int) -> int:
-    """Bytes of shared memory of a team of `far_rows` beside its parts."""
+    """Bytes of shared memory of a team of `far_rows` in addition to its parts."""
     warps, k = team // 32, padded(k, itemsize)
     return 16 * warps + itemsize * (4 * warps + k * (2 + 2 * warps)) + 4 * ((k + 2) // 2 * 2)
 

@@ -1,4 +1,4 @@
-"""python -m benchmarks.kills [count]: kill runs (SIGKILL) at random moments and resume them, for every kind of file.
+"""python -m benchmarks.kills [count [seed]]: kill runs (SIGKILL) at random moments and resume them, for every format.
 
 Every result is compared, bit for bit, with that of a run that was not interrupted. Kills strike anywhere: while a block
 is read or multiplied, while a checkpoint is written, while entries are sorted into a temporary file. Afterwards neither
@@ -107,7 +107,7 @@ def main() -> None:
     try:
         rng = np.random.default_rng(0)
         table = np.abs(rng.standard_normal((ROWS, COLUMNS)) * np.linspace(3, 0.1, COLUMNS)).astype("f4")
-        draw = random.Random(0)
+        draw = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
         runs = [("npy", "pca"), ("npy", "nmf"), ("parquet", "pca"), ("mtx", "svd"), ("h5ad", "pca"), ("zarr", "pca")]
         for number, (kind, method) in enumerate(runs):
             data = folder / f"data.{kind}"

@@ -1,4 +1,4 @@
-"""python -m benchmarks.stale_checkpoints [count]: change the data under an old checkpoint and resume it.
+"""python -m benchmarks.stale_checkpoints [count [seed]]: change the data under an old checkpoint and resume it.
 
 A byte of the numbers is changed at a random place, with the size and the time of modification as they were: in place
 (as `cp -p` onto the file), by another file of the same name (as `rsync -t`), or in a copy elsewhere. The run was
@@ -98,7 +98,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     checkpoints._EVERY_SECONDS = 0.0
     warnings.simplefilter("ignore")
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     table = np.abs(rng.standard_normal((6000, 40)) * np.linspace(3, 0.1, 40)).astype("f4")
     with tempfile.TemporaryDirectory(prefix="stale-") as root:
         for kind in KINDS:

@@ -175,7 +175,7 @@ PROGRAM = textwrap.dedent("""
         print("begun", flush=True)
         time.sleep(30)
     data = np.random.default_rng(0).standard_normal((2000, 5))
-    ek.project_to(ek.decompose(data, k=2), data, sys.argv[1], memory="64kB", watch=watch)
+    ek.project_to(ek.decompose(data, k=2), data, sys.argv[1], memory="64kB", callback=watch)
 """)
 
 

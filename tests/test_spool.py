@@ -153,7 +153,7 @@ PROGRAM = textwrap.dedent("""
     def watch(progress):
         print("begun", flush=True)
         time.sleep(0.05)
-    ek.decompose(sys.argv[1], "svd", k=3, solver="lanczos", memory="2MB", stream=True, watch=watch, max_passes=200)
+    ek.decompose(sys.argv[1], "svd", k=3, solver="lanczos", memory="2MB", stream=True, callback=watch, max_passes=200)
     if sys.argv[2:] == ["error"]:
         raise ValueError
 """)

@@ -25,6 +25,9 @@ _UNSUITABLE = {"constant", "huge row", "huge column", "cauchy", "indicator"} | E
 """Families that the methods other than PCA and SVD are not tried on: coinciding points, overflowing kernels."""
 
 
+_WEIGHTS = ["", "uniform", "integers", "graded", "extreme", "dominated"]
+
+
 @dataclass(frozen=True)
 class Options:
     """One case; with the family and the seed it determines table and call."""
@@ -46,7 +49,8 @@ class Options:
     """The value of explain= or error=."""
     which: str = "largest"
     weights: str = ""
-    """uniform, integers (some of them zero), graded (1e-6 to 1e6), extreme (1e-10 to 1e10, half of them zero)."""
+    """uniform, integers (some of them zero), graded (1e-6 to 1e6), extreme (1e-10 to 1e10, half of them zero),
+    dominated (1e-20 but for one row)."""
     scale: bool = False
     tol: float | None = None
     rng: int | None = None
@@ -106,6 +110,8 @@ def weights_of(options: Options) -> np.ndarray | None:
         kept = rng.random(options.rows) < (1.0 if options.which == "smallest" else 0.5)
         kept[rng.integers(options.rows)] = True
         return kept * 10.0 ** rng.uniform(-10, 10, options.rows)
+    if options.weights == "dominated":
+        return np.where(np.arange(options.rows) == rng.integers(options.rows), 1.0, 1e-20)
     if options.weights == "graded":
         return 10.0 ** rng.uniform(-6, 6, options.rows)
     return rng.uniform(0.1, 3.0, options.rows)
@@ -233,7 +239,7 @@ def draw(family: str, seed: int) -> Options:
     return Options(
         family, seed, rows, columns, dtype, method, storage, solver, ask, k,
         level if ask in ("explain", "error") else 0.0, which,
-        str(rng.choice(["", "uniform", "integers", "graded", "extreme"], p=[0.73, 0.09, 0.07, 0.06, 0.05])),
+        str(rng.choice(_WEIGHTS, p=[0.73, 0.09, 0.07, 0.05, 0.04, 0.02])),
         bool(method == "pca" and rng.random() < 0.2),
         float(rng.choice([1e-3, 1e-6, 1e-12])) if rng.random() < 0.15 else None,
         int(rng.integers(2**31)) if rng.random() < 0.5 else None,

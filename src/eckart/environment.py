@@ -15,6 +15,9 @@ MAX_EXPANSION = 100.0
 """A compressed file may grow by this factor before it is taken for a bomb."""
 
 
+_PARTS = {1: "all", 2: "half"}
+
+
 def say_bytes(count: float) -> str:
     """A byte count in words: 1536 -> '1.5 kB'."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
@@ -63,13 +66,14 @@ def check_fits(needed: int, name: str, what: str) -> None:
         )
 
 
-def check_piece(needed: int, name: str, what: str, memory: int | None) -> None:
-    """Refuse a file whose smallest readable piece takes more than half of the memory allowed."""
+def check_piece(needed: int, name: str, what: str, memory: int | None, *, share: int = 2) -> None:
+    """Refuse a file whose smallest readable piece takes more than half (or all) of the memory allowed."""
     allowed = free_memory() if memory is None else memory
-    if needed > max(allowed // 2, SMALL):
+    if needed > max(allowed // share, SMALL):
         raise MemoryBudgetError(
-            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; half of the {say_bytes(allowed)} "
-            f"allowed is available for it. Allow more with {MEMORY}, or write the file in smaller pieces."
+            f"{name}: {what} takes {say_bytes(needed)} and can only be read whole; {_PARTS[share]} of the "
+            f"{say_bytes(allowed)} allowed is available for it. Allow more with {MEMORY}, or write the file in "
+            "smaller pieces."
         )
 
 

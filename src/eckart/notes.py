@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from eckart.wording import Door, worded
-
-_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Note(str):
@@ -28,7 +25,7 @@ class Note(str):
 
     def __new__(cls, code: str, text: str, details: Mapping[str, object] | None = None) -> Note:
         made = super().__new__(cls, worded(text, "python"))
-        made.code, made.details, made._template = code, details or _NOTHING, text
+        made.code, made.details, made._template = code, dict(details or {}), text
         return made
 
     def __getnewargs__(self) -> tuple[str, str, dict[str, object]]:  # type: ignore[override]

@@ -196,7 +196,7 @@ KILLED = """
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
     options = {"solver": "lanczos"} if method != "nmf" else {}
-    d = ek.decompose(path, method, k=4, checkpoint=folder, watch=watch, **options)
+    d = ek.decompose(path, method, k=4, checkpoint=folder, callback=watch, **options)
     d.save(target, overwrite=True)
 """
 

@@ -60,7 +60,7 @@ class TestReport:
     def test_summary_and_page(self, folder: Path) -> None:
         done = run("report", ARRESTS, "--scale")
         assert done.exit_code == 0
-        assert "PC1       2.480   62.01 %      62.01 %" in done.stdout
+        assert re.search(r"PC1 +2\.480 +62\.01 % +62\.01 %", done.stdout)
         assert "Keep 1 component. It explains 62.01 % of the variance." in done.stdout
         assert "The page is report.html." in done.stderr
         page = (folder / "report.html").read_text("utf-8")

@@ -236,7 +236,7 @@ def test_a_stream_beyond_memory_is_kept_on_disk_and_gives_the_same_bits(tmp_path
     d = ek.decompose(source, k=3, memory="4MB")
     wanted = ek.decompose(tmp_path / "x.parquet", k=3, memory="4MB", stream=True)
     np.testing.assert_allclose(d.values, wanted.values, rtol=1e-14)
-    assert "temporary file" in " ".join(source.metadata.decided)
+    assert "temporary file" in " ".join(source.metadata.parsing_notes)
     del source, d
     assert not list(tmp_path.glob("eckart-*/rows.npy"))
     broken = pa.RecordBatchReader.from_batches(table.schema, _breaking(table))

@@ -244,7 +244,7 @@ def test_entries_in_any_order_are_sorted(tmp_path, write):
     rows = open_rows(write(tmp_path))
     np.testing.assert_allclose(rows.read(0, 500).toarray(), SPARSE.toarray(), rtol=1e-12)
     np.testing.assert_allclose(rows.read(100, 170).toarray(), SPARSE.toarray()[100:170], rtol=1e-12)
-    assert "sorted" in rows.metadata.decided[-1]
+    assert "sorted" in rows.metadata.parsing_notes[-1]
     d = ek.decompose(tmp_path / write(tmp_path).name, "svd", k=2, stream=True)
     np.testing.assert_allclose(d.values, ek.decompose(SPARSE, "svd", k=2).values, rtol=1e-9)
 

@@ -234,7 +234,8 @@ def _of_table(
 ) -> Analysis:
     square = recognise(table) if method in (None, "pca") else None
     if square is not None and square.kind == "distances" and method is None and hasattr(table, "metadata"):
-        options = {"k": min(table.shape[0] - 1, SHOWN), **options, "kernel": "precomputed"}
+        kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
+        options = {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
     else:

@@ -53,8 +53,8 @@ def renderable(found: Analysis, *, width: int = 80, steps: Sequence[str] = (), b
     parts += _section("Data preparation", [f"- {clean(line)}" for line in found.reading], width)
     parts += _section("Notes", [f"- {line}" for line in sentences.doubts(d, found.reading)], width)
     certificate = found.kept.certificate
-    if certificate is not None and certificate.summary:
-        parts += _section("Certificate", [clean(certificate.summary), sentences.how(d)], width)
+    known = "There is no certificate for this result." if certificate is None else clean(certificate.summary)
+    parts += _section("Certificate", [line for line in (known, sentences.how(d)) if line], width)
     if steps:
         parts += [Text("Next", style="bold"), *(Text(_command(step, width)) for step in steps)]
     return Group(*parts[:-1], *([] if isinstance(parts[-1], Text) and not parts[-1].plain else parts[-1:]))

@@ -93,7 +93,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         self.penalty = penalty
         self.rng = rng
 
-    def fit(self, ratings: Any, y: Any = None) -> Ratings:
+    def fit(self, ratings: Any, y: object = None) -> Ratings:
         """Fit the known entries.
 
         Parameters

@@ -91,7 +91,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         self.min_df = min_df
         self.rng = rng
 
-    def fit(self, documents: Any, y: Any = None, *, column: str | None = None, names: Any = None) -> TextConcepts:
+    def fit(self, documents: Any, y: object = None, *, column: str | None = None, names: Any = None) -> TextConcepts:
         """Find the concepts of documents.
 
         Parameters

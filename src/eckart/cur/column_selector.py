@@ -54,7 +54,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.cur = cur
 
     @allowed.validated
-    def fit(self, X: Any, y: Any = None) -> ColumnSelector:
+    def fit(self, X: object, y: object = None) -> ColumnSelector:
         """Choose columns of X.
 
         Parameters

@@ -198,7 +198,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.device = device
 
     @allowed.validated
-    def fit(self, X: Any, y: Any = None) -> CUR:
+    def fit(self, X: object, y: object = None) -> CUR:
         """Choose columns and rows of X and compute the core.
 
         Parameters
@@ -227,7 +227,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @allowed.validated
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """Choose columns and rows of X and return its entries in the chosen columns.
 
         Parameters
@@ -245,7 +245,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         data = self._fit(X)
         return project(self.decomposition_, data)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """Return the entries of X in the chosen columns, multiplied by `column_scales_`.
 
         For the fitted X this is `C_`.
@@ -263,7 +263,7 @@ class CUR(OnDevices, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return project(self.decomposition_, take(self, X, reset=False))
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: object) -> Array:
         """Reconstruct complete rows from their entries in the chosen columns: X U R.
 
         Parameters

@@ -174,7 +174,7 @@ def explained(solution: Solution, total: float, error: float, unit: float = 0.0)
     2 unit ||R||, and by unit^2 l_1.
     """
     if total <= 0.0:
-        return 0.0, 0.0
+        return 0.0, float(error > 0.0)
     k = len(solution.values)
     transposed = unit * k**0.5
     lost = 2.0 * transposed * euclidean(solution.residuals) + transposed**2 * solution.largest_bound

@@ -17,7 +17,7 @@ the residual of Q in float64 into bounds for the wanted values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -66,6 +66,8 @@ def solve_gram(problem: Problem, request: Request, *, full: bool = False, or_dir
         gram = problem.first(gram=True)
         assert gram is not None
     solution = _solve(problem, gram, request)
+    if problem.total <= 0.0 < problem.total_error():
+        return replace(solution, proved=False)  # all that is known is that everything is rounding
     if not _good(solution, request) and problem.total > 0.0:
         if or_direct and rows * size * size <= SMALL_WORK:
             return solve_direct(problem, request)
@@ -279,11 +281,13 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
       sqrt(c) gamma(n) ||D||_F, for c columns.
     - H^ = X^T X + F, ||F|| <= e = gamma tr H + LAPACK's error for H: G is off by V L^1/2 F L^1/2 V^T, which lies
       between -e and e times V L V^T, and V L V^T is at most G + f, f the error of the first Gram matrix and the floor
-      under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f.
+      under its eigenvalues. So values are off by e / 2, relatively, and their squares by e f. Negative eigenvalues of
+      H^, which are set to zero, add their size to e: it is large where centring has cancelled every digit.
     - V^T V = I + O(h), h measured: another h, relatively. Then LAPACK's error for the last decomposition.
     """
     size, count, largest = vectors.shape[0], len(values), float(values[0])
-    floor = 2.0 * UNIT * size * largest
+    # Where rounding has left nothing of the Gram matrix, the total is known all the same.
+    floor = 2.0 * UNIT * size * (largest if largest > 0.0 else problem.total)
     roots = np.sqrt(np.maximum(values, floor))
     right = vectors / roots
     middle, centring = problem.recentred_gram(from_numpy(np.ascontiguousarray(right), problem.prototype))
@@ -297,6 +301,7 @@ def _refined(problem: Problem, values: np.ndarray, vectors: np.ndarray) -> _Refi
     # Where centring has cancelled every digit, entries of the diagonal come out negative; bounds must not.
     trace = float(np.sum(np.abs(np.diagonal(middle))))
     spread = additions * trace + lapack_eigenvalue_error(count, float(np.abs(inner_values).max())) + UNIT * size
+    spread += max(0.0, -float(inner_values.min(initial=0.0)))
     lost = float(np.linalg.norm(vectors.T @ vectors - np.eye(count))) + gamma(size)
     norm = float(np.sqrt(max(problem.raw_trace(problem.total), problem.total)))
     return _Refined(

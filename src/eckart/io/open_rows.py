@@ -68,16 +68,16 @@ def open_paths(paths: Sequence[str], options: ReadOptions, *, memory: int | None
         return open_table(found[0], memory=memory, options=options)
     name = f"{len(found)} files"
     if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
-        return _several_parquet(found, name, options.row_names)
+        return _several_parquet(found, name, options.row_names, memory)
     share = None if memory is None else memory // len(found)
     sources = [open_table(path, memory=share, options=options) for path in found]
     stacked: Source | RowSource = stacked_sources(sources, found, name)
     return stacked
 
 
-def _several_parquet(paths: list[str], name: str, row_names: str | None) -> RowSource:
+def _several_parquet(paths: list[str], name: str, row_names: str | None, memory: int | None = None) -> RowSource:
     """Parquet files of one schema; the keys of hive folders become labels."""
-    rows = parquet_rows(paths, name, row_names)
+    rows = parquet_rows(paths, name, row_names, memory)
     if rows.shape[0] > MOST_NAMES:
         return rows
     counts = [0] * len(paths)
@@ -138,11 +138,11 @@ def _open_rows(place: str, key: str | None, memory: int | None, options: TextOpt
     name = PurePath(place).name
     suffix = PurePath(place.lower().rstrip("/")).suffix
     if _is_pattern(place):
-        return _open_matching(place, name, options)
+        return _open_matching(place, name, options, memory)
     if _is_folder(place):
         if suffix == ".zarr" or _is_zarr(place):
             return stored_rows(place, "zarr", key, memory)
-        return _several_parquet(_in_folder(place), name, options.row_names)
+        return _several_parquet(_in_folder(place), name, options.row_names, memory)
     opened = open_path(place, MAX_EXPANSION)
     if suffix in (".h5", ".hdf5", ".h5ad", ".he5"):
         check_metadata(place, key)
@@ -185,9 +185,9 @@ def _market(_opened: OpenedFile, path: str, name: str, _memory: int | None, _nam
     return _sorted_rows(path, market_entries(path))
 
 
-def _parquet(_opened: OpenedFile, path: str, name: str, _memory: int | None, row_names: str | None) -> RowSource:
+def _parquet(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource:
     entries = _sorted_rows(path, table_entries(path), (ENTRIES_NOTE,))
-    return entries or parquet_rows([path], name, row_names)
+    return entries or parquet_rows([path], name, row_names, memory)
 
 
 def _arrow(_opened: OpenedFile, path: str, name: str, memory: int | None, row_names: str | None) -> RowSource | None:
@@ -206,11 +206,11 @@ def _is_pattern(place: str) -> bool:
     return any(mark in place for mark in "*?[") and not os.path.lexists(place)
 
 
-def _open_matching(pattern: str, name: str, options: TextOptions) -> RowSource:
+def _open_matching(pattern: str, name: str, options: TextOptions, memory: int | None) -> RowSource:
     """Parquet files by row groups; files of other kinds one after the other."""
     found = _matching(pattern)
     if all(PurePath(path.lower()).suffix in _PARQUET for path in found):
-        return _several_parquet(found, name, options.row_names)
+        return _several_parquet(found, name, options.row_names, memory)
     o = options
     given = ReadOptions(delimiter=o.delimiter, decimal=o.decimal, encoding=o.encoding, header=o.header,
                         row_names=o.row_names)  # fmt: skip

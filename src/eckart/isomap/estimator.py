@@ -180,7 +180,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.random_state = random_state
 
     @allowed.validated
-    def fit(self, X: Any, y: Any = None) -> Isomap:
+    def fit(self, X: object, y: object = None) -> Isomap:
         """Compute coordinates for the rows of X.
 
         Parameters
@@ -205,7 +205,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return self
 
     @allowed.validated
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """Compute and return coordinates for the rows of X.
 
         Parameters
@@ -223,7 +223,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self._fit(X)
         return self.embedding_
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """Compute coordinates of rows by connecting each to its neighbours among the fitted rows.
 
         Parameters

@@ -235,7 +235,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.device = device
 
     @allowed.validated
-    def fit(self, X: Any, y: Any = None) -> KernelPCA:
+    def fit(self, X: object, y: object = None) -> KernelPCA:
         """Find the components of X.
 
         Parameters
@@ -259,7 +259,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     @allowed.validated
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
         Parameters
@@ -277,7 +277,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._fit(X)
         return self._fitted_scores()
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """Compute the scores of the rows of X.
 
         Parameters
@@ -293,7 +293,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         return project(self.decomposition_, take(self, X, reset=False))
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: object) -> Array:
         """Compute pre-images: rows whose scores are close to the given ones.
 
         The linear kernel uses the exact inverse of PCA; other kernels use the method of `preimage`.
@@ -310,7 +310,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         return self._preimages(X, measure=False).rows
 
-    def preimages(self, X: Any) -> Preimages:
+    def preimages(self, X: object) -> Preimages:
         """Compute pre-images and their distances in feature space.
 
         Parameters
@@ -341,7 +341,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         found = preimages(expansion_of(d), scores, how=self.preimage, alpha=self.alpha, ridge=ridge, measure=measure)
         return Preimages(astype(found.rows, scores.dtype), found.distances, found.lengths)
 
-    def column_correlations(self, X: Any) -> Array:
+    def column_correlations(self, X: object) -> Array:
         """Compute the correlations of columns with scores, for new rows.
 
         Parameters

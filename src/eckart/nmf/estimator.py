@@ -215,7 +215,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.n_runs = n_runs
         self.device = device
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> NMF:
+    def fit(self, X: object, y: object = None, **params: Any) -> NMF:
         """Find the components of X.
 
         Parameters
@@ -241,7 +241,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self
 
     @allowed.validated
-    def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None, W: Any = None, H: Any = None) -> Array:
         """Find the components of X and return the coordinates of its rows.
 
         Parameters
@@ -279,7 +279,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._publish(d, parts)
         return rows
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: object) -> Array:
         """Compute the non-negative coordinates of rows.
 
         Each row is fitted independently: its coordinates minimise the loss for the given components.
@@ -298,7 +298,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         data = take(self, self._with_gaps(X), reset=False)
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: object) -> Array:
         """Reconstruct rows from their coordinates: ``X @ components_``.
 
         Parameters
@@ -316,7 +316,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @allowed.validated
-    def partial_fit(self, X: Any, y: Any = None) -> NMF:
+    def partial_fit(self, X: object, y: object = None) -> NMF:
         """Update the components with more rows.
 
         The components are fitted to all rows seen so far; the rows themselves are not kept.

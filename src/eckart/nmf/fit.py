@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, device, from_numpy, is_host, is_numpy, namespace, to_numpy
+from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.svd import find_components
@@ -19,6 +19,7 @@ from eckart.nmf.device import DeviceEntries, DeviceSquares
 from eckart.nmf.divergence import MOST_PARTS, Divergence
 from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
 from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
+from eckart.nmf.factors import mean, on_device_of_table, row_by_row, transposed, without_empty_rows, zeros
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
 from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares, rows_by_updates
 from eckart.nmf.options import Settings, check_factor
@@ -93,7 +94,7 @@ def fit(
     runs: list[tuple[Outcome, int, tuple[float, float]]] = []
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
-        left, right = (_row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
+        left, right = (row_by_row(factor) for factor in _start(table, chosen, svd, rng, W, H))
         outcome, compressed = _descend(table, settings, penalties, problem, svd, left, right, callback)
         outcome = _as_returned(table, outcome)
         runs.append((outcome, compressed, loss_of(table, settings, problem, outcome)))
@@ -175,7 +176,7 @@ def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
     end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
     sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
     if table.dense or not on_host or small:
-        more: dict[str, Any] = {"sweeps": sweeps, "prototype": _zeros(table, (0, 0)), "compiled": not small, "end": end}
+        more: dict[str, Any] = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
         return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
     return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
 
@@ -187,7 +188,7 @@ def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, 
     newton = _newton(table, settings)
     if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
         return Divergence(
-            table.matrix, penalties, settings.k, prototype=_zeros(table, (0, 0)), row_tolerance=row_tolerance
+            table.matrix, penalties, settings.k, prototype=zeros(table, (0, 0)), row_tolerance=row_tolerance
         )
     if newton:
         return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
@@ -226,13 +227,13 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     settings = replace(settings, solver="auto", tol=_ROWS_SHARE * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
-    begin = _zeros(table, shape)
+    begin = zeros(table, shape)
     if not settings.squares:
-        begin = begin + table.mean / max(_mean(right) * shape[1], 1e-300)
+        begin = begin + table.mean / max(mean(right) * shape[1], 1e-300)
     most = 1 if _newton(table, settings) else 20
     begin, right = _padded(table, begin), _padded(table, right)
     left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings), most=most)
-    return _without_empty_rows(table, _row_by_row(left[:, : shape[1]]))
+    return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
 
 def loss_of(table: NonnegativeTable, settings: Settings, problem: Problem, outcome: Outcome) -> tuple[float, float]:
@@ -301,8 +302,8 @@ def _descend(
     )
     tol = _finish_tolerance(table, settings)
     left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
-    left, right = (_row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
-    left = _without_empty_rows(table, left)
+    left, right = (row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
+    left = without_empty_rows(table, left)
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
 
 
@@ -364,12 +365,12 @@ def _start(
     root = 2.0 ** (table.exponent / 2)
     if settings.init == "custom":
         left, right = (
-            _on_device_of(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns)))
+            on_device_of_table(table, f) for f in (check_factor("W", W, (rows, k)), check_factor("H", H, (k, columns)))
         )
         return left * root, transposed(right) * root
     if settings.init == "random":
         left, right = random_start(rows, columns, k, table.mean, rng)
-        return _on_device_of(table, left), _on_device_of(table, right)
+        return on_device_of_table(table, left), on_device_of_table(table, right)
     assert svd is not None
     left, values, right = _components(table, svd)
     return from_singular_vectors(left[:, :k], values[:k], right[:, :k], fill=settings.init, mean=table.mean, rng=rng)
@@ -381,37 +382,6 @@ def _check_zeros(table: NonnegativeTable, settings: Settings) -> None:
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
             "infinite. Add small values to X, mark the zeros as missing, or use a positive beta_loss."
         )
-
-
-def transposed(factor: Array) -> Array:
-    """The transpose, stored row by row."""
-    if is_numpy(factor):
-        return np.ascontiguousarray(factor.T)
-    xp = namespace(factor)
-    return xp.reshape(xp.reshape(factor.T, (-1,)), (factor.shape[1], factor.shape[0]))
-
-
-def _row_by_row(factor: Array) -> Array:
-    """Rows stored one after the other: compiled loops are slow, and compiled once more, for any other order."""
-    return np.ascontiguousarray(factor) if is_numpy(factor) else factor
-
-
-def _on_device_of(table: NonnegativeTable, factor: Array) -> Array:
-    """A factor from the host, or from where the data are, in the library of the data and their precision."""
-    return astype(from_numpy(factor, table.prototype) if is_numpy(factor) else factor, table.working)
-
-
-def _zeros(table: NonnegativeTable, shape: tuple[int, int]) -> Array:
-    return namespace(table.prototype).zeros(shape, dtype=table.working, device=device(table.prototype))
-
-
-def _mean(factor: Array) -> float:
-    return float(factor.mean() if is_numpy(factor) else namespace(factor).mean(factor))
-
-
-def _without_empty_rows(table: NonnegativeTable, left: Array) -> Array:
-    """Rows without any positive entry have no parts."""
-    return namespace(left).where(table.without_parts()[:, None], 0.0, left)
 
 
 def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:

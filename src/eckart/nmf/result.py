@@ -20,7 +20,8 @@ from eckart.engine.threads import one_blas_thread, threads
 from eckart.errors import AccuracyWarning, InputError
 from eckart.nmf.certificate import certificate_of
 from eckart.nmf.details import CoordinateOptions, NMFDetails, options_of
-from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for, transposed
+from eckart.nmf.factors import transposed
+from eckart.nmf.fit import Fitted, IterationCallback, fit, rows_for
 from eckart.nmf.options import Settings, check_settings
 from eckart.nmf.streamed_result import blocks_of, factorise_blocks
 from eckart.nmf.table import NonnegativeTable, open_nonnegative

@@ -131,7 +131,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         self.device = device
 
     @allowed.validated
-    def fit(self, X: Any, y: Any = None) -> IncrementalPCA:
+    def fit(self, X: object, y: object = None) -> IncrementalPCA:
         """Discard all earlier batches and find the components of X.
 
         Parameters
@@ -162,7 +162,9 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
         return self
 
     @allowed.validated
-    def partial_fit(self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None) -> IncrementalPCA:
+    def partial_fit(
+        self, X: object, y: object = None, check_input: bool = True, sample_weight: Any = None
+    ) -> IncrementalPCA:
         """Add one batch of rows.
 
         A batch that is refused leaves the estimator unchanged.

@@ -56,7 +56,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     voted = [v.k for v in choice.verdicts if v.counts and v.votes and v.k is not None]
     if not tests and (left < ENOUGH or len(voted) < 2 or set(voted) != {k}):
         # Without a test, only rules that agree say that there are no weaker components.
-        reason = f"No test for components in independent noise was asked and could answer, with {few}."
+        reason = f"No test against independent noise gave an answer, and there are only {few}."
         return Certainty(min([lowest, *voted]), None, reason)
     if left >= ENOUGH:
         return Certainty(k, k)

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import faulthandler
 import io
+import itertools
 import json
 import os
 import resource
@@ -16,13 +17,15 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from eckart.spool import Spool
 
 SECONDS, MEMORY = 10, 6 * 2**30
-_CLI_EVERY = 10
+_SHARE = 0.15
+"""Of the mutations that also go through a decomposition, and through the command line."""
 
 
 def main() -> None:
@@ -31,6 +34,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="files whose name contains this")
     parser.add_argument("--keep", default="", help="folder for the files that were read wrongly")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -39,37 +43,44 @@ def main() -> None:
     else:
         if given.keep:
             Path(given.keep).mkdir(parents=True, exist_ok=True)
-        faults = run(given.count, given.seed, only=given.only, keep=given.keep)
+        found = run(given.count, given.seed, only=given.only, keep=given.keep, jobs=given.jobs)
+        tally = sum((Counter(fault["tally"]) for fault in found if "tally" in fault), Counter())
+        faults = [fault for fault in found if "fault" in fault]
         for fault in faults:
             print(json.dumps(fault))  # noqa: T201
         kinds = Counter(f"{fault['file']}: {fault['fault'].strip().splitlines()[-1][:100]}" for fault in faults)
         for kind, count in kinds.most_common():
             print(count, kind)  # noqa: T201
-        print(f"{given.count} mutations with seed {given.seed}: {len(faults)} faults")  # noqa: T201
+        said = ", ".join(f"{number} {what}" for what, number in sorted(tally.items()))
+        print(f"{given.count} mutations with seed {given.seed}: {said}; {len(faults)} faults")  # noqa: T201
         sys.exit(bool(faults))
 
 
-def run(count: int, seed: int, *, only: str = "", keep: str = "") -> list[dict[str, Any]]:
-    """The faults of `count` mutations; a process that dies is one, and the next goes on after it."""
-    with Spool() as folder:  # also for what a killed process leaves behind
-        return list(_faults(count, seed, only, keep, str(folder)))
+def run(count: int, seed: int, *, only: str = "", keep: str = "", jobs: int = 1) -> list[dict[str, Any]]:
+    """The faults of `count` mutations, and tallies; a process that dies is one, and the next goes on after it."""
+    edges = [count * job // jobs for job in range(jobs + 1)]
+    with Spool() as folder, ThreadPoolExecutor(jobs) as pool:  # also for what a killed process leaves behind
+        parts = [
+            pool.submit(lambda a, b: list(_faults(a, b, seed, only, keep, str(folder))), first, last)
+            for first, last in itertools.pairwise(edges)
+        ]
+        return [fault for part in parts for fault in part.result()]
 
 
-def _faults(count: int, seed: int, only: str, keep: str, folder: str) -> Iterator[dict[str, Any]]:
-    first = 0
-    while first < count:
+def _faults(first: int, last: int, seed: int, only: str, keep: str, folder: str) -> Iterator[dict[str, Any]]:
+    while first < last:
         command = [sys.executable, "-m", "tests.anomalies.fuzz", "--worker", "--from", str(first)]
-        command += ["--count", str(count), "--seed", str(seed), "--only", only, "--keep", keep]
+        command += ["--count", str(last), "--seed", str(seed), "--only", only, "--keep", keep]
         place = {**os.environ, "TMPDIR": folder}
         ended = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[3], env=place)
         lines = [json.loads(line) for line in ended.stdout.decode().splitlines() if line.startswith('{"')]
-        yield from (line for line in lines if line.get("fault"))
-        last = lines[-1] if lines else {"index": first, "file": "none"}
+        yield from (line for line in lines if "fault" in line or "tally" in line)
+        done = lines[-1] if lines else {"index": first, "file": "none"}
         if ended.returncode == 0:
             return
         trace = ended.stderr.decode("utf-8", "replace")[-1500:]
-        yield {**last, "fault": f"{trace}\nthe process ended with {ended.returncode}"}
-        first = int(last["index"]) + 1
+        yield {**done, "fault": f"{trace}\nthe process ended with {ended.returncode}"}
+        first = int(done["index"]) + 1
 
 
 def _work(given: argparse.Namespace) -> None:
@@ -77,37 +88,44 @@ def _work(given: argparse.Namespace) -> None:
 
     from tests.anomalies.fuzz.mutations import mutate
     from tests.anomalies.fuzz.valid_files import FILES
+    from tests.anomalies.fuzz.variants import VARIANTS
 
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    names = [name for name in FILES if given.only in name]
+    files = {**FILES, **VARIANTS}
+    names = [name for name in files if given.only in name]
     parent = os.getppid()
+    tally: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         valid = Path(folder) / "valid"
         valid.mkdir()
         for name in names:
-            FILES[name](valid / name)
+            files[name](valid / name)
         for index in range(given.first, given.count):
             if os.getppid() != parent:  # it was ended, and nobody reads the results
                 return
             rng = np.random.default_rng((given.seed, index))
-            name = names[index % len(names)]
+            plain = [name for name in names if name in FILES]
+            # Every other one of the plain files, of which there are fewer.
+            name = plain[index // 2 % len(plain)] if plain and index % 2 else names[index // 2 % len(names)]
             place = Path(folder) / "now"
             place.mkdir()
             path = place / name
             (shutil.copytree if (valid / name).is_dir() else shutil.copy)(valid / name, path)
-            mutate(path, rng)
+            mutate(path, rng, valid)
             _print(index=index, file=name)
             _watch(SECONDS)
-            fault = _judged(path, index)
+            fault, refused = _judged(path, rng)
             _watch(0)
+            tally["refused" if refused else "read"] += 1
             if fault:
                 _print(index=index, file=name, fault=fault)
                 if given.keep:
                     kept = Path(given.keep) / f"{given.seed}-{index}-{name}"
                     (shutil.copytree if path.is_dir() else shutil.copy)(path, kept)
             shutil.rmtree(place)
+    _print(tally=tally)
 
 
 def _watch(seconds: int) -> None:
@@ -116,11 +134,13 @@ def _watch(seconds: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, 30 * seconds)
 
 
-def _judged(path: Path, index: int) -> str:
-    from tests.anomalies.fuzz.outcomes import judge
+def _judged(path: Path, rng: Any) -> tuple[str, bool]:
+    """(what is wrong, whether the file is refused)"""
+    from tests.anomalies.fuzz.outcomes import decomposed, judge
 
-    fault = judge(path)
-    return fault or (_commanded(path) if index // 31 % _CLI_EVERY == 0 else "")
+    fault, refused = judge(path)
+    fault = fault or (decomposed(path) if rng.random() < _SHARE else "")
+    return fault or (_commanded(path) if rng.random() < _SHARE else ""), refused
 
 
 def _commanded(path: Path) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import gzip
 import io
 import json
+import lzma
 import pickle
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +18,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 Rng = np.random.Generator
 NUMBERS = (0, 1, -1, 2, 7, 39, 41, 255, 10**7, 2**31 - 1, 2**31, 2**32 + 1, 2**40, 2**62, 2**63 - 1, -(2**31))
@@ -27,13 +31,15 @@ WORDS = (
 )  # fmt: skip
 
 
-def mutate(path: Path, rng: Rng) -> None:
-    """Damage a file, or a folder that is a store, in one to three ways."""
+def mutate(path: Path, rng: Rng, others: Path | None = None) -> None:
+    """Damage a file, or a folder that is a store, in one to three ways; `others` holds files to confuse it with."""
     for _ in range(int(rng.choice([1, 1, 1, 2, 3]))):
         special = SPECIAL.get(path.suffix if path.suffix != ".gz" else "", [])
         if path.is_dir():
             with contextlib.suppress(ValueError):  # metadata that an earlier mutation has made no JSON any more
                 _folder(path, rng)
+        elif others is not None and rng.random() < 0.03:
+            _confused(path, rng, others)
         elif special and rng.random() < 0.45:
             before = path.read_bytes()
             try:
@@ -45,6 +51,15 @@ def mutate(path: Path, rng: Rng) -> None:
             _bytes(path, rng)
 
 
+def _confused(path: Path, rng: Rng, others: Path) -> None:
+    """The content of another file, all of it, before or after its own, or packed."""
+    files = sorted(file for file in others.iterdir() if file.is_file())
+    own, other = path.read_bytes(), files[int(rng.integers(len(files)))].read_bytes()
+    packed = (gzip.compress, bz2.compress, lzma.compress, zlib.compress)[int(rng.integers(4))]
+    contents = (other, own + other, other + own, own + own, packed(own), b"")
+    path.write_bytes(contents[int(rng.integers(len(contents)))])
+
+
 def _bytes(path: Path, rng: Rng) -> None:
     data = bytearray(path.read_bytes())
     if not data:
@@ -53,7 +68,7 @@ def _bytes(path: Path, rng: Rng) -> None:
     if rng.random() < 0.4:  # headers and footers are where lengths and offsets are
         near = int(min(len(data), 200))
         place = int(rng.integers(near)) if rng.random() < 0.5 else len(data) - 1 - int(rng.integers(near))
-    kind = int(rng.integers(8))
+    kind = int(rng.integers(10))
     length = int(rng.integers(1, 33))
     if kind <= 1:
         data[place] ^= 1 << int(rng.integers(8))
@@ -67,6 +82,11 @@ def _bytes(path: Path, rng: Rng) -> None:
         del data[place : place + length]
     elif kind == 6:
         data[place:place] = data[place : place + length] * int(rng.choice([1, 1, 100]))
+    elif kind == 7:
+        data[place : place + 512] = bytes(len(data[place : place + 512]))  # a hole, as after a crash of the system
+    elif kind == 8:
+        start = int(rng.integers(len(data)))  # a block of the file in the place of another
+        data[place : place + length] = data[start : start + length]
     else:
         number = int(rng.choice(NUMBERS)) % 2**64
         data[place : place + 8] = number.to_bytes(8, "little")[: len(data[place : place + 8])]
@@ -98,6 +118,43 @@ def _recoded(path: Path, rng: Rng) -> None:
 
 def _line_ends(path: Path, rng: Rng) -> None:
     path.write_bytes(path.read_bytes().replace(b"\n", bytes(rng.choice(np.array([b"\r\n", b"\r", b"\n \n"], object)))))
+
+
+def _fields(path: Path, rng: Rng) -> None:
+    """Lines or fields of a delimited text: left out, doubled, swapped or quoted."""
+    data = path.read_bytes()
+    delimiter = max((b",", b";", b"\t", b"|", b" "), key=data.count)
+    lines = data.split(b"\n")
+    row = int(rng.integers(len(lines))) if rng.random() < 0.6 else 0
+    fields = lines[row].split(delimiter)
+    place, kind = int(rng.integers(len(fields))), int(rng.integers(7))
+    if kind == 0:
+        del fields[place]
+    elif kind == 1:
+        fields.insert(place, fields[place])
+    elif kind == 2:
+        fields[place] = fields[-1]
+    elif kind == 3:
+        fields[place] = b'"' + fields[place] + b'"'
+    elif kind == 4:
+        fields[place] = b'"' + fields[place].replace(b".", b'""') + b"\n" + fields[place] + b'"'
+    lines[row] = delimiter.join(fields)
+    if kind == 5:
+        lines.insert(row, lines[row])
+    elif kind == 6:
+        del lines[row]
+    path.write_bytes(b"\n".join(lines))
+
+
+def _market_header(path: Path, rng: Rng) -> None:
+    """Another kind of matrix over the same numbers."""
+    _, _, rest = path.read_bytes().partition(b"\n")
+    words = [
+        str(rng.choice(choices))
+        for choices in (["coordinate", "array"], ["real", "integer", "complex", "pattern"],
+                        ["general", "symmetric", "skew-symmetric", "hermitian"])
+    ]  # fmt: skip
+    path.write_bytes(b"%%MatrixMarket matrix " + " ".join(words).encode() + b"\n" + rest)
 
 
 def _npy_header(path: Path, rng: Rng) -> None:
@@ -274,39 +331,61 @@ def _json(file: Path, rng: Rng) -> None:
 
 
 def _table(path: Path, rng: Rng) -> None:
-    """A Parquet table of the same numbers with columns that are harder to read."""
-    table = parquet.read_table(path)
-    kind = int(rng.integers(7))
-    first = table.column(0)
-    if kind == 0:
-        table = table.rename_columns(["same"] * table.num_columns)
-    elif kind == 1:
-        table = table.append_column("nested", pa.array([{"a": i} for i in range(len(table))]))
-    elif kind == 2:
-        values = [None if i == 3 else value for i, value in enumerate(first.to_pylist())]
-        table = table.set_column(0, table.column_names[0], pa.array(values, first.type))
-    elif kind == 3:
-        values = [int(rng.choice(NUMBERS))] + [1] * (len(table) - 1)
-        table = table.set_column(1, table.column_names[1], pa.array(values, pa.int64()))
-    elif kind == 4:
-        table = table.rename_columns([f"a.{i}" if i else "a" for i in range(table.num_columns)])
-    elif kind == 5:
-        table = table.slice(0, 0)
+    """A Parquet or Arrow table of the same numbers with columns that are harder to read."""
+    packed = path.suffix == ".parquet"
+    table = parquet.read_table(path) if packed else feather.read_table(path, memory_map=False)
+    changed = _changed(table, rng)
+    if packed:
+        codec = str(rng.choice(["none", "snappy", "zstd", "gzip"]))
+        parquet.write_table(changed, path, row_group_size=int(rng.choice([1, 7, 100])), compression=codec)
     else:
-        table = table.append_column("none", pa.nulls(len(table)))
-    parquet.write_table(table, path, row_group_size=7)
+        codec = str(rng.choice(["uncompressed", "lz4", "zstd"]))
+        feather.write_feather(changed, path, codec, chunksize=int(rng.choice([1, 7, 100])))
+
+
+def _changed(table: Any, rng: Rng) -> Any:
+    kind, first, rows = int(rng.integers(12)), table.column(0), len(table)
+    if kind == 0:
+        return table.rename_columns(["same"] * table.num_columns)
+    if kind == 1:
+        return table.append_column("nested", pa.array([{"a": i} for i in range(rows)]))
+    if kind == 2:
+        values = [None if i == 3 else value for i, value in enumerate(first.to_pylist())]
+        return table.set_column(0, table.column_names[0], pa.array(values, first.type))
+    if kind == 3:
+        values = [int(rng.choice(NUMBERS))] + [1] * (rows - 1)
+        return table.set_column(1, table.column_names[1], pa.array(values, pa.int64()))
+    if kind == 4:
+        return table.rename_columns([f"a.{i}" if i else "a" for i in range(table.num_columns)])
+    if kind == 5:
+        return table.slice(0, 0)
+    if kind == 6:
+        return table.append_column("none", pa.nulls(rows))
+    if kind == 7:
+        values = [float(rng.choice([np.nan, np.inf, -np.inf, 1e308, 5e-324])) for _ in range(rows)]
+        return table.set_column(0, table.column_names[0], pa.array(values, pa.float64()))
+    if kind == 8:
+        names = ["row", "column", "value", *(f"c{j}" for j in range(table.num_columns))]
+        return table.select(range(min(3, table.num_columns))).rename_columns(names[: min(3, table.num_columns)])
+    if kind == 9:
+        return table.slice(int(rng.integers(rows)))
+    if kind == 10:
+        return pa.concat_tables([table, table.slice(0, 0), table])
+    return table.append_column("code", first.combine_chunks().dictionary_encode())
 
 
 Mutation = Callable[[Path, Rng], None]
-_TEXT: list[Mutation] = [_word, _word, _word, _recoded, _line_ends, _pickled]
+_TEXT: list[Mutation] = [_word, _word, _fields, _fields, _recoded, _line_ends, _pickled]
 SPECIAL: dict[str, list[Mutation]] = {
     ".csv": _TEXT,
     ".tsv": _TEXT,
     ".txt": _TEXT,
-    ".mtx": [_word, _number_in_text, _number_in_text, _line_ends, _pickled],
+    ".mtx": [_word, _number_in_text, _number_in_text, _market_header, _line_ends, _pickled],
     ".npy": [_npy_header, _npy_header, _pickled],
     ".npz": [_archive, _archive, _archive, _pickled],
     ".parquet": [_table],
+    ".arrow": [_table],
+    ".feather": [_table],
     ".h5": [_hdf5],
     ".h5ad": [_hdf5],
 }

@@ -432,7 +432,7 @@ def test_killed_again_and_again(tmp_path):
             left -= 1
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-        d = ek.decompose(sys.argv[1], k=6, solver="lanczos", checkpoint=sys.argv[2], watch=watch)
+        d = ek.decompose(sys.argv[1], k=6, solver="lanczos", checkpoint=sys.argv[2], callback=watch)
         np.savez(sys.argv[3], values=d.values, right=d.right)
     """)
 

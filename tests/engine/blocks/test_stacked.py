@@ -170,7 +170,7 @@ def test_progress_is_told():
     assert seen[-1].block == seen[-1].blocks
     assert seen[-1].current_pass >= 2
     assert seen[-1].rows_per_second > 0
-    assert [p.read for p in seen] == sorted(p.read for p in seen)
+    assert [p.current_pass for p in seen] == sorted(p.current_pass for p in seen)
     assert any(p.explained is not None for p in seen)
 
 

@@ -64,3 +64,49 @@ def test_bounds_are_true_where_centring_cancels_every_digit(seed):
         low, high = d.certificate.explained
         assert low <= np.sum((exact @ d.right) ** 2) / total * (1 + 1e-9)
         assert high >= best / total * (1 - 1e-9)
+
+
+def dominated(seed):
+    """One row outweighs all others together: every column is centred at that row, and varies in the others only."""
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.integers(10, 200)), int(rng.integers(2, 20))
+    dense = 10.0 ** rng.uniform(-2, 6, columns) + rng.standard_normal((rows, columns))
+    density = rng.choice([0.05, 0.4, 0.9, 0.97], columns)
+    dense = np.where(rng.random(dense.shape) < density, dense, 0.0)
+    weights = np.full(rows, 1e-20)
+    weights[rng.integers(rows)] = 1.0
+    return sparse.csr_array(dense), weights
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+def test_bounds_are_true_where_one_row_dominates(solver, stream):
+    for seed in range(12):
+        matrix, weights = dominated(seed)
+        dense = matrix.toarray().astype(np.longdouble)
+        dense -= dense[np.argmax(weights)]
+        exact = np.sqrt(weights)[:, None] * (dense - weights @ dense / weights.sum())
+        k = min(4, *matrix.shape)
+        truth = np.linalg.svd(exact.astype(float), compute_uv=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            memory = "2MB" if stream else None
+            d = ek.decompose(matrix, k=k, sample_weight=weights, solver=solver, stream=stream, memory=memory)
+        c, slack = d.certificate, 1e-12 * truth[0]
+        assert np.all(c.lower <= truth[:k] + slack)
+        assert np.all(c.upper >= truth[:k] - slack)
+        share = np.sum(truth[:k] ** 2) / np.sum(truth**2)
+        assert c.explained[0] - 1e-12 <= share <= c.explained[1] + 1e-12
+
+
+def test_scaling_by_a_deviation_that_is_lost_to_rounding_is_refused():
+    """A stored entry of weight 1 and a zero of weight 1e-20: the deviation, 1e-10 of the mean, is not in the sums."""
+    dense = np.zeros((12, 6))
+    dense[:, 0], dense[::2, 1], dense[1::5, 2] = 1e6, np.arange(6.0), 2.0
+    dense[1, 0] = 0.0
+    matrix = sparse.csr_array(dense)
+    weights = np.ones(12)
+    weights[1] = 1e-20
+    with pytest.raises(ek.errors.InputError, match=r"Column 0 is scaled by .* that sparse data do not determine"):
+        ek.decompose(matrix, k=1, sample_weight=weights, scale=True, stream=True, memory="2MB", solver="gram")
+    assert ek.decompose(dense, k=1, sample_weight=weights, scale=True).certificate.proved

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,41 @@ def test_a_block_costs_little_more_than_itself(tmp_path: Path, name: str) -> Non
         peak = max(peak, pa.total_allocated_bytes() - before)
     assert size > 90_000_000
     assert peak < size / 2
+
+
+@pytest.fixture
+def wide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, np.ndarray]:
+    """Three row groups of 700 rows and 300 columns, and little memory that is had whatever is allowed."""
+    monkeypatch.setattr("eckart.io.arrow.pieces.SMALL", 1 << 18)
+    monkeypatch.setattr("eckart.environment.SMALL", 1 << 18)
+    values = np.random.default_rng(1).standard_normal((2100, 300))
+    path = tmp_path / "wide.parquet"
+    parquet.write_table(pa.table({f"c{j}": values[:, j] for j in range(300)}), path, row_group_size=700)
+    return path, values
+
+
+def test_row_groups_of_many_columns_are_decoded_by_columns(
+    wide: tuple[Path, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, values = wide
+    monkeypatch.setattr("eckart.io.arrow.pieces._BATCH_BYTES", 1 << 18)  # forty columns at a time
+    rows: Any = open_rows(path, memory=6_000_000)
+    for start, stop in ((0, 10), (10, 1500), (650, 720), (3, 2100)):
+        np.testing.assert_array_equal(rows.read(start, stop), values[start:stop])
+
+
+def test_a_row_group_that_takes_too_much_is_refused_with_figures(wide: tuple[Path, np.ndarray]) -> None:
+    said = r"row group 1 of 700 rows and 300 columns takes 1.68 MB .* all of the 1.5 MB"
+    with pytest.raises(MemoryBudgetError, match=said):
+        open_rows(wide[0], memory=1_500_000)
+
+
+def test_no_other_library_is_imported_for_numbers(tmp_path: Path) -> None:
+    """pandas takes 50 MB and half a second, and nothing of it is needed."""
+    parquet.write_table(table().slice(0, 1000), tmp_path / "a.parquet")
+    code = "import sys; from eckart.io.open_rows import open_rows; r = open_rows(sys.argv[1]); r.read(0, 1000)"
+    code += "; sys.exit('pandas' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.parquet")], check=True)
 
 
 def test_a_compressed_batch_is_counted_before_it_is_decoded(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from eckart.formatting import clean
 if TYPE_CHECKING:
     from eckart.analysis.analyze import Analysis
 
-_NOT_SHOWN = ("method", "left", "rng", "memory", "stream", "watch", "callback", "checkpoint", "executor")
+_NOT_SHOWN = ("method", "left", "rng", "memory", "stream", "callback", "checkpoint", "executor")
 
 
 def sharing(found: Analysis, title: str, command: str) -> dict[str, str]:

@@ -394,8 +394,6 @@ class StackedBlocks:
 
 
 def _stack(pieces: list[Any]) -> Any:
-    if isinstance(pieces[0], np.ndarray):
-        return np.concatenate(pieces)
     from scipy import sparse
 
-    return sparse.vstack(pieces, format="csr")
+    return np.concatenate(pieces) if isinstance(pieces[0], np.ndarray) else sparse.vstack(pieces, format="csr")

@@ -107,7 +107,7 @@ def _solution(pairs: Pairs, request: Request, shift: float, block: int) -> Solut
     values, lower, upper = pairs.values, pairs.lower, pairs.upper
     proved = pairs.proved
     # What rounding cannot tell from zero is zero: whitening must not make something of it.
-    values = np.where(values <= pairs.error, 0.0, values)
+    values = np.where((values <= pairs.error) & (lower[:k] <= 0.0), 0.0, values)
     if shift:
         values = pairs.values
         values, lower, upper = shift - values, shift - upper[:k], shift - lower

@@ -273,7 +273,7 @@ class Case:
 
     def total_error(self) -> float:
         moments = self.moments
-        error = gamma(moments.additions + ENTRY) * max(moments.raw_total, moments.total) * 2.0
+        error = gamma(moments.additions + ENTRY) * max(moments.varying_total, moments.total) * 2.0
         error += 2.0 * moments.scale_error * moments.total
         if self.precision == "float64" or self.sparse or not backend_of(self.prototype).float32_squares:
             return error

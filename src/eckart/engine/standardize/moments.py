@@ -60,6 +60,12 @@ class Moments:
         """||D||_F^2 in the units of B."""
         return float(np.add.reduce(self.in_units(self.raw)))
 
+    @cached_property
+    def varying_total(self) -> float:
+        """||D||_F^2 without the columns whose entries are all equal: they add nothing to `total`, rounded or not."""
+        raw = self.in_units(self.raw)
+        return float(np.sum(raw) - np.sum(raw[self.constant])) if len(self.constant) < len(raw) else 0.0
+
     def in_units(self, squares: np.ndarray) -> np.ndarray:
         """Sums of squares of columns of A as sums of squares of columns of B."""
         return squares if self.scale is None else squares / self.scale / self.scale
@@ -76,6 +82,15 @@ class Moments:
         """Indices of the columns with nothing to scale."""
         deviation = np.sqrt(self.squares / max(self.weight - 1.0, 1.0))
         return np.flatnonzero(_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """Indices of the columns whose spread is not known to a tenth, so that they cannot be divided by it."""
+        error = gamma(self.additions + ENTRY) * self.raw
+        lost = self.squares <= 10.0 * error
+        lost[self.constant] = False
+        deviation = np.sqrt((self.squares + error) / max(self.weight - 1.0, 1.0))
+        return np.flatnonzero(lost & ~_in_last_bit(deviation, 0.0 if self.mean is None else self.mean))
 
     @property
     def size(self) -> float:

@@ -1,8 +1,9 @@
 """CSR rows, in memory or read in blocks. They are not shifted: only columns without a zero can be, and are if needed.
 
 For a column with a share p of stored entries, mean^2 <= p E[x^2] by Cauchy-Schwarz, so the sum of squares exceeds that
-about the mean by at most 1 / (1 - p). Only columns in which every entry is stored may hide a small spread behind a
-large mean; their mean is taken out of the entries.
+about the mean by at most 1 / (1 - p). Without weights, only columns in which every entry is stored may hide a small
+spread behind a large mean; their mean is taken out of the entries. p is a share of the weights, so columns with zeros
+in rows of tiny weight may hide it as well. Bounds take account of that, and scaling is refused.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from eckart.arrays import Array, to_numpy
 from eckart.engine.operator import MomentsAndProduct
 from eckart.engine.rows import RowBlocks
 from eckart.engine.standardize.case import Case
+from eckart.engine.standardize.moments import Moments
 from eckart.engine.standardize.streamed import StreamedWide
 from eckart.engine.standardize.tall import Tall
+from eckart.errors import InputError
 
 _HIDDEN = 4.0
 """Columns whose sum of squares exceeds that about the mean by more than this are shifted if they are full."""
@@ -36,6 +39,8 @@ class Stored(Case):
             product = self._first(right, gram=gram)
         if self.center and self._offset is None and self._shift_full_columns():
             product = self._first(right, gram=gram)
+        if self.center and self.scale and self._arriving is None:
+            _refuse_unknown(self.moments)
         return product
 
     def sharpen(self) -> None:
@@ -87,6 +92,17 @@ class Stored(Case):
             return Case.recentred_gram(self, right)
         product = self.exact().matmat(right)
         return product.T @ product, 0.0
+
+
+def _refuse_unknown(moments: Moments) -> None:
+    """p is a share of the weights: rows without an entry may weigh nothing beside the others."""
+    unknown = moments.unknown
+    if unknown.size:
+        raise InputError(
+            f"Column {int(unknown[0])} is scaled by a standard deviation that sparse data do not determine: the rows "
+            f"in which it differs from its mean weigh too little ({unknown.size} such columns). Pass the data as a "
+            "dense array, raise the smallest weights, or leave out scale=True."
+        )
 
 
 class SparseTall(Stored, Tall):

@@ -13,6 +13,8 @@ from eckart.errors import NotFiniteError
 from eckart.io.roles import EXACT, Text, listed, quoted
 from eckart.notes import Note
 
+_TILE = 64
+"""Columns that are written at a time."""
 TRUTHS = "true and false: used as 1 and 0"
 
 
@@ -64,10 +66,12 @@ def matrix_of(columns: Sequence[Any], rows: int, name: str) -> NDArray[Any]:
     check_fits(rows * len(columns) * np.dtype(dtype).itemsize, name, "the matrix")
     flat = [_plain(column, target) for column in columns]
     out = np.empty((rows, len(columns)), dtype)
-    step = max(1, (1 << 16) // len(columns))
-    # A few rows at a time: writing whole columns would miss the cache at every entry.
-    for start in range(0, rows, step):
-        np.stack([column[start : start + step] for column in flat], axis=1, out=out[start : start + step])
+    step = max(1, (1 << 16) // min(len(columns), _TILE))
+    # A tile at a time: writing whole columns would miss the cache at every entry.
+    for first in range(0, len(flat), _TILE):
+        tile, some = out[:, first : first + _TILE], flat[first : first + _TILE]
+        for start in range(0, rows, step):
+            np.stack([column[start : start + step] for column in some], axis=1, out=tile[start : start + step])
     return out
 
 
@@ -77,8 +81,31 @@ def _plain(column: Any, target: Any) -> NDArray[Any]:
 
     if pa.types.is_boolean(column.type):
         column = pc.cast(column, pa.uint8())
-    values: NDArray[Any] = pc.cast(column, target, safe=False).to_numpy(zero_copy_only=False)
-    return values
+    column = pc.cast(column, target, safe=False)
+    if column.null_count:
+        nan = pa.py_buffer(np.full(1, np.nan, target.to_pandas_dtype()))
+        column = pc.fill_null(column, pa.Array.from_buffers(target, 1, [None, nan])[0])
+    return stored_numbers(column)
+
+
+def stored_numbers(column: Any) -> NDArray[Any]:
+    """Numbers without gaps as they lie in memory.
+
+    `to_numpy` and `pa.scalar` of Arrow would import pandas: 50 MB, and half a second of a first call.
+    """
+    import pyarrow as pa
+
+    if column.null_count:
+        raise ValueError(f"{column.null_count} numbers are missing")
+    parts = [_stored(chunk) for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, column.type.to_pandas_dtype()), *parts])
+
+
+def _stored(array: Any) -> NDArray[Any]:
+    dtype = np.dtype(array.type.to_pandas_dtype())
+    if not len(array):
+        return np.empty(0, dtype)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
 def number_notes(names: Sequence[str], columns: Sequence[Any], matrix: NDArray[Any]) -> list[Note]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,7 +78,9 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
             table = ipc.open_file(stream, options=options).read_all() if wanted else schema.empty_table()
             columns = dict(zip(wanted, table.columns, strict=True)) if wanted else {}
         else:
-            table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # Feather's first version still exists in files
+                table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
             roles = roles_of(table.schema, opened.name, row_names)
             columns = dict(enumerate(table.columns))
         for j in (*roles.numbers, *roles.texts):

@@ -1,7 +1,9 @@
 """Rows from inside a row group or record batch, without decoding all of it where the format allows that.
 
-A Parquet row group is decoded page by page from its beginning; going back means beginning anew. An uncompressed Arrow
-batch lies in the file column by column, so any of its rows can be read directly. A compressed batch is decoded whole.
+A Parquet row group is decoded page by page from its beginning; going back means beginning anew. One page of every
+column is in memory then. Of many columns that may be all of the row group, which is then decoded a few columns at a
+time, from its beginning for every block. An uncompressed Arrow batch lies in the file column by column, so any of its
+rows can be read directly. A compressed batch is decoded whole.
 """
 
 from __future__ import annotations
@@ -12,28 +14,70 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from eckart.environment import SMALL, check_piece, free_memory
 from eckart.errors import FileError
+from eckart.io.arrow.columns import matrix_of
 from eckart.io.arrow.footer import batch_heads
 from eckart.io.arrow.parquet import selection, taken
 from eckart.io.rows import FileState
 
-_BATCH_BYTES = 1 << 22
+_BATCH_BYTES, _WIDE_BATCH_BYTES, _WIDE_BATCH_ROWS = 1 << 22, 1 << 24, 1 << 10
+"""Decoded at a time; of many columns more, because each costs time of its own in every batch."""
+_BUFFER_BYTES = 1 << 24
+"""Read ahead from the file, for all columns together."""
+_PAGE_BYTES = 1 << 20
+"""A page of a column as writers make them by default, before it is packed."""
 
 
 class ParquetPieces:
-    """The columns `wanted` of a Parquet file, by row groups."""
+    """The columns `wanted` of a Parquet file, by row groups, within a share of `memory` bytes."""
 
     wanted: list[int]
 
-    def __init__(self, state: FileState, wanted: Sequence[int]) -> None:
+    def __init__(self, state: FileState, wanted: Sequence[int], memory: int | None = None) -> None:
         from pyarrow import parquet
 
         # Buffered, so that a column of a row group is read page by page instead of whole.
-        self.file = parquet.ParquetFile(state.path, buffer_size=1 << 20, pre_buffer=False)
+        self._buffer = min(max(_BUFFER_BYTES // max(len(wanted), 1), 1 << 14), 1 << 20)
+        self.file = parquet.ParquetFile(state.path, buffer_size=self._buffer, pre_buffer=False)
         self.schema, self.wanted = self.file.schema_arrow, list(wanted)
+        self.memory = free_memory() if memory is None else memory
         self._batches: Iterator[Any] = iter(())
         self._group, self._place = -1, 0
         self._rest: Any = None
+
+    def check_sizes(self, name: str, memory: int | None) -> None:
+        """Refuse row groups that cannot be decoded page by page, and whose blocks would be decoded too often."""
+        meta = self.file.metadata
+        sizes = [meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)]
+        if not sizes or not self.wanted:
+            return
+        group = sizes.index(max(sizes))
+        if not self._by_pages(group):
+            rows = meta.row_group(group).num_rows
+            what = f"row group {group + 1} of {rows:,} rows and {len(self.wanted):,} columns"
+            check_piece(self._decoded_bytes(group), name, what, memory, share=1)
+
+    def _chunks(self, group: int) -> list[Any]:
+        """Metadata of the columns that are read."""
+        found = self.file.metadata.row_group(group)
+        names = None if (chosen := selection(self.schema, self.wanted)) is None else set(chosen)
+        chunks = [found.column(j) for j in range(found.num_columns)]
+        return [chunk for chunk in chunks if names is None or chunk.path_in_schema.partition(".")[0] in names]
+
+    def _by_pages(self, group: int) -> bool:
+        """Whether one page of every column, and what is read ahead of it, take a quarter of the memory at most."""
+        pages = sum(
+            min(chunk.total_uncompressed_size, _PAGE_BYTES) + min(chunk.total_compressed_size, self._buffer)
+            for chunk in self._chunks(group)
+        )
+        return bool(pages <= max(self.memory // 4, SMALL))
+
+    def _decoded_bytes(self, group: int) -> int:
+        """Of the row group in memory; a dictionary or a run may stand for many rows."""
+        return int(self.file.metadata.row_group(group).num_rows) * 8 * len(self.wanted)
 
     def counts(self) -> list[int]:
         meta = self.file.metadata
@@ -54,8 +98,39 @@ class ParquetPieces:
                 yield taken(batch.slice(skipped, used), self.schema, self.wanted)
             first, count = first + used, count - used
 
+    def fill_by_columns(self, out: np.ndarray, group: int, first: int, name: str) -> bool:
+        """Rows first... of a row group into `out`, a few columns at a time; False where it is read page by page.
+
+        Every column is decoded from the beginning of the row group, so its first rows are decoded once for each block.
+        """
+        names = selection(self.schema, self.wanted)
+        if names is None or self._by_pages(group):
+            return False
+        self._batches, self._rest, self._group = iter(()), None, -1  # given back first
+        count = int(self.file.metadata.row_group(group).num_rows)
+        step = max(1, _BATCH_BYTES // max(8 * count, 1))
+        for column in range(0, len(names), step):
+            some = slice(column, column + step)
+            batches = self.file.iter_batches(
+                _PAGE_BYTES // 8, row_groups=[group], columns=names[some], use_threads=False
+            )
+            place = done = 0
+            for batch in batches:
+                begin = max(first - place, 0)
+                place += len(batch)
+                if begin < len(batch) and done < len(out):
+                    rows = batch.slice(begin, len(out) - done)
+                    columns = taken(rows, self.schema, self.wanted[some])
+                    numbers = [columns[j] for j in self.wanted[some]]
+                    out[done : done + len(rows), some] = matrix_of(numbers, len(rows), name)
+                    done += len(rows)
+            if place != count or done != len(out):
+                raise ValueError(f"{count:,} rows are promised, and {place:,} are there")
+        return True
+
     def _begin(self, group: int) -> None:
-        rows = max(1, _BATCH_BYTES // (8 * max(len(self.wanted), 1)))
+        width = 8 * max(len(self.wanted), 1)
+        rows = max(1, _BATCH_BYTES // width, min(_WIDE_BATCH_ROWS, _WIDE_BATCH_BYTES // width))
         names = selection(self.schema, self.wanted)
         self._batches = self.file.iter_batches(rows, row_groups=[group], columns=names, use_threads=False)
         self._group, self._place, self._rest = group, 0, None

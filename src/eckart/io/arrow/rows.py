@@ -6,7 +6,7 @@ import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from threading import Lock
 from typing import Any
 
@@ -40,6 +40,8 @@ class ArrowRows:
     single: bool
     parquet: bool
     metadata: Metadata = field(default_factory=Metadata)
+    memory: int | None = None
+    """Bytes allowed, of which decoding takes a share; None is what is free."""
     sparse: bool = False
     _readers: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -75,7 +77,10 @@ class ArrowRows:
         state.check(self.metadata.name, self.edges[piece], self.edges[piece + 1])
         done = 0
         with reading(shown(state.path), f"{'row group' if self.parquet else 'batch'} {group + 1}"):
-            for columns in self._reader(number).read(group, first, len(out)):
+            reader = self._reader(number)
+            if self.parquet and reader.fill_by_columns(out, group, first, self.metadata.name):
+                return
+            for columns in reader.read(group, first, len(out)):
                 numbers = [columns[j] for j in self.columns]
                 block = matrix_of(numbers, len(numbers[0]), self.metadata.name)
                 out[done : done + len(block)] = block
@@ -83,8 +88,12 @@ class ArrowRows:
 
     def _reader(self, number: int) -> Any:
         if self._readers.get("number") != number:
-            kind = ParquetPieces if self.parquet else ArrowPieces
-            self._readers["number"], self._readers["reader"] = number, kind(self.files[number], self.columns)
+            self._readers.pop("reader", None)  # closed before the next one is opened
+            state = self.files[number]
+            reader: Any = (
+                ParquetPieces(state, self.columns, self.memory) if self.parquet else ArrowPieces(state, self.columns)
+            )
+            self._readers["number"], self._readers["reader"] = number, reader
         return self._readers["reader"]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,7 +104,9 @@ class ArrowRows:
         return fingerprint(self.files, shape=list(self.shape), columns=[list(self.columns), names])
 
 
-def parquet_rows(paths: Sequence[str], name: str, row_names: str | None = "auto") -> ArrowRows:
+def parquet_rows(
+    paths: Sequence[str], name: str, row_names: str | None = "auto", memory: int | None = None
+) -> ArrowRows:
     """One Parquet file, or several of one schema in the order given."""
     for path in paths:
         open_path(path, MAX_EXPANSION)  # a pipe in a folder would be waited for
@@ -112,7 +123,11 @@ def parquet_rows(paths: Sequence[str], name: str, row_names: str | None = "auto"
         found = file.counts()
         pieces += [(number, group) for group in range(len(found))]
         counts += found
-    return _assembled(states, pieces, counts, roles_of(schema, name, row_names), name, parquet=True)
+    roles = roles_of(schema, name, row_names)
+    for state in states:
+        with reading(shown(state.path), kind="Parquet file"):
+            ParquetPieces(state, roles.numbers, memory).check_sizes(PurePath(state.path).name, memory)
+    return replace(_assembled(states, pieces, counts, roles, name, parquet=True), memory=memory)
 
 
 def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str | None = "auto") -> ArrowRows | None:

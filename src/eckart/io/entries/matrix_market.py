@@ -15,13 +15,15 @@ from eckart.engine.blocks.source import MemorySource, Metadata
 from eckart.environment import check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.io.arrays.npy import refuse_shape
+from eckart.io.arrow.columns import stored_numbers
 from eckart.io.bytes import OpenedFile
 from eckart.io.text.layout import align
 from eckart.io.text.records import Records
 
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
-_LETTERS = b"0123456789+-.eE \t\n" + b"nNaAiIfFtTyY"
+_DIGITS = b"0123456789+- \t\n"
+_LETTERS = _DIGITS + b".eE" + b"nNaAiIfFtTyY"
 """What numbers are written with, nan and infinity among them."""
 
 
@@ -36,6 +38,8 @@ class Sizes:
     pattern: bool
     symmetry: str
     start: int
+    whole: bool = False
+    """Whether the values are declared to be whole numbers: readers differ on what 1.5 is then."""
 
     @property
     def words(self) -> int:
@@ -74,6 +78,8 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
         place = next(i for i in range(len(body)) if body[i] not in _LETTERS)
         wrong = f"the character {chr(body[place])!r} belongs to no number"
         _refuse(name, body.count(b"\n", 0, place) + line, wrong)
+    if sizes.whole and body.translate(None, _DIGITS):
+        _refuse_line(body, sizes, name, line)
     try:
         table = _table(body, " ", sizes)
     except pa.ArrowInvalid:
@@ -81,7 +87,7 @@ def parse_entries(body: bytes, sizes: Sizes, name: str, line: int) -> list[NDArr
             table = _table(align(body), "\t", sizes)
         except pa.ArrowInvalid:
             _refuse_line(body, sizes, name, line)
-    values = [column.to_numpy() for column in table.columns]
+    values = [stored_numbers(column) for column in table.columns]
     infinite = np.flatnonzero(np.isinf(values[-1])) if not sizes.pattern else np.empty(0, int)
     if infinite.size:
         where = Records(body, 0, " ").line(int(infinite[0])) + line - 1
@@ -138,7 +144,8 @@ def _table(body: bytes, mark: str, sizes: Sizes) -> Any:
 def _refuse_line(body: bytes, sizes: Sizes, name: str, line: int) -> NoReturn:
     """Go through the lines one by one to name the one that is not an entry."""
     records = Records(body, 0, " ")
-    form = ["row", "column", "value"][: sizes.words] if sizes.coordinate else ["value"]
+    value = "integer" if sizes.whole else "value"
+    form = ["row", "column", value][: sizes.words] if sizes.coordinate else [value]
     for record in range(len(records)):
         words = " ".join(records.cells(record)).split()
         if words and (len(words) != len(form) or not all(map(_is_entry, form, words))):
@@ -209,7 +216,7 @@ def _sizes(data: bytes, name: str) -> Sizes:
     else:
         diagonal = -1 if symmetry == "skew-symmetric" else 1
         stored = rows * columns if symmetry == "general" else rows * (rows + diagonal) // 2
-    return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start)
+    return Sizes(rows, columns, stored, coordinate, field == "pattern", symmetry, start, "integer" in field)
 
 
 def _size_line(data: bytes) -> tuple[int, int, str]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from eckart.engine.blocks.source import Block, Metadata
+from eckart.engine.blocks.source import Metadata
 from eckart.environment import MAX_EXPANSION
 from eckart.errors import ClusterError, FileError
 from eckart.fingerprint import FileState, fingerprint
 from eckart.io.arrays.npz_rows import NpzRows, npz_rows
 from eckart.io.bytes import open_path
 from eckart.io.entries.triplets import Entries, write_csr
+from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool, stated_folder
 
@@ -28,38 +29,13 @@ _NOTE = Note(
 
 
 @dataclass(frozen=True)
-class SpooledRows:
+class SpooledRows(TemporaryRows[NpzRows]):
     """The rows of `original`, a file of entries, read from a sorted copy in a temporary folder."""
 
     original: FileState
-    rows: NpzRows
-    spool: Spool | None
-    metadata: Metadata
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.rows.dtype
-
-    @property
-    def sparse(self) -> bool:
-        return self.rows.sparse
-
-    @property
-    def entries(self) -> int:
-        return self.rows.entries
-
-    def cuts(self) -> Sequence[int]:
-        return self.rows.cuts()
 
     def pointers(self) -> Iterator[np.ndarray]:
         return self.rows.pointers()
-
-    def read(self, start: int, stop: int) -> Block:
-        return self.rows.read(start, stop)
 
     def fingerprint(self) -> dict[str, Any]:
         """Of the file that was given: the sorted copy is another one in every run."""
@@ -87,9 +63,6 @@ class SpooledRows:
         rows = replace(self.rows, state=FileState.of(str(target)), _readers={})
         return rows, spool
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "spool": None}  # the folder belongs to the process that made it
-
 
 def spooled_rows(
     path: str, shape: tuple[int, int], blocks: Callable[[], Iterator[Entries]], *, notes: tuple[Note, ...] = ()
@@ -107,4 +80,4 @@ def spooled_rows(
     assert rows is not None
     original.check(name, 0, shape[0])  # it was read twice, and both had to be the same
     metadata = Metadata(name, notes=notes, parsing_notes=(*notes, _NOTE))
-    return SpooledRows(original, replace(rows, metadata=metadata), spool, metadata)
+    return SpooledRows(replace(rows, metadata=metadata), spool, metadata, original)

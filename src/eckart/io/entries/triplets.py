@@ -18,7 +18,7 @@ import numpy as np
 from eckart.environment import MAX_EXPANSION, check_fits
 from eckart.errors import FileError, NotFiniteError
 from eckart.files import new_file
-from eckart.io.arrow.columns import kind_of, matrix_of
+from eckart.io.arrow.columns import kind_of, matrix_of, stored_numbers
 from eckart.io.bytes import OpenedFile, open_path, shown
 from eckart.io.entries.matrix_market import (
     Sizes,
@@ -196,7 +196,7 @@ def _table_block(batch: Any, name: str, seen: int) -> Entries:
     for index in range(2):
         if batch.column(index).null_count:
             raise FileError(f"{name}, column {batch.schema.names[index]!r}: a row or column number is missing.")
-    row, column = (batch.column(index).to_numpy(zero_copy_only=False) for index in range(2))
+    row, column = (stored_numbers(batch.column(index)) for index in range(2))
     for part in (row, column):
         if int(part.min()) < 0 or int(part.max()) >= 2**62:
             raise FileError(f"{name}: a row or column number is negative or beyond 2**62; they are counted from 0.")

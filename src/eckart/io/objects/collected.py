@@ -7,7 +7,6 @@ So a stream is read once, and its copy is what is decomposed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +18,7 @@ from eckart.environment import free_memory
 from eckart.errors import FileError, InputError, MemoryBudgetError
 from eckart.fingerprint import FileState
 from eckart.io.rows import NpyRows
+from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 
@@ -26,43 +26,14 @@ _NOTE = Note("spooled", "The rows came as a stream, and were kept in a temporary
 
 
 @dataclass(frozen=True)
-class CollectedRows:
+class CollectedRows(TemporaryRows[NpyRows]):
     """Rows of a stream in a temporary file, which is removed with this object."""
-
-    rows: NpyRows
-    spool: Spool | None
-    metadata: Metadata
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.rows.dtype
-
-    @property
-    def sparse(self) -> bool:
-        return False
-
-    @property
-    def entries(self) -> int:
-        return self.rows.entries
-
-    def cuts(self) -> Sequence[int]:
-        return ()
-
-    def read(self, start: int, stop: int) -> Block:
-        return self.rows.read(start, stop)
 
     def fingerprint(self) -> dict[str, Any]:
         """A digest of the numbers: the file is another one in every run."""
         with Path(self.rows.state.path).open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return {"content": {"shape": list(self.shape), "sha256": digest}, "state": ""}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "spool": None}  # the folder belongs to the process that made it
 
 
 class Collector:

@@ -105,6 +105,20 @@ class Records:
         return self.line_at(int(opens[min(pairs)] if pairs else opens[-1]))
 
 
+def last_end(text: bytes | bytearray) -> int:
+    """The byte after the last newline that is not inside quotes; 0 if there is none.
+
+    From the end backwards: an unclosed quote in a long text is found without a list of its lines.
+    """
+    end, odd = len(text), text.count(b'"') % 2
+    while (newline := text.rfind(b"\n", 0, end)) >= 0:
+        odd ^= text.count(b'"', newline, end) % 2
+        if not odd:
+            return newline + 1
+        end, odd = text.rfind(b'"', 0, newline), 0  # the quote that opens the cell with this newline
+    return 0
+
+
 def split(record: str, delimiter: str) -> list[str]:
     """The cells of one record. A delimiter inside quotes does not end a cell."""
     if '"' not in record:

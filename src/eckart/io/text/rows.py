@@ -26,7 +26,7 @@ from eckart.io.rows import FileState, HeldRows
 from eckart.io.text.cells import MISSING, looks_numeric
 from eckart.io.text.delimited import EMPTY, Page, read_delimited, refuse_stray_quote
 from eckart.io.text.layout import Layout, TextOptions, sniff
-from eckart.io.text.records import MAX_RECORD, Records, refuse_long
+from eckart.io.text.records import MAX_RECORD, Records, last_end, refuse_long
 from eckart.notes import Note
 
 _HELD = 1 << 24
@@ -193,7 +193,7 @@ def _head(opened: OpenedFile, name: str) -> bytes:
         head += piece
         if len(head) < wanted:
             continue
-        end = last_end(bytes(head), ",")
+        end = last_end(head)
         if end > len(head) // 2:
             return bytes(head[:end])
         if len(head) - end > MAX_RECORD:
@@ -246,7 +246,7 @@ class _Index:
             if len(rest) < wanted:
                 continue
             text = bytes(rest)
-            end = last_end(text, self.layout.delimiter)
+            end = last_end(text)
             if end:
                 yield text[:end]
                 line += text.count(b"\n", 0, end)
@@ -280,14 +280,6 @@ class _Index:
                     f"{self.name}: the column {column!r} has no value in the beginning of the text and has some from "
                     f"line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
                 )
-
-
-def last_end(text: bytes, delimiter: str) -> int:
-    """The byte after the last newline that is not inside quotes; 0 if there is none."""
-    if b'"' not in text:
-        return text.rfind(b"\n") + 1
-    ends = Records(text, 0, delimiter).ends_outside_quotes
-    return int(ends[-1]) + 1 if ends.size else 0
 
 
 def _opened(path: str, *, packed: bool) -> BinaryIO:

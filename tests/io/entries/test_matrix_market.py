@@ -1,0 +1,30 @@
+"""Matrix Market files whose header and entries disagree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eckart.errors import FileError
+from eckart.io.open_rows import open_table
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("value", ["1.5", "2e1", "3.", "nan"])
+def test_what_is_no_integer_is_refused_where_integers_are_promised(tmp_path: Path, value: str, stream: bool) -> None:
+    """Other readers take 1.5 for 1, and 2e1 for 2."""
+    path = tmp_path / "a.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 4\n2 1 {value}\n")
+    with pytest.raises(FileError, match=r"line 4: .* is not of the form 'row column integer'"):
+        open_table(path, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_integers(tmp_path: Path, stream: bool) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 -4\n2 1 +7\n")
+    source = open_table(path, stream=stream)
+    block = source.read(0, 2) if hasattr(source, "read") else next(iter(source.blocks()))
+    np.testing.assert_array_equal(block.toarray(), [[-4.0, 0.0], [7.0, 0.0]])

@@ -44,7 +44,7 @@ class Settings:
         """The tolerance that was asked for, or the default: 1e-9, 1e-6 for half of all components, 1e-5 in float32."""
         if self.tolerance:
             return self.tolerance
-        most = self.k is not None and 2 * self.k >= short and self.solver != "exact"
+        most = self.k is not None and 2 * self.k >= short and self.solver in ("auto", "gram")
         return max(_TOLERANCE[precision], _TOLERANCE_OF_MOST) if most else _TOLERANCE[precision]
 
     def accuracy_if_flat(self, precision: str) -> float:

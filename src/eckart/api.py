@@ -367,7 +367,7 @@ def _decompose_on(device: str, data: Any, method: Method, options: dict[str, Any
     return found.on_host().named(metadata.row_names, metadata.column_names)
 
 
-def plan(data: Any, method: str = "pca", **options: Any) -> Plan:
+def plan(data: object, method: str = "pca", **options: Any) -> Plan:
     """Predict what `decompose` will do: solver, passes, memory and the reason.
 
     Reads only the shape of the data.
@@ -410,7 +410,7 @@ def plan(data: Any, method: str = "pca", **options: Any) -> Plan:
 
 
 @takes_fitted  # type: ignore[arg-type]
-def project(decomposition: Decomposition, data: Any, **options: Any) -> Array:
+def project(decomposition: Decomposition, data: object, **options: Any) -> Array:
     """Compute the scores of rows in one pass over the data.
 
     Parameters

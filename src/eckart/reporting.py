@@ -11,12 +11,12 @@ from eckart.rank.verdict import RankChoice
 
 
 def report(
-    model: Any,
+    model: object,
     path: str | os.PathLike[str] | None = None,
     *,
     overwrite: bool = False,
     title: str | None = None,
-    data: Any = None,
+    data: object = None,
     labels: Mapping[str, Sequence[str]] | None = None,
     ranks: RankChoice | str | None = "auto",
     **options: Any,

@@ -28,7 +28,7 @@ Path = str | os.PathLike[str]
 @takes_fitted  # type: ignore[arg-type]
 def project_to(
     decomposition: Decomposition,
-    data: Any,
+    data: object,
     path: Path,
     *,
     memory: str | int | None = None,

@@ -142,10 +142,10 @@ class Analysis:
 
 
 def analyze(
-    source: Any,
+    source: object,
     method: str | Method | None = None,
     *,
-    data: Any = None,
+    data: object = None,
     labels: Mapping[str, Sequence[str]] | None = None,
     ranks: RankChoice | str | None = "auto",
     **options: Any,

@@ -173,12 +173,12 @@ class Bootstrap:
 
 
 def bootstrap(
-    data: Any,
+    data: object,
     method: Literal["pca", "svd"] = "pca",
     *,
     count: int = 500,
     confidence: float = 0.95,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     rng: Any = None,
     rows: Any = None,
     **options: Any,

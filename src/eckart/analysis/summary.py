@@ -6,7 +6,7 @@ import io
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.analysis import sentences
 from eckart.analysis.labels import component_labels
@@ -71,8 +71,13 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = ())
     return "\n".join(lines).rstrip() + "\n"
 
 
+<<<<<<< HEAD
 def summary(model: Any, *, width: int = 80) -> str:
     """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
+=======
+def summary(model: object, *, width: int = 80) -> str:
+    """Summarise a decomposition in plain text.
+>>>>>>> main
 
     Parameters
     ----------

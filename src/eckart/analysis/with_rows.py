@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from eckart.result import Decomposition, SVDDetails
 
 
 @takes_fitted
-def with_rows(model: Decomposition, data: Any) -> Decomposition:
+def with_rows(model: Decomposition, data: object) -> Decomposition:
     """Add the coordinates of the fitted rows to a model, in one pass over the data.
 
     Estimators do not keep the coordinates of the rows. `tables.scores`, `tables.outliers`, `plots.biplot` and all other

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ import click
 from eckart.cli.console import Console
 from eckart.cli.execution import ExecutionOptions, execution
 from eckart.cli.fitting import Task, decomposing, prepared
+from eckart.cli.folder_report import tables_in, write_index
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
@@ -50,6 +52,9 @@ def report(
         raise click.UsageError("--markdown and --json exclude each other: both go to standard output.")
     if markdown and output.path == "-":
         raise click.UsageError("--markdown goes to standard output already; with it -o names the page's file.")
+    if files := tables_in(data):
+        _folder(console, files, wanted, reading, execution, output, tuning)
+        return
     outputs.check(output)
     task = prepared(console, data, wanted, reading, execution, tuning)
     found, warned = analysed(console, task, wanted, execution)
@@ -62,6 +67,26 @@ def report(
         _tell(console, found, warned, _next(data, found, wanted, tuning), output, page)
     if output.path != "-":
         console.say(f"The page is {output.path}.")
+
+
+def _folder(
+    console: Console, files: list[Path], wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
+    output: Output, tuning: Tuning,
+) -> None:  # fmt: skip
+    """A page for each table, and an index page."""
+    folder = Path("reports" if output.path == "report.html" else output.path)
+
+    def analyse(file: Path, page: Path) -> Analysis:
+        task = prepared(console, str(file), wanted, reading, execution, tuning)
+        found, _ = analysed(console, task, wanted, execution)
+        found.report(page, overwrite=output.force, command=command_line(str(file), wanted, tuning))
+        return found
+
+    made, refused = write_index(files, folder, analyse, overwrite=output.force)
+    if console.json:
+        console.document(index=str(folder / "index.html"), pages=made, refused=refused)
+        return
+    console.say(f"{made} pages and {refused} refusals are listed in {folder / 'index.html'}.")
 
 
 def analysed(

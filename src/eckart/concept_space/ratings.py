@@ -93,7 +93,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         self.penalty = penalty
         self.rng = rng
 
-    def fit(self, ratings: Any, y: object = None) -> Ratings:
+    def fit(self, ratings: object, y: object = None) -> Ratings:
         """Fit the known entries.
 
         Parameters
@@ -124,7 +124,7 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         notes = () if len(rated) else ("The row has no ratings: the recommendation falls back to the column means.",)
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
 
-    def evaluate(self, ratings: Any, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:
+    def evaluate(self, ratings: object, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:
         """Fit all but a random share of the known entries and predict that share; a fitted model does not change."""
         check_fraction("share", share)
         (rows, columns, values), shape, _ = _known(ratings)

@@ -38,7 +38,7 @@ class Opened:
     exponent: int = 0
 
 
-def open_matrix(data: Any, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
+def open_matrix(data: object, *, name: str = "X", memory: int | None = None, stream: bool | None = None) -> Opened:
     """Open data as a checked matrix for the engine.
 
     Data are not copied unless necessary, and everything that needs no pass over them is checked. Most users call

@@ -30,7 +30,7 @@ _KNOWN = (
 
 
 def open_data(
-    data: Any,
+    data: object,
     *,
     format: str | None = None,
     key: str | None = None,

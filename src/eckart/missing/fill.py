@@ -97,7 +97,7 @@ class Filled:
 
 
 def fill_missing(
-    data: Any, how: How = "em", *, k: int | None = None, sample_weight: Any = None, rng: Any = None
+    data: object, how: How = "em", *, k: int | None = None, sample_weight: object = None, rng: Any = None
 ) -> Filled:
     """Impute missing values and estimate the error of each.
 

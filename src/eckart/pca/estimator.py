@@ -217,7 +217,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         self.progress = progress
 
     @allowed.validated
-    def fit(self, X: object, y: object = None, sample_weight: Any = None) -> PCA:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> PCA:
         """Find the components of X.
 
         Parameters
@@ -245,7 +245,7 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
         return self
 
     @allowed.validated
-    def fit_transform(self, X: object, y: object = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
         Costs the passes of `fit` and one more pass over the data.

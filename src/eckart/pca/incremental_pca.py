@@ -163,7 +163,7 @@ class IncrementalPCA(OnDevices, ProbabilisticMixin, Projection):
 
     @allowed.validated
     def partial_fit(
-        self, X: object, y: object = None, check_input: bool = True, sample_weight: Any = None
+        self, X: object, y: object = None, check_input: bool = True, sample_weight: object = None
     ) -> IncrementalPCA:
         """Add one batch of rows.
 

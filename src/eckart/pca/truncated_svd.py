@@ -146,7 +146,7 @@ class TruncatedSVD(OnDevices, Projection):
         self.progress = progress
 
     @allowed.validated
-    def fit(self, X: object, y: object = None, sample_weight: Any = None) -> TruncatedSVD:
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> TruncatedSVD:
         """Find the components of X.
 
         Parameters
@@ -172,7 +172,7 @@ class TruncatedSVD(OnDevices, Projection):
         return self
 
     @allowed.validated
-    def fit_transform(self, X: object, y: object = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> Array:
         """Find the components of X and return the scores of its rows.
 
         Costs the passes of `fit` and one more pass over the data.

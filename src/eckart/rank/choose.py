@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -117,7 +117,7 @@ QUICK = tuple(name for name, rule in RULES.items() if not rule.data)
 
 
 def choose_rank(
-    data: Any,
+    data: object,
     rules: Literal["all", "quick"] | str | Sequence[str] = "all",
     *,
     method: str = "pca",

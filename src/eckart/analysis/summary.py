@@ -71,13 +71,8 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = ())
     return "\n".join(lines).rstrip() + "\n"
 
 
-<<<<<<< HEAD
-def summary(model: Any, *, width: int = 80) -> str:
-    """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
-=======
 def summary(model: object, *, width: int = 80) -> str:
-    """Summarise a decomposition in plain text.
->>>>>>> main
+    """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
 
     Parameters
     ----------

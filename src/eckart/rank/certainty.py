@@ -29,11 +29,7 @@ _ONE_COLUMN = 0.8
 """Share of a component's squared loadings from which it counts as a single column."""
 _DRAWS = 199
 _WIDEST = 200
-<<<<<<< HEAD
-"""Columns of the noise that is drawn; more make its largest directions more similar."""
-=======
 """Columns of the noise that is drawn; with more columns its largest eigenvalues are closer."""
->>>>>>> main
 
 
 @dataclass(frozen=True)
@@ -67,11 +63,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     if lowest < highest and not choice.correlated:
         tested = f"The tests for independent noise find {_listed(tests)}"
         apart = "" if gap is None else f" and {gap} stand{'s' if gap == 1 else ''} apart from the next"
-<<<<<<< HEAD
-        reason = f"{tested}{apart}. With {few}, correlated noise cannot be separated from weak components."
-=======
         reason = f"{tested}{apart}. With {few}, correlated noise cannot be distinguished from weak components."
->>>>>>> main
         return Certainty(_beyond_correlated(e, lowest), highest, reason)
     lowest = _beyond_correlated(e, min(lowest, k))
     if lowest < k:
@@ -82,11 +74,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
     if single:
         reason = (f"Component {single[0] + 1} is almost a single column ({np.max(e.right[:, single[0]] ** 2):.0%}), "
-<<<<<<< HEAD
-                  "whose noise cannot be separated from a component.")  # fmt: skip
-=======
                   "whose noise cannot be distinguished from a component.")  # fmt: skip
->>>>>>> main
         return Certainty(k - len(single), k, reason)
     return Certainty(k, k)
 

@@ -73,7 +73,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     run.passes += 0 if run.exact else 1
     values, coefficients = state.values[:k], state.coefficients[:, :k]
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
-    if refined is None and run.may_continue and _refining_pays(run, state, lower, upper):
+    if refined is None and run.may_continue and _refining_pays(run, state, lower, upper, errors):
         wanted = _leading(run, state)
         refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
         run.passes += 1
@@ -153,18 +153,20 @@ def _proved(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) 
     return state.decided and is_accurate(lower[:k], upper[:k], last, largest, run.target.tolerance)
 
 
-def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray) -> bool:
+def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.ndarray, errors: Errors) -> bool:
     """Whether a float64 pass over the wanted Ritz vectors alone brings the bounds within the tolerance.
 
     The errors of all D columns of the basis together are up to sqrt(D) times that of one product, those of k + 10
-    vectors sqrt(k + 10) times. Where neither is within the tolerance, the pass pays only if nothing is proved yet, or
-    if it is one of many.
+    vectors sqrt(k + 10) times; what has not converged stays. Where neither is within the tolerance, the pass pays only
+    if nothing is proved yet, or if it is one of many.
     """
-    k, last = state.k, max(float(state.values[state.k - 1]), 0.0)
+    k, last, largest = state.k, max(float(state.values[state.k - 1]), 0.0), max(float(state.values[0]), 0.0)
     allowed = 2.0 * run.target.tolerance * last
-    if float(np.max(upper[:k] - lower[:k])) <= allowed:
+    width = float(np.max(upper[:k] - lower[:k]))
+    if width <= allowed:
         return False
-    refined = (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * run.matrix.product_error + state.goal
+    not_converged = max(0.0, width - errors.below(largest) - errors.allowance(largest))
+    refined = not_converged + (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * run.matrix.product_error
     return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
 
 

@@ -23,7 +23,7 @@ from eckart.engine.standardize.rounding import ENTRY, gamma
 from eckart.engine.transformed import Centered, Scaled
 
 _SINGLE = 1e-4
-"""Relative error of sums of squares that a GPU forms in float32 over a few rows at a time, at most."""
+"""Relative error of sums of squares that a device forms in float32 over a few rows at a time, at most."""
 
 
 class Tall(Case):

@@ -230,7 +230,7 @@ def _plan_text(made: Plan, width: int) -> str:
         "settings": ", ".join(f"{name}={value}" for name, value in made.settings.items()),
         "solver": made.solver,
         "passes": f"about {made.passes}",
-        "memory": f"{say_bytes(made.peak_bytes)} beside the data",
+        "memory": f"{say_bytes(made.peak_bytes)} in addition to the data",
         "why": made.why,
     }
     wrapped = (

@@ -137,7 +137,7 @@ def _split(
         raise Refused(_no_target(whole, target, names))
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
-        raise Refused("No column is left to choose among beside the target.")
+        raise Refused("No column is left to choose among besides the target.")
     whole_numbers = goal.dtype.kind == "f" and bool(np.all(goal == np.round(goal)) and np.all(np.abs(goal) < 2**53))
     ambiguous = classes is None and whole_numbers
     if classes is None:

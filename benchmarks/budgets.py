@@ -33,7 +33,7 @@ _PYTHON = """
     import eckart as ek
     try:
         d = ek.decompose(sys.argv[1], k=5, memory=sys.argv[2])
-        print(json.dumps({"peak": peak(), "reads": d.info.reads, "solver": d.info.solver}))
+        print(json.dumps({"peak": peak(), "passes": d.info.passes, "solver": d.info.solver}))
     except ek.errors.EckartError as error:
         print(json.dumps({"peak": peak(), "refused": str(error)}))
 """
@@ -239,7 +239,7 @@ def measure(name: str, folder: Path, size: float) -> None:
     run(_WRITE + _WRITERS[writer] + "\n    print('{}')", path, size * 1e9, name, *arguments)
     stored = sum(part.stat().st_size for part in ([path] if path.is_file() else path.rglob("*")) if part.is_file())
     found = [run(code, path, f"{BUDGET}MB") for code in (_PYTHON, _COMMAND)]
-    print(f"| {name} | {stored / 1e9:.2f} GB | {told(found[0])} | {told(found[1])} | {found[0].get('reads', '')} |")
+    print(f"| {name} | {stored / 1e9:.2f} GB | {told(found[0])} | {told(found[1])} | {found[0].get('passes', '')} |")
     sys.stdout.flush()
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 

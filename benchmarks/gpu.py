@@ -222,16 +222,16 @@ def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 5
     """Kullback-Leibler: one step of W and one of H, beside reading the entries and gathering the factors once each."""
     import cupy
 
-    from eckart.nmf.device import DeviceEntries
+    from eckart.nmf.divergence import SWEEPS, Divergence
     from eckart.nmf.entries_of import stored_entries
     from eckart.nmf.problem import Penalties
-    from eckart.nmf.table import open_table
+    from eckart.nmf.table import open_nonnegative
 
     data = scattered(rows, columns, per_row)
     left = cupy.random.random((rows, k), dtype=cupy.float32)
     right = cupy.random.random((columns, k), dtype=cupy.float32)
-    entries = stored_entries(open_table(data, missing="error"))
-    problem = DeviceEntries(*entries, Penalties(), divergence=True, observed=False, sweeps=2)
+    entries = stored_entries(open_nonnegative(data, missing="error"))
+    problem = Divergence(entries, Penalties(), k, row_tolerance=1e-4)
     for _ in range(3):  # as it is after the first iterations
         left = problem.rows(left, right, left, 0.0).new
         right = problem.columns(right, left, right, 0.0).new
@@ -240,7 +240,7 @@ def nmf_iteration(rows: int = 1_000_000, columns: int = 30_000, per_row: int = 5
     floor = 2 * data.nnz * (8 + 4 * k) / BANDWIDTH
     report(
         f"NMF, Kullback-Leibler, {data.nnz:.1e} entries, k={k}, one iteration", of_rows + of_columns, 5 * floor, floor,
-        rows=f"{of_rows * 1e3:.1f} ms", columns=f"{of_columns * 1e3:.1f} ms", sweeps=problem.sweeps,
+        rows=f"{of_rows * 1e3:.1f} ms", columns=f"{of_columns * 1e3:.1f} ms", sweeps=SWEEPS,
     )  # fmt: skip
 
 

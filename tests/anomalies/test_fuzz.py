@@ -18,7 +18,7 @@ REFUSED = {
     "complex.npy", "objects.npy", "records.npy", "line.npy", "cube.npy", "no-rows.npy", "no-columns.npy", "dates.npy",
     "words.npy", "complex.npz", "two.npz", "no-members.npz", "complex.mtx", "hermitian.mtx", "no-rows.mtx",
     "fraction.mtx", "real-words.mtx", "no-rows.parquet", "negative-entries.parquet", "no-rows.arrow",
-    "no-batches.arrow", "no-rows.h5",
+    "no-batches.arrow", "first.feather", "no-rows.h5",
     "no-columns.h5", "complex.h5", "records.h5", "cube.h5", "partial.h5", "csc.h5ad", "scaled2.zarr", "partial3.zarr",
     "cube3.zarr",
 }  # fmt: skip

@@ -194,7 +194,7 @@ class TestNumbers:
     @pytest.mark.parametrize("k", ["2", "2.0", "0.2e1", " 2 "])
     def test_k(self, k: str) -> None:
         if "." in k and "e" in k:
-            assert "not a number of axes" in refused("plan", ARRESTS, "-k", k)
+            assert "not a number of components" in refused("plan", ARRESTS, "-k", k)
         else:
             assert json.loads(run("plan", ARRESTS, "-k", k, "--json").stdout)["plan"]["k"] == 2
 
@@ -208,7 +208,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize("k", ["0", "-1", "1,000", "2.5", "two", "nan", "inf", "", "1e99", "٣"])
     def test_k_refused(self, k: str) -> None:
-        assert "not a number of axes" in refused("plan", ARRESTS, "-k", k)
+        assert "not a number of components" in refused("plan", ARRESTS, "-k", k)
 
     def test_k_beyond_the_table(self) -> None:
         assert "from 1 to 4" in refused("report", ARRESTS, "-k", "5")
@@ -220,7 +220,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize(
         ("share", "word"),
-        [("95", "did you mean 95%"), ("1", "everything"), ("100%", "everything"), ("150%", "not a share"),
+        [("95", "Did you mean 95%"), ("1", "everything"), ("100%", "everything"), ("150%", "not a share"),
          ("-0.5", "not a share"), ("0", "not a share"), ("nan", "not a share"), ("half", "not a share")],
     )  # fmt: skip
     def test_share_refused(self, share: str, word: str) -> None:

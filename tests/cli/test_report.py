@@ -31,10 +31,10 @@ FATES = {
     "group": "supplementary: compared with the components, and colours the rows",
     "height": "analysed; 1 of 6 values was missing and imputed by the components",
     "weight": "analysed; 1 of 6 values was missing and imputed by the components",
-    "member": "true and false: analysed as 1 and 0",
+    "member": "true and false: used as 1 and 0",
     "constant": "analysed, but it does not vary: no part in any component",
     "empty": "without any value: left out",
-    "note, extra": "text: set aside as a label (6 different)",
+    "note, extra": "text: used as a label (6 different)",
 }
 
 ROLES = {
@@ -99,7 +99,7 @@ class TestAwkwardFile:
         flat = re.sub(r"\s+", " ", done.stdout)
         for part in (
             "separated by ';'",
-            "Dates or times set aside",
+            "Dates or times, used as labels",
             "counts the rows: 'id'",
             "without variance (1)",
         ):
@@ -126,7 +126,7 @@ class TestAwkwardFile:
         run("fit", write("with.csv", f"id,a,b\n{rows}\n"), "-k", "1", "-o", "m.eckart")
         some = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in (2, 5, 9))
         done = run("transform", "m.eckart", write("some.csv", f"id,a,b\n{some}\n"))
-        assert "Left out, as the model has no such column: 'id'" in done.stderr
+        assert "Ignored, because the model has no such column: 'id'" in done.stderr
         assert len(done.stdout.splitlines()) == 4
 
 
@@ -229,6 +229,6 @@ def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:
     )
     parquet.write_table(table, folder / "t.parquet")
     assert open_source("t.parquet").metadata.column_roles == {
-        "a": "analysed", "b": "analysed", "t": "text: set aside as a label (3 different)",
-        "f": "true and false: analysed as 1 and 0",
+        "a": "analysed", "b": "analysed", "t": "text: used as a label (3 different)",
+        "f": "true and false: used as 1 and 0",
     }  # fmt: skip

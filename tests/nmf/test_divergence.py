@@ -10,6 +10,7 @@ import eckart as ek
 from eckart.nmf.divergence import Divergence
 from eckart.nmf.entries import NewtonEntries
 from eckart.nmf.problem import Penalties, Penalty
+from eckart.nmf.tiles import Stored
 
 
 def counts(rows=30, columns=25, k=4, seed=0):
@@ -19,10 +20,11 @@ def counts(rows=30, columns=25, k=4, seed=0):
 
 def problems(X, penalties=None, tol=1e-8):
     penalties = penalties or Penalties()
-    prototype = np.empty((0, 0))
+    rows = sp.csr_array(X)
+    stored = Stored(rows.data, rows.indices, rows.indptr, rows.shape)
     return {
-        "dense": Divergence(X, penalties, 4, prototype=prototype, row_tolerance=tol),
-        "sparse": Divergence(sp.csr_array(X), penalties, 4, prototype=prototype, row_tolerance=tol),
+        "dense": Divergence(X, penalties, 4, row_tolerance=tol),
+        "sparse": Divergence(stored, penalties, 4, row_tolerance=tol),
         "compiled": NewtonEntries(sp.csr_array(X), penalties, observed=False, row_tolerance=tol),
     }
 
@@ -63,6 +65,7 @@ def test_all_forms_of_storage_take_the_same_steps(side):
     dense, sparse, compiled = (getattr(p, side)(begin, other, begin, 0.3) for p in problems(X).values())
     assert np.allclose(sparse.new, dense.new, rtol=1e-9, atol=1e-12)
     assert sparse.value == pytest.approx(dense.value, rel=1e-12)
+    assert np.allclose(compiled.new, dense.new, rtol=1e-8, atol=1e-10)
     assert compiled.violation == pytest.approx(dense.violation, rel=1e-9)
 
 

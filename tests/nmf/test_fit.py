@@ -16,7 +16,8 @@ import eckart as ek
 from eckart.arrays import to_numpy
 from eckart.engine.threads import one_blas_thread
 from eckart.errors import InputError, MissingValuesError, ParameterError
-from eckart.nmf import cuda as cuda_nmf
+from eckart.nmf.cuda import given_rows as cuda_given
+from eckart.nmf.cuda import teams
 from eckart.nmf.problem import segments
 
 LOSSES = ("frobenius", "kullback-leibler")
@@ -453,13 +454,13 @@ def test_rows_find_a_team_that_can_hold_them():
     for k in (1, 5, 32, 100, 256):
         for itemsize in (4, 8):
             for longest in (1, 64, 65, 1800, 2000, 10**6):
-                found = cuda_nmf.limits(longest, k, itemsize, most)
+                found = teams.limits(longest, k, itemsize, most)
                 ends = [limit for *_, limit in found]
                 assert ends == sorted(ends)
                 assert ends[-1] >= longest
                 for team, entries, place, end in found:
-                    size, area = cuda_nmf._layout(team, place, min(end, longest), k, itemsize, most)
-                    assert size * max(1, 32 // team) + cuda_nmf.padded(k, itemsize) * itemsize * (place == 0) <= most
+                    size, area = teams.layout(team, place, min(end, longest), k, itemsize, most)
+                    assert size * max(1, 32 // team) + teams.padded(k, itemsize) * itemsize * (place == 0) <= most
                     assert place == 2 or end <= team * entries
                     assert place > 0 or area >= k * min(end, longest)
                     assert size % 16 == 0 or place > 0
@@ -470,7 +471,7 @@ def test_groups_on_a_gpu_are_those_of_the_processor():
         wanted = [
             (i, min(i + 64, stop)) for first, stop in segments(rows, 8) for i in range(first, stop, 64)
         ]  # fmt: skip
-        assert cuda_nmf.groups(rows).tolist() == [list(pair) for pair in wanted]
+        assert cuda_given.groups(rows).tolist() == [list(pair) for pair in wanted]
 
 
 @pytest.mark.parametrize("solver", ["mu", "cd"])

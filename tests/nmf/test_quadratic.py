@@ -20,7 +20,7 @@ def programs(k=6, rows=40, seed=0, rank=None):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_minimum_is_that_of_active_sets(compiled):
     hessians, triangles, gradient, begin = programs()
-    found = quadratic.solve(triangles, gradient, begin, sweeps=30, share=1e-6, exact=True, compiled=compiled)
+    found = quadratic.solve(triangles, gradient, begin, sweeps=30, exact=True, compiled=compiled)
     for r, hessian in enumerate(hessians):
         root = np.linalg.cholesky(hessian).T
         goal = root @ begin[:, r] - np.linalg.solve(root.T, gradient[:, r])
@@ -33,7 +33,7 @@ def test_the_minimum_is_that_of_active_sets(compiled):
 @pytest.mark.parametrize("rank", [None, 3])
 def test_few_sweeps_descend_and_both_back_ends_take_the_same_steps(rank):
     hessians, triangles, gradient, begin = programs(rank=rank, rows=20)
-    options = {"sweeps": 3, "share": 0.0, "exact": False}
+    options = {"sweeps": 3, "exact": False}
     plain, compiled = (quadratic.solve(triangles, gradient, begin, compiled=c, **options) for c in (False, True))
     assert np.allclose(plain.step, compiled.step, rtol=1e-9, atol=1e-12)
     model = 0.5 * np.einsum("ir,rij,jr->r", plain.step, hessians, plain.step) + np.sum(gradient * plain.step, axis=0)
@@ -45,5 +45,5 @@ def test_few_sweeps_descend_and_both_back_ends_take_the_same_steps(rank):
 def test_without_curvature_a_rising_line_ends_at_its_bound(compiled):
     triangles, begin = np.zeros((3, 2)), np.array([[1.0, 2.0], [3.0, 0.0]])
     gradient = np.array([[1.0, 0.0], [2.0, 1.0]])
-    found = quadratic.solve(triangles, gradient, begin, sweeps=2, share=0.0, exact=False, compiled=compiled)
+    found = quadratic.solve(triangles, gradient, begin, sweeps=2, exact=False, compiled=compiled)
     assert np.array_equal(begin + found.step, [[0.0, 2.0], [0.0, 0.0]])

@@ -42,7 +42,7 @@ _MOST_SCORES = 20_000_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """A decomposition with its recommendation, roles, outliers and clusters. Made by `analyze`."""
+    """A decomposition and everything that the report says about it. Made by `analyze`."""
 
     decomposition: Decomposition
     recommendation: Recommendation

@@ -72,18 +72,14 @@ def summary_text(found: Analysis, *, width: int = 80, steps: Sequence[str] = ())
 
 
 def summary(model: object, *, width: int = 80) -> str:
-    """Summarise a decomposition in plain text.
+    """Summarise a decomposition or a fitted estimator in plain text, as the command line does.
 
     Parameters
     ----------
-    d : Decomposition or fitted estimator
-        The model.
+    model : Decomposition or fitted estimator
+        The model. For data use ``analyze(data).summary()``.
     width : int, default 80
         Maximum line length.
-    context : ReportContext, default None
-        Context from the caller, such as reading notes. Used by the command line.
-    steps : sequence of str, default ()
-        Commands that are suggested at the end.
 
     Returns
     -------
@@ -92,15 +88,15 @@ def summary(model: object, *, width: int = 80) -> str:
 
     See Also
     --------
+    analyze : Analyse data.
     report : HTML report.
-    tables.eigenvalues : The explained variance as a table.
 
     Examples
     --------
     >>> import eckart as ek
     >>> d = ek.decompose(ek.datasets.load("usarrests").values, k=2, scale=True)
     >>> print(ek.summary(d).splitlines()[0])
-    XXX
+    Principal component analysis of 50 rows x 4 columns, columns centred and scaled
     """
     from eckart.analysis.analyze import analyze
 

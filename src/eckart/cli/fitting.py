@@ -37,11 +37,11 @@ class Fitted:
         return str(self.source.metadata.name)
 
 
-@click.command(short_help="Decompose a table and save the axes as a model.")
+@click.command(short_help="Decompose a table and save the model.")
 @click.argument("data")
 @wanted
 @output("The model, such as model.eckart.", required=True)
-@click.option("--keep-rows", is_flag=True, help="Keep the coordinates of the rows too, for 'similar' and 'query'.")
+@click.option("--keep-rows", is_flag=True, help="Also keep the coordinates of the rows, for 'similar' and 'query'.")
 @tuning
 @execution
 @reading
@@ -76,7 +76,7 @@ def fit(
     console.say(f"The model is {output.path}.")
 
 
-@click.command(short_help="Solver, reads and memory, before anything is done.")
+@click.command(short_help="Predict solver, passes over the data and memory.")
 @click.argument("data")
 @wanted
 @reading
@@ -189,7 +189,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     if best.gamma is not None:
         special["gamma"] = best.gamma
     width = "" if best.gamma is None else f" with gamma {best.gamma:.4g}"
-    return [Note("best_kernel", f"Of the kernels that were tried, {best.kernel}{width} predicts held-out rows best.")]
+    return [Note("best_kernel", f"Best of the kernels tried: {best.kernel}{width} predicts held-out rows best.")]
 
 
 def _arguments(wanted: FitOptions) -> dict[str, Any]:

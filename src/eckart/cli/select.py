@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from eckart.cli.tables import Source
 
 _MOST_LINES = 60
-_HOW = "correlation scores columns one at a time; backward takes away the least missed; random tries sets of them."
-_FILE = "Write the chosen columns: CSV, TSV, NumPy (.npy) or Parquet by its name; '-' is CSV on standard output."
-_COUNT = "Columns to keep.  [default: half; for backward and random as many as do best]"
-_KIND = "Whether numbers of the target name classes.  [default: whole numbers do if few and repeated]"
-_NESTED = "backward, random: repeat the search without each fold, for a score that new rows can be expected to give."
-_JUDGE = "What judges sets of columns: linear (ridge or logistic regression) or forest (100 trees)."
+_HOW = "correlation scores columns one at a time; backward removes columns; random tries sets."
+_FILE = "Write the selected columns as CSV, TSV, .npy or Parquet; '-' prints CSV."
+_COUNT = "Number of columns to keep.  [default: half; best set for backward and random]"
+_KIND = "Treat the target as classes or as numbers.  [default: detected]"
+_NESTED = "backward, random: also estimate the score for new rows by nested cross-validation."
+_JUDGE = "backward, random: model that scores sets of columns: linear or forest."
 
 
 def _size(given: Any) -> int:
@@ -34,7 +34,7 @@ def _size(given: Any) -> int:
         raise click.BadParameter(f"{given!r} is not a number of columns: give a whole number from 1.") from None
 
 
-@click.command(short_help="The columns that matter for a target.")
+@click.command(short_help="Select the columns that matter for a target.")
 @click.argument("data")
 @click.option("--target", metavar="COLUMN", required=True, help="The column to predict: numbers, or names of classes.")
 @click.option("--how", type=click.Choice(["correlation", "backward", "random"]), default="correlation",
@@ -45,18 +45,20 @@ def _size(given: Any) -> int:
               show_default=True, help="correlation: how a column is scored.")  # fmt: skip
 @click.option("--judge", type=click.Choice(["linear", "forest"]), default="linear", show_default=True, help=_JUDGE)
 @click.option("--classes/--numbers", default=None, help=_KIND)
-@click.option("--scoring", metavar="NAME", help="A scorer of scikit-learn, such as roc_auc. Default: accuracy or r2.")
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts for held-out scores.")
+@click.option("--scoring", metavar="NAME", help="Scorer of scikit-learn, such as roc_auc.  [default: accuracy or r2]")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Number of folds.")
 @click.option("--nested/--no-nested", default=True, show_default=True, help=_NESTED)
 @click.option("--step", metavar="N", default="1", show_default=True,
-              help="backward: columns taken away in a round, as a number or a share such as 10%.")  # fmt: skip
+              help="backward: columns removed per round, as a number or a share such as 10%.")  # fmt: skip
 @click.option("--patience", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-              help="backward: rounds without a better score before it stops.")  # fmt: skip
-@click.option("--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: sets to try.")
+              help="backward: stop after this many rounds without a better score.")  # fmt: skip
+@click.option(
+    "--tries", type=click.IntRange(min=1), default=100, show_default=True, help="random: number of sets to try."
+)
 @click.option("--missing", type=click.Choice(["error", "mean", "em"]), default="error", show_default=True,
-              help="Missing values: refuse, or impute by column means or by components.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed of the draws.")
-@click.option("--jobs", type=int, metavar="N", help="Processes that share the work; -1 is one for each core.")
+              help="Missing values: refuse, or impute by mean or by components (em).")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="random: seed.")
+@click.option("--jobs", type=int, metavar="N", help="Number of processes; -1 uses all cores.")
 @output(_FILE)
 @reading
 @with_console
@@ -78,7 +80,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
         outputs.check(output, tuple(outputs.KINDS))
     with console.status(f"Reading {data}"):
         source, goal, classes, ambiguous = _split(data, target, reading, classes=asked["classes"])
-    with console.warnings() as warned, console.status("Choosing among the columns"):
+    with console.warnings() as warned, console.status("Selecting columns"):
         selector = _fitted(source, goal, classes=classes, asked=asked)
     names = _names(source)
     chosen = [names[j] for j in np.flatnonzero(selector.support_)]
@@ -93,7 +95,7 @@ def select(console: Console, data: str, target: str, output: Output, reading: Re
 
 def _check(asked: dict[str, Any]) -> None:
     if asked["threshold"] is not None and asked["count"] is not None:
-        raise click.UsageError("Give one of --keep and --threshold: each of them decides how many columns stay.")
+        raise click.UsageError("Give only one of --keep and --threshold: each determines the number of columns.")
     if asked["scoring"] is not None:
         from eckart.options import near_match
         from eckart.selection.judges import scorer_names
@@ -102,7 +104,7 @@ def _check(asked: dict[str, Any]) -> None:
             hint = near_match(asked["scoring"], scorer_names())
             raise click.UsageError(f"--scoring: scikit-learn has no scorer {asked['scoring']!r}{hint}")
     if asked["threshold"] is not None and asked["how"] != "correlation":
-        raise click.UsageError("--threshold is for --how correlation: the others judge sets, not single columns.")
+        raise click.UsageError("--threshold needs --how correlation: the others score sets, not single columns.")
 
 
 def _teller(console: Console) -> Any:
@@ -137,7 +139,7 @@ def _split(
         raise Refused(_no_target(whole, target, names))
     indices = [j for j in tables._chosen(whole, reading) if names[j] != target]
     if not indices:
-        raise Refused("No column is left to choose among besides the target.")
+        raise Refused("No column is left besides the target.")
     whole_numbers = goal.dtype.kind == "f" and bool(np.all(goal == np.round(goal)) and np.all(np.abs(goal) < 2**53))
     ambiguous = classes is None and whole_numbers
     if classes is None:
@@ -268,20 +270,18 @@ def _text(table: Any, width: int) -> str:
 
 def _kind(target: str, *, classes: bool) -> str:
     if classes:
-        return (
-            f"The whole numbers of {target!r} are taken as names of classes. Give --numbers if they are measurements."
-        )
-    return f"The whole numbers of {target!r} are taken as measurements. Give --classes if they name classes."
+        return f"The integers of {target!r} are treated as classes. Give --numbers if they are measurements."
+    return f"The integers of {target!r} are treated as measurements. Give --classes if they name classes."
 
 
 def _scores(selector: Any) -> str:
     """The score of the chosen columns, and the one to believe."""
     if not hasattr(selector, "best_score_"):
         return ""
-    best = f" Score {selector.best_score_:.4f} on the folds that chose them, which is too high"
+    best = f" Score {selector.best_score_:.4f} on the folds that selected them, which is too optimistic"
     if selector.nested_score_ is None:
-        return f"{best}; --nested gives one that new rows can be expected to give."
-    return f"{best}; {selector.nested_score_:.4f} on rows that took no part in the choice."
+        return f"{best}; --nested estimates the score for new rows."
+    return f"{best}; {selector.nested_score_:.4f} on rows that took no part in the selection."
 
 
 def _named(history: dict[str, np.ndarray], names: tuple[str, ...]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def _opened(data: str, reading: ReadingOptions, *, memory: int | None, stream: b
     from eckart.io.open_data import open_with
 
     if stream and (data == "-" or reading.format is not None):
-        raise Refused("Blocks are read more than once, so a file is needed: name it, without --format.")
+        raise Refused("Reading in blocks needs a file that can be read more than once: name it, without --format.")
     given = sys.stdin.buffer if data == "-" else absolute(data) if stream else data
     source = whole_if_small(open_with(given, reading.options, memory=memory, stream=stream or None), memory, stream)
     if stream and hasattr(source, "matrix"):
@@ -61,7 +61,7 @@ def _labelled(source: Source, given: Sequence[str]) -> Source:
         return source
     labels = {names[j]: tuple(f"{value:g}" for value in column(source, j)) for j in indices}
     kept = keep(source, [j for j in range(len(names)) if j not in indices])
-    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "set aside as a label, as asked")
+    column_roles = kept.metadata.column_roles | dict.fromkeys(labels, "used as a label, as requested")
     return replace(
         kept, metadata=replace(kept.metadata, labels=kept.metadata.labels | labels, column_roles=column_roles)
     )
@@ -114,7 +114,7 @@ def _chosen(source: Source, reading: ReadingOptions) -> list[int]:
     dropped = set(_indices(source, reading.drop, "--drop"))
     left = [j for j in wanted if j not in dropped]
     if not left:
-        raise Refused("No column is left: --columns and --drop take all of them out.")
+        raise Refused("No column is left: --columns and --drop exclude all of them.")
     return left
 
 
@@ -132,7 +132,8 @@ def _indices(source: Source, given: Sequence[str], option: str) -> list[int]:
             continue
         if word in source.metadata.labels:
             raise Refused(
-                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and axes need numbers."
+                f"{option}: the column {quoted(word)} of {source.metadata.name} is text, and a "
+                f"decomposition needs numbers."
             )
         if word not in where:
             near = near_match(word, names)
@@ -155,18 +156,19 @@ def matched(source: Source, wanted: Sequence[str] | None, what: str) -> tuple[So
     if names is None or (all(map(_NUMBERED.fullmatch, names)) and not set(names) & set(wanted)):
         if source.shape[1] != len(wanted):
             raise Refused(
-                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names as many are needed."
+                f"{title} has {source.shape[1]} columns and {what} has {len(wanted)}. Without names the "
+                f"numbers of columns must be equal."
             )
-        return source, [f"{title} has no column names; its columns are taken to be in the order of {what}."]
+        return source, [f"{title} has no column names; its columns are assumed to be in the order of {what}."]
     extra = [name for name in names if name not in set(wanted)]
     if len(names) - len(extra) != len(wanted) or not all(map(is_identifier, extra)):
         raise Refused(_difference(source, names, wanted, what))
-    left = [f"Left out, as {what} has no such column: {listed(extra)}."] if extra else []
+    left = [f"Ignored, because {what} has no such column: {listed(extra)}."] if extra else []
     where = {name: j for j, name in enumerate(names)}
     order = [where[name] for name in wanted]
     if order == sorted(order):
         return keep(source, order), left
-    moved = f"The columns of {title} were brought into the order of {what}, by their names."
+    moved = f"The columns of {title} were reordered by name to match {what}."
     return keep(source, order), [*left, moved]
 
 
@@ -179,7 +181,7 @@ def _difference(source: Source, names: Sequence[str], wanted: Sequence[str], wha
     if missing:
         message += f" Missing: {listed(missing)}."
         if texts := [name for name in missing if name in source.metadata.labels]:
-            message += f" (There, but as text: {listed(texts)}.)"
+            message += f" (Present, but as text: {listed(texts)}.)"
     if extra:
         message += f" Too many: {listed(extra)}. Leave them out with --drop."
     return message

@@ -1,8 +1,8 @@
 """Columns of numbers that identify or count the rows (id, index, year): no measurements, so they are set aside.
 
-A column is an identifier if all its values are different integers and its name is that of an identifier. Names that may also stand for
-a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named year that
-counts the rows by a constant step is the time of each row.
+A column is an identifier if all its values are different integers and its name suggests it. Names that may also
+stand for a quantity (number, no, row) and columns without a name must count the rows without a gap. A column named
+year that counts the rows by a constant step is the time of each row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POSSIBLE = re.compile(
 )
 _YEAR = re.compile(r"(?i:year|yr|jahr|ann[eé]e|year_.*|.*[_ .-]year)")
 _FEWEST = 3
-"""With fewer rows, any column identifies them."""
+"""Fewer rows than this are distinguished by any column."""
 
 
 def is_identifier(name: str) -> bool:

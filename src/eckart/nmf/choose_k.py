@@ -18,6 +18,10 @@ from eckart.rank.standard_error import fewest_not_worse
 _MOST = 12
 _WORSE = 3
 """So many numbers of parts in a row without a smaller error end the search."""
+_SPLITS = 3
+"""Splits into quarters: what one split finds depends on which rows and columns go together."""
+_HELD_OUT = 1.0 / 3.0
+"""Entries of a quarter over those of the other three."""
 _OPTIONS: dict[str, Any] = {
     "init": None, "solver": "auto", "beta_loss": "frobenius", "tol": 1e-4, "max_iter": 200, "alpha_W": 0.0,
     "alpha_H": "same", "l1_ratio": 0.0, "missing": "error", "n_runs": 1,
@@ -30,7 +34,7 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     if rows < 8 or columns < 4:
         return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
-    k = fewest_not_worse(errors)
+    k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)
     if k == len(mean) - 1 and k > 0:
         return None, f"The prediction of held-out quarters keeps improving up to {k} components; there may be more."
@@ -45,12 +49,14 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
 
 
 def parts_errors(table: Any, most: int, *, seed: int) -> np.ndarray:
-    """Squared errors of the four held-out quarters (columns) for k = 0, 1, ... components, as shares."""
+    """Squared errors of the held-out quarters (columns) for k = 0, 1, ... components, as shares."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 6]))
-    halves = np.array_split(rng.permutation(table.shape[0]), 2)
-    sides = np.array_split(rng.permutation(table.shape[1]), 2)
-    cuts = [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
-    errors = [np.ones(4)]
+    cuts = []
+    for _ in range(_SPLITS):
+        halves = np.array_split(rng.permutation(table.shape[0]), 2)
+        sides = np.array_split(rng.permutation(table.shape[1]), 2)
+        cuts += [(halves[i], halves[1 - i], sides[j], sides[1 - j]) for i in range(2) for j in range(2)]
+    errors = [np.ones(len(cuts))]
     squares = np.array([_squares(table[out][:, far]) for out, _, far, _ in cuts])
     for k in range(1, most + 1):
         errors.append(np.array([_quarter(table, *cut, k) for cut in cuts]) / np.maximum(squares, 1e-300))

@@ -11,12 +11,12 @@ import numpy as np
 
 from eckart.engine.compiled.waiting import njit
 
-# Sums may be regrouped for SIMD; NaN and infinity keep their meaning.
+# Sums may be regrouped for SIMD; NaN and infinity keep their meaning. Parts are inlined, and so compiled once.
 _FAST = {"contract", "reassoc", "nsz"}
 _GROUP = 64
 
 
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # type: ignore[no-untyped-def]
     """Sweeps over the coordinates of a group of rows until a sweep brings less than `share` of the first.
 
@@ -59,9 +59,9 @@ def _descend(target, own, rest, step, size, gram, inverse, sweeps, share):  # ty
     return violation
 
 
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
+@njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
 def _finish(i, size, target, own, rest, old, extrapolation, new, ahead):  # type: ignore[no-untyped-def]
-    """Write a group of rows and their extrapolation max(0, new + push (new - old)); returns their objective."""
+    """Write rows and how far they would go, max(0, new + extrapolation (new - old)); returns their objective."""
     value = 0.0
     for r in range(size):
         for t in range(new.shape[1]):
@@ -71,30 +71,6 @@ def _finish(i, size, target, own, rest, old, extrapolation, new, ahead):  # type
             new[i + r, t] = entry
             ahead[i + r, t] = max(onward, 0.0)
     return value
-
-
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def _gather(indptr, indices, data, other, row, product):  # type: ignore[no-untyped-def]
-    """product = A[row] other, four entries at a time so that four rows of `other` are on their way from memory."""
-    k = other.shape[1]
-    begin, end = indptr[row], indptr[row + 1]
-    for t in range(k):
-        product[t] = 0.0
-    whole = begin + (end - begin) // 4 * 4
-    for p in range(begin, whole, 4):
-        a, b, c, d = data[p], data[p + 1], data[p + 2], data[p + 3]
-        first, second, third, fourth = (
-            other[indices[p]],
-            other[indices[p + 1]],
-            other[indices[p + 2]],
-            other[indices[p + 3]],
-        )
-        for t in range(k):
-            product[t] += (a * first[t] + b * second[t]) + (c * third[t] + d * fourth[t])
-    for p in range(whole, end):
-        a, first = data[p], other[indices[p]]
-        for t in range(k):
-            product[t] += a * first[t]
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
@@ -112,35 +88,4 @@ def dense_rows(products, begin, gram, inverse, lasso, sweeps, share, old, extrap
                 own[t, r] = begin[i + r, t]
         violation += _descend(target, own, rest, step, size, gram, inverse, sweeps, share)
         value += _finish(i, size, target, own, rest, old, extrapolation, new, ahead)
-    return value, violation
-
-
-@njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def sparse_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, other, begin, gram, inverse, lasso, sweeps, share, old, extrapolation, start, stop, new,
-    ahead, scattered
-):  # fmt: skip
-    """Rows start..stop of a CSR matrix in one pass: gather A other, solve, extrapolate, scattered += A^T ahead."""
-    k = gram.shape[0]
-    target, own, rest = np.empty((k, _GROUP)), np.empty((k, _GROUP)), np.empty((k, _GROUP))
-    step, product = np.empty(_GROUP), np.empty(k)
-    value = violation = 0.0
-    for i in range(start, stop, _GROUP):
-        size = min(_GROUP, stop - i)
-        for r in range(size):
-            _gather(indptr, indices, data, other, i + r, product)
-            for t in range(k):
-                target[t, r] = product[t] - lasso
-                own[t, r] = begin[i + r, t]
-        violation += _descend(target, own, rest, step, size, gram, inverse, sweeps, share)
-        value += _finish(i, size, target, own, rest, old, extrapolation, new, ahead)
-        if scattered.shape[0] == 0:
-            continue
-        for row in range(i, i + size):
-            weights = ahead[row]
-            for p in range(indptr[row], indptr[row + 1]):
-                entry = data[p]
-                goal = scattered[indices[p]]
-                for t in range(k):
-                    goal[t] += entry * weights[t]
     return value, violation

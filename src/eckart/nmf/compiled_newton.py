@@ -19,19 +19,21 @@ from eckart.engine.compiled.waiting import njit
 _FAST = {"contract", "reassoc", "nsz"}
 _LANES = 16
 """Gathered rows are padded to a multiple of this, so that loops along entries have no remainder."""
-_SWEEPS, _SHARE = 20, 1e-2
-"""Sweeps over one quadratic program, and the share of the first at which they end."""
+_SWEEPS = 6
+"""Sweeps over one quadratic program: those of `eckart.nmf.divergence`."""
+_MORE_SWEEPS, _SHARE = 20, 1e-2
+"""Most sweeps where rows are solved to their end, and the share of the first at which they end."""
 _ATTEMPTS = 4
 """How often coordinates that were left out may come in again, where rows are solved to their end."""
 
 
 @njit(nogil=True, error_model="numpy", inline="always", fastmath=_FAST)
-def _program(hessian, rest, own, active, count, step):  # type: ignore[no-untyped-def]
+def _program(hessian, rest, own, active, count, step, sweeps, share):  # type: ignore[no-untyped-def]
     """min over d >= -w of 1/2 d Q d + g d by coordinate descent; rest is g when called and g + Q d on return."""
     first = 0.0
     for a in range(count):
         step[a] = 0.0
-    for sweep in range(_SWEEPS):
+    for sweep in range(sweeps):
         change = 0.0
         for a in range(count):
             curve, lowest = hessian[a, a], -own[active[a]]
@@ -44,7 +46,7 @@ def _program(hessian, rest, own, active, count, step):  # type: ignore[no-untype
                     rest[b] += move * hessian[a, b]
         if sweep == 0:
             first = change
-        if change <= _SHARE * first:
+        if change <= share * first:
             break
 
 
@@ -142,6 +144,7 @@ def newton_rows(  # type: ignore[no-untyped-def]
     gathered, models, inverses, xs = np.empty((k, longest)), np.empty(longest), np.empty(longest), np.empty(longest)
     own, costs, numerators, totals, active = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
     hessian, rest, step, weights = np.empty((k + 1, k)), np.empty(k), np.empty(k), np.empty(longest)
+    most, share = (_SWEEPS, 0.0) if steps <= 1 else (_MORE_SWEEPS, _SHARE)
     value = violation = 0.0
     for i in range(start, stop):
         row, first, size = offset + i, indptr[i], indptr[i + 1] - indptr[i]
@@ -172,7 +175,7 @@ def newton_rows(  # type: ignore[no-untyped-def]
                     parts[a, q] = source[active[a]] if q < size else 0.0
             for _ in range(steps):
                 _derivatives(x, parts, count, inverse, active, own, costs, ridge, hessian, rest, weight)
-                _program(hessian, rest, own, active, count, step)
+                _program(hessian, rest, own, active, count, step, most, share)
                 descent, mass = _advance(
                     x, parts, count, model, inverse, active, own, costs, floor, hessian, rest, step, weight
                 )

@@ -13,34 +13,21 @@ _GROUP = 32
 
 
 @njit(nogil=True, error_model="numpy", cache=True, fastmath=_FAST)
-def descend(triangles, rest, begin, step, sweeps, share):  # type: ignore[no-untyped-def]
+def descend(triangles, rest, begin, inverse, step, sweeps):  # type: ignore[no-untyped-def]
     """min over d >= -begin of 1/2 d Q d + g d; rest is g when called and g + Q d on return, step is d."""
     k, rows = begin.shape
     moves = np.empty(_GROUP, begin.dtype)
     for start in range(0, rows, _GROUP):
         size = min(_GROUP, rows - start)
-        first = 0.0
-        for sweep in range(sweeps):
-            change = 0.0
+        for _ in range(sweeps):
             for t in range(k):
                 corner = t * k - t * (t - 1) // 2
-                squares = 0.0
                 for r in range(size):
-                    curve = triangles[corner, start + r]
                     old = step[t, start + r]
-                    lowest = -begin[t, start + r]
-                    slope = rest[t, start + r]
-                    # Without curvature the minimum of a rising line is at its end.
-                    new = max(old - slope / curve, lowest) if curve > 0.0 else (lowest if slope > 0.0 else old)
+                    new = max(old - rest[t, start + r] * inverse[t, start + r], -begin[t, start + r])
                     step[t, start + r] = new
                     moves[r] = new - old
-                    squares += (new - old) * (new - old) * curve
-                change += squares
                 for s in range(k):
                     place = corner + s - t if s >= t else s * k - s * (s - 1) // 2 + t - s
                     for r in range(size):
                         rest[s, start + r] += triangles[place, start + r] * moves[r]
-            if sweep == 0:
-                first = change
-            if change <= share * first:
-                break

@@ -1,4 +1,4 @@
-"""The steps of NMF on a GPU: those of `nmf_squares` and of `nmf_entries` (CSR rows) by their kernels.
+"""The steps of NMF on a GPU: those of `eckart.nmf.squares` and of `eckart.nmf.entries` (CSR rows) by their kernels.
 
 A step of small factors is a few dozen launches that take the host ten times as long as the GPU: it is recorded.
 """
@@ -11,8 +11,11 @@ from eckart.arrays import Array, Matrix, astype, namespace, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back, pointer
 from eckart.engine.backends.cuda.graph import Recorded
 from eckart.errors import require
-from eckart.nmf import cuda as cuda_nmf
-from eckart.nmf.entries import FLOOR, SHARE, Entries
+from eckart.nmf.cuda.entry_rows import entry_rows
+from eckart.nmf.cuda.given_rows import given_rows
+from eckart.nmf.cuda.kernels import contiguous
+from eckart.nmf.cuda.teams import Class, classes_of
+from eckart.nmf.entries import FLOOR, SHARE, Entries, of_the_mean
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of
 from eckart.nmf.squares import END, Product, Squares, gram_of, inverse_diagonal
 
@@ -52,8 +55,8 @@ class DeviceSquares(Squares):
 
         def work(begin: Array, other: Array, old: Array, extrapolation: Array) -> tuple[Array, ...]:
             gram = gram_of(other, penalty)
-            seen = (cuda_nmf.seen(array) for array in (product(other), begin, old, gram, inverse_diagonal(gram)))
-            found = cuda_nmf.given_rows(
+            seen = (contiguous(array) for array in (product(other), begin, old, gram, inverse_diagonal(gram)))
+            found = given_rows(
                 *seen, lasso=penalty.lasso, sweeps=most, share=share, extrapolation=pointer(extrapolation)
             )
             return tuple(given_back(array, begin) for array in found)
@@ -81,9 +84,11 @@ class DeviceEntries(Entries):
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         self.matrix, self.transposed = matrix, transposed
-        squares, self.floor, self.constant = _of_data_alone(matrix.data, divergence=divergence)
+        squares, self.floor, self.constant, total = _of_data_alone(matrix.data, divergence=divergence)
+        count = int(matrix.data.size) if observed else matrix.shape[0] * matrix.shape[1]
+        self.reference = of_the_mean(self.constant, total, count) if divergence else 0.5 * squares
         self.rounding = 16.0 * rounding_of(matrix.data) * (abs(self.constant) if divergence else squares)
-        self._classes: dict[tuple[int, int], list[cuda_nmf.Class]] = {}
+        self._classes: dict[tuple[int, int], list[Class]] = {}
         self._steps: dict[tuple[int, int, float], Recorded] = {}
 
     def _step(
@@ -94,9 +99,9 @@ class DeviceEntries(Entries):
         most, share = (self.sweeps, SHARE) if sweeps is None else (sweeps, _END[itemsize])
 
         def work(begin: Array, other: Array, old: Array, extrapolation: Array) -> tuple[Array, ...]:
-            found = cuda_nmf.entry_rows(
+            found = entry_rows(
                 self._classes_of(matrix, begin.shape[1]), matrix,
-                *(cuda_nmf.seen(array) for array in (other, begin, old, _sums(other))),
+                *(contiguous(array) for array in (other, begin, old, _sums(other))),
                 divergence=self.divergence, observed=self.observed, lasso=penalty.lasso, ridge=penalty.ridge,
                 floor=self.floor, sweeps=most, share=share, extrapolation=pointer(extrapolation), score=score,
             )  # fmt: skip
@@ -105,10 +110,10 @@ class DeviceEntries(Entries):
         step = self._steps.setdefault((id(matrix), most, share), Recorded(work, worth=_worth(begin, other)))
         return _half(step(begin, other, old, number=extrapolation))
 
-    def _classes_of(self, matrix: Any, k: int) -> list[cuda_nmf.Class]:
+    def _classes_of(self, matrix: Any, k: int) -> list[Class]:
         key = (id(matrix), k)
         if key not in self._classes:
-            self._classes[key] = cuda_nmf.classes_of(matrix.indptr, k, matrix.data.dtype.itemsize)
+            self._classes[key] = classes_of(matrix.indptr, k, matrix.data.dtype.itemsize)
         return self._classes[key]
 
 
@@ -123,8 +128,8 @@ def _sums(factor: Array) -> Array:
     return xp.ones(factor.shape[0], dtype=xp.float64, device=factor.device) @ astype(factor, xp.float64)
 
 
-def _of_data_alone(data: Any, *, divergence: bool) -> tuple[float, float, float]:
-    """(sum of squares, floor of W H, sum of x log x - x); the latter two are zero for squares."""
+def _of_data_alone(data: Any, *, divergence: bool) -> tuple[float, float, float, float]:
+    """(sum of squares, floor of W H, sum of x log x - x, sum of x); the latter three are zero for squares."""
     cupy = require("cupy", purpose="NMF on a GPU")
     squares = count = sums = constant = 0.0
     for start in range(0, data.shape[0], _PIECE):
@@ -134,4 +139,4 @@ def _of_data_alone(data: Any, *, divergence: bool) -> tuple[float, float, float]
             count += float((x > 0).sum())
             sums += float(x.sum())
             constant += float((x * cupy.log(cupy.where(x > 0, x, 1.0)) - x).sum())
-    return squares, (FLOOR * sums / max(count, 1.0) or FLOOR) if divergence else 0.0, constant
+    return squares, (FLOOR * sums / max(count, 1.0) or FLOOR) if divergence else 0.0, constant, sums

@@ -8,169 +8,254 @@ and the upper triangles of all Q together are (A / M^2) P, with P the products o
 1/2 d Q d + g d over w + d >= 0. With u = (d H) / m, a = -min(u, 0), s = -g d and c = d Q d, the inequality
 -log(1 + z) <= -z + z^2 / (2 (1 + min z)) bounds the objective at w + t d by f - t s + t^2 c / (2 (1 - a t)): it does
 not rise for t <= 2 s / (c + 2 a s), however exactly the quadratic program was solved.
+
+The code serves NumPy and CuPy: on a GPU a tile is larger, and the quadratic programs have a kernel.
 """
 
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, from_numpy, is_array, to_numpy
+from eckart.arrays import Array, from_numpy, to_numpy
+from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.parallel import fold
 from eckart.nmf import quadratic
-from eckart.nmf.entries import of_data_alone
+from eckart.nmf.entries import FLOOR, of_the_mean
 from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments
-from eckart.nmf.tiles import Tile, tiles_of
+from eckart.nmf.tiles import Numbers, Stored, Tile, module_of, summed, tiles_of
 
 MOST_PARTS = 64
 """Beyond, the Hessians take more time than the steps save."""
-_TILE = 2**15
+_TILE = {"host": 2**15, "device": 2**25}
 """Entries of a tile."""
+_DEVICE_BYTES = 2**30
+"""Most bytes of the Hessians of a tile on a GPU."""
 _POOL_FROM = 2**18
 """Entries from which on several threads pay."""
-_SWEEPS, _SHARE = 8, 0.1
+SWEEPS = 6
+"""Over the coordinates of one quadratic program: a fixed number, so that every back end takes the same step."""
+_UPDATES = 3
+"""Multiplicative updates before the Newton steps of rows that are solved to their tolerance."""
+_EXACT_FROM = {"compiled": 5, "plain": 2}
+"""Newton steps of such a row after which its quadratic programs are solved exactly; sooner where sweeps cost more."""
 _END_STEPS = 50
 """Newton steps of a row that is solved to its tolerance: from the floor of W H, an entry doubles with each."""
 
 
 class Divergence:
-    """Every entry of a dense matrix is known; those that a CSR matrix does not store are zero."""
+    """Every entry of a dense matrix is known; those that CSR rows do not store are zero, or unknown if `observed`.
+
+    `matrix` is an array of NumPy or CuPy, or `Stored` rows of either.
+    """
 
     penalties: Penalties
     row_tolerance: float
+    observed: bool
     floor: float
-    constant: float
-    rounding: float
 
-    def __init__(self, matrix: Any, penalties: Penalties, k: int, *, prototype: Array, row_tolerance: float) -> None:
-        self.penalties, self.row_tolerance = penalties, row_tolerance
-        matrix = to_numpy(matrix) if is_array(matrix) else matrix
-        self.floor, self.constant = of_data_alone(matrix)
-        self.rounding = 16.0 * rounding_of(prototype) * abs(self.constant)
-        rows, columns = matrix.shape
-        dense = isinstance(matrix, np.ndarray)
-        entries = rows * columns if dense else int(matrix.nnz)
-        count = max(1, -(-entries // _TILE))
-        pieces = segments(rows, count) if dense else entry_segments(matrix, count)
-        self._tiles = tiles_of(matrix, pieces, self.floor)
-        self._compiled = quadratic.compiles(rows + columns, k)
-        self._workers = None if entries >= _POOL_FROM else 1
+    def __init__(
+        self, matrix: Numbers | Stored, penalties: Penalties, k: int, *, row_tolerance: float, observed: bool = False
+    ) -> None:
+        self.penalties, self.row_tolerance, self.observed = penalties, row_tolerance, observed
+        values = matrix.data if isinstance(matrix, Stored) else matrix
+        self._values, self._count = values, int(values.size) if observed else int(np.prod(matrix.shape))
+        some = values[values > 0]
+        self.floor = FLOOR * summed(some) / max(int(some.size), 1) or FLOOR
+        self._on_host = isinstance(values, np.ndarray)
+        self._tiles = tiles_of(matrix, self._pieces(matrix, k, values.itemsize), self.floor, observed=observed)
+        self._compiled = self._on_host and quadratic.compiles(sum(matrix.shape), k)
+        self._workers = None if self._on_host and values.size >= _POOL_FROM else 1
+
+    @cached_property
+    def constant(self) -> float:
+        """Sum of x log x - x: what the objective has of the data alone. Solving rows for a given H does not need it."""
+        return _of_data_alone(self._values)
+
+    @cached_property
+    def reference(self) -> float:
+        return of_the_mean(self.constant, summed(self._values), self._count)
+
+    @cached_property
+    def rounding(self) -> float:
+        return 16.0 * rounding_of(self._values) * abs(self.constant)
+
+    def _pieces(self, matrix: Numbers | Stored, k: int, itemsize: int) -> list[tuple[int, int]]:
+        values = matrix.data if isinstance(matrix, Stored) else matrix
+        count = max(1, -(-int(values.size) // _TILE["host" if self._on_host else "device"]))
+        if not self._on_host:
+            count = max(count, -(-matrix.shape[0] * k * (k + 1) // 2 * itemsize // _DEVICE_BYTES))
+        if isinstance(matrix, Stored):
+            return entry_segments(replace(matrix, indptr=to_numpy(matrix.indptr)), count)
+        return segments(matrix.shape[0], count)
 
     def rows(
         self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None
     ) -> FactorUpdate:
-        """One Newton step; with `sweeps` as many as each row needs, up to that number."""
+        """One Newton step; with `sweeps` as many as each row needs, up to that number, and no objective."""
         prototype = begin
-        begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
-        penalty, right = self.penalties.rows, np.ascontiguousarray(other.T)
+        begin, other, old = (self._here(factor) for factor in (begin, other, old))
+        xp, penalty = module_of(begin), self.penalties.rows
+        right = xp.ascontiguousarray(other.T)
         pairs = quadratic.pairwise_products(right)
-        new = np.empty_like(begin)
+        new = xp.empty_like(begin)
 
         def step(place: tuple[slice, Tile]) -> np.ndarray:
             part, tile = place
             moved, violation = self._steps(tile, begin[part], right, pairs, sweeps)
             new[part] = moved
-            value = float(moved.sum(axis=0) @ right.sum(axis=1)) - tile.logarithms(tile.model(moved, right))
-            return np.array([value + penalty.of(moved), violation])
+            if sweeps:  # rows that are solved to the end for their own sake
+                return np.array([0.0, violation])
+            model = tile.model(moved, right)
+            value = summed(model) if tile.observed else _total(moved, right)
+            return np.array([value - tile.logarithms(model) + penalty.of(moved), violation])
 
         value, violation = fold(step, self._tiles, operator.add, workers=self._workers)
         return _half(prototype, new, old, extrapolation, float(value), float(violation))
 
     def _steps(
-        self, tile: Tile, own: np.ndarray, right: np.ndarray, pairs: np.ndarray, limit: int | None
-    ) -> tuple[np.ndarray, float]:
+        self, tile: Tile, own: Numbers, right: Numbers, pairs: Numbers, limit: int | None
+    ) -> tuple[Numbers, float]:
         """(rows of W after their steps, projected gradients before the first)."""
         if limit is None:
             moved, violation, _ = self._newton(tile, own, right, pairs, exact=False)
             return moved, violation
+        xp = module_of(own)
+        if limit > 1:
+            own = self._updated(tile, own, right)
         result, first = own.copy(), 0.0
-        going = np.arange(own.shape[0])
+        going = xp.arange(own.shape[0])
         for step in range(min(limit, _END_STEPS)):
-            moved, violation, still = self._newton(tile, own, right, pairs, exact=step > 1)
+            exact = step >= _EXACT_FROM["compiled" if self._compiled else "plain"]
+            moved, violation, still = self._newton(tile, own, right, pairs, exact=exact)
             first = violation if step == 0 else first
             result[going] = moved
-            if not still.any():
+            if not bool(still.any()):
                 break
             going, own = going[still], moved[still]
-            if not still.all():
-                tile = tile.take(np.flatnonzero(still))
+            if not bool(still.all()):
+                tile = tile.take(xp.flatnonzero(still))
         return result, first
 
+    def _updated(self, tile: Tile, own: Numbers, right: Numbers) -> Numbers:
+        """Rows after a few multiplicative updates: from afar they go further than Newton steps, and cost a fifth."""
+        xp, penalty = module_of(own), self.penalties.rows
+        begin = xp.ascontiguousarray(own.T)
+        for _ in range(_UPDATES):
+            ratio = tile.ratio(tile.model(begin.T, right))
+            cost = tile.times(xp.ones_like(ratio), right) if tile.observed else right.sum(axis=1)[:, None]
+            cost = cost + penalty.lasso + penalty.ridge * begin
+            begin = begin * tile.times(ratio, right) / xp.where(cost > 0.0, cost, 1.0)
+        return xp.ascontiguousarray(begin.T)
+
     def _newton(
-        self, tile: Tile, own: np.ndarray, right: np.ndarray, pairs: np.ndarray, *, exact: bool
-    ) -> tuple[np.ndarray, float, np.ndarray]:
+        self, tile: Tile, own: Numbers, right: Numbers, pairs: Numbers, *, exact: bool
+    ) -> tuple[Numbers, float, Numbers]:
         """(rows of W after one step, projected gradients before it, which rows still move).
 
         An error of the share e in a row costs about e^2 times the sum of the row, and s predicts what is left to gain.
         """
-        penalty, begin = self.penalties.rows, np.ascontiguousarray(own.T)
+        xp, penalty = module_of(own), self.penalties.rows
+        begin = xp.ascontiguousarray(own.T)
         model = tile.model(own, right)
         ratio = tile.ratio(model)
-        gradient = (right.sum(axis=1) + penalty.lasso)[:, None] + penalty.ridge * begin - tile.times(ratio, right)
+        cost = tile.times(xp.ones_like(ratio), right) if tile.observed else right.sum(axis=1)[:, None]
+        gradient = cost + penalty.lasso + penalty.ridge * begin - tile.times(ratio, right)
         ratio /= model
         found = self._solve(tile.times(ratio, pairs), gradient, begin, penalty, exact=exact)
         length = _safe_length(found, tile.lowest(found.step.T, right, model, axis=1))
-        moved = np.maximum(begin + length * found.step, 0.0)
-        still = found.descent > self.row_tolerance**2 * (right.sum(axis=1) @ moved)
-        return np.ascontiguousarray(moved.T), _violation(begin, gradient), still
+        moved = xp.maximum(begin + length * found.step, 0.0)
+        still = found.descent > self.row_tolerance**2 * (cost * moved).sum(axis=0)
+        return xp.ascontiguousarray(moved.T), _violation(begin, gradient), still
 
     def columns(self, begin: Array, other: Array, old: Array, extrapolation: float) -> FactorUpdate:
         """One Newton step: sums over tiles for gradient and Hessians, and a second pass for the safe lengths."""
         prototype = begin
-        begin, other, old = (to_numpy(factor) for factor in (begin, other, old))
-        penalty, right = self.penalties.columns, np.ascontiguousarray(begin.T)
+        begin, other, old = (self._here(factor) for factor in (begin, other, old))
+        xp, penalty = module_of(begin), self.penalties.columns
+        right = xp.ascontiguousarray(begin.T)
 
-        def gather(place: tuple[slice, Tile]) -> tuple[np.ndarray, np.ndarray]:
+        def gather(place: tuple[slice, Tile]) -> tuple[Numbers, ...]:
             part, tile = place
-            own = np.ascontiguousarray(other[part].T)
+            own = xp.ascontiguousarray(other[part].T)
             model = tile.model(other[part], right)
             ratio = tile.ratio(model)
+            cost = [tile.transposed_times(xp.ones_like(ratio), own)] if tile.observed else []
             numerator = tile.transposed_times(ratio, own)
             ratio /= model
-            return numerator, tile.transposed_times(ratio, quadratic.pairwise_products(own))
+            return numerator, tile.transposed_times(ratio, quadratic.pairwise_products(own)), *cost
 
-        numerator, triangles = fold(gather, self._tiles, _add, workers=self._workers)
-        gradient = (other.sum(axis=0) + penalty.lasso)[:, None] + penalty.ridge * right - numerator
+        numerator, triangles, *observed = fold(gather, self._tiles, _add, workers=self._workers)
+        cost = observed[0] if observed else other.sum(axis=0)[:, None]
+        gradient = cost + penalty.lasso + penalty.ridge * right - numerator
         found = self._solve(triangles, gradient, right, penalty)
 
-        def lowest(place: tuple[slice, Tile]) -> np.ndarray:
+        def lowest(place: tuple[slice, Tile]) -> Numbers:
             part, tile = place
             return tile.lowest(other[part], found.step, tile.model(other[part], right), axis=0)
 
-        length = _safe_length(found, fold(lowest, self._tiles, np.minimum, workers=self._workers))
-        new = np.ascontiguousarray(np.maximum(right + length * found.step, 0.0).T)
+        length = _safe_length(found, fold(lowest, self._tiles, xp.minimum, workers=self._workers))
+        new = xp.ascontiguousarray(xp.maximum(right + length * found.step, 0.0).T)
         return _half(prototype, new, old, extrapolation, 0.0, _violation(right, gradient))
 
     def _solve(
-        self, triangles: np.ndarray, gradient: np.ndarray, begin: np.ndarray, penalty: Penalty, *, exact: bool = False
+        self, triangles: Numbers, gradient: Numbers, begin: Numbers, penalty: Penalty, *, exact: bool = False
     ) -> quadratic.Steps:
         if penalty.ridge:
-            triangles[quadratic.diagonal(begin.shape[0])] += penalty.ridge
-        return quadratic.solve(
-            triangles, gradient, begin, sweeps=_SWEEPS, share=_SHARE, exact=exact, compiled=self._compiled
-        )
+            triangles[module_of(begin).asarray(quadratic.diagonal(begin.shape[0]))] += penalty.ridge
+        return quadratic.solve(triangles, gradient, begin, sweeps=SWEEPS, exact=exact, compiled=self._compiled)
+
+    def _here(self, factor: Array) -> Numbers:
+        """A factor as NumPy or CuPy sees it."""
+        if self._on_host:
+            return to_numpy(factor)
+        from eckart.nmf.cuda.kernels import contiguous
+
+        return contiguous(factor)
 
 
-def _safe_length(found: quadratic.Steps, lowest: np.ndarray) -> np.ndarray:
+def _safe_length(found: quadratic.Steps, lowest: Numbers) -> Numbers:
     """The longest step up to 1 that cannot raise the objective."""
+    xp = module_of(lowest)
     twice = 2.0 * found.descent
     bound = found.curvature - lowest * twice
-    return np.where(twice >= bound, 1.0, twice / np.where(bound > 0.0, bound, 1.0)).astype(found.step.dtype)
+    return xp.where(twice >= bound, 1.0, twice / xp.where(bound > 0.0, bound, 1.0)).astype(found.step.dtype)
 
 
-def _violation(own: np.ndarray, gradient: np.ndarray) -> float:
+def _violation(own: Numbers, gradient: Numbers) -> float:
     """Sum of the projected gradients: zero at a stationary point."""
-    return float(np.abs(np.where(own > 0.0, gradient, np.minimum(gradient, 0.0))).sum())
+    xp = module_of(own)
+    return summed(xp.abs(xp.where(own > 0.0, gradient, xp.minimum(gradient, 0.0))))
 
 
 def _half(
-    prototype: Array, new: np.ndarray, old: np.ndarray, extrapolation: float, value: float, violation: float
+    prototype: Array, new: Numbers, old: Numbers, extrapolation: float, value: float, violation: float
 ) -> FactorUpdate:
-    ahead = new if extrapolation == 0.0 else np.maximum(new + extrapolation * (new - old), 0.0)
-    return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), value, violation)
+    ahead = new if extrapolation == 0.0 else module_of(new).maximum(new + extrapolation * (new - old), 0.0)
+    back = from_numpy if isinstance(new, np.ndarray) else given_back
+    return FactorUpdate(back(new, prototype), back(ahead, prototype), value, violation)
 
 
-def _add(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    return tuple(np.add(total, part, out=total) for total, part in zip(first, second, strict=True))
+def _total(own: Numbers, right: Numbers) -> float:
+    """Sum of all entries of W H."""
+    return float(own.sum(axis=0, dtype=np.float64) @ right.sum(axis=1, dtype=np.float64))
+
+
+def _of_data_alone(values: Numbers) -> float:
+    """Sum of x log x - x over the known entries, a piece at a time."""
+    xp = module_of(values)
+    constant = 0.0
+    height = max(1, 2**22 // max(1, int(np.prod(values.shape[1:]))))
+    for start in range(0, values.shape[0], height):
+        piece = values[start : start + height]
+        positive = piece[piece > 0].astype(np.float64, copy=False)
+        constant += float(xp.dot(positive, xp.log(positive)) - positive.sum())
+    return constant
+
+
+def _add(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(module_of(total).add(total, part, out=total) for total, part in zip(first, second, strict=True))

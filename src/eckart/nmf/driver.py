@@ -12,21 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from eckart.arrays import Array
-from eckart.nmf.problem import Problem, length
+from eckart.nmf.problem import Problem
 
-_PATIENCE = 5
-"""The objective is compared with the one of this many iterations ago."""
-_FAST, _FAST_SHARE = 0.2, 5e-3
-"""A descent that falls below the first share within `_PATIENCE` iterations ends later: what is left costs little."""
-_TO_THE_END = 100
-_PLAIN = 2
-"""Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
-_NEWTON_WINDOW, _NEWTON_SHARE = 3, 2.0
-"""Newton steps end when sqrt(2 objective) falls by less than this share of the tolerance times its start per iteration.
-
-scikit-learn's multiplicative updates end at a tenth of the tolerance, but take 20 to 40 iterations for what one of
-these brings.
-"""
+_WINDOW, _SHARE = 5, 0.15
+"""It ends when so many iterations lower |A - W H| by less than this share of the tolerance times |W H|."""
+_NEWTON_WINDOW, _NEWTON_SHARE = 3, 3.0
+"""The same for Newton steps, each of which does as much as 20 to 40 multiplicative updates."""
+_LEAST_EXPLAINED = 1e-3
+"""What the parts explain counts as at least this share of what they do not."""
+_TO_THE_END = 2000
+"""Most sweeps over a row that is solved to its end."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class Outcome:
     left: Array
     """W, rows x k."""
     right: Array
-    """H turned, columns x k."""
+    """H transposed, columns x k."""
     history: tuple[float, ...]
     """Objective after each iteration; it never rises."""
     iterations: int
@@ -64,11 +59,9 @@ class _Pace:
 
 def accelerate(
     problem: Problem, left: Array, right: Array, *, max_iter: int, tol: float, extrapolation: float,
-    callback: Callable[[int, float], bool | None] | None = None, start: float | None = None,
+    callback: Callable[[int, float], bool | None] | None = None, newton: bool = False, plain: int = 0,
 ) -> Outcome:  # fmt: skip
-    """Descent with extrapolation; every accepted pair is better than the one before.
-
-    `start`: the objective at the start, for Newton steps, which end by their descent relative to that.
+    """Descent with extrapolation, after `plain` iterations without; every accepted pair is better than the last.
 
     W's step is made at the extrapolated H, so the objective of that pair comes with the step. If it has risen, the last
     accepted pair is taken up again, with a plain step. `callback(iteration, objective)` may end it by returning True.
@@ -80,7 +73,7 @@ def accelerate(
     first = violation = np.inf
     refused = False
     for iteration in range(1, max_iter + 1):
-        extrapolation = pace.extrapolation if start is None or iteration > _PLAIN else 0.0
+        extrapolation = pace.extrapolation if iteration > plain else 0.0
         rows = problem.rows(next_left, next_right, old_left, extrapolation)
         objective = problem.constant + rows.value + problem.penalties.columns.of(next_right)
         if history and objective > history[-1]:
@@ -99,7 +92,7 @@ def accelerate(
         first = violation if iteration == 1 else first
         if callback is not None and callback(iteration, objective):
             return Outcome(*accepted, tuple(history), iteration, True, _ratio(violation, first), "stopped on request")
-        why = _settled(history, violation, first, tol, problem.rounding, start)
+        why = _settled(history, violation, first, tol, problem, newton=newton)
         if why:
             return Outcome(*accepted, tuple(history), iteration, True, _ratio(violation, first), why)
         old_left, next_left = rows.new, rows.ahead
@@ -134,44 +127,33 @@ def alternate(problem: Problem, left: Array, right: Array, *, max_iter: int, tol
     return Outcome(left, right, tuple(history), max_iter, False, _ratio(violation, first), "all iterations used")
 
 
-def finish_rows(problem: Problem, left: Array, right: Array, *, tol: float, most: int = 20) -> Array:
-    """W for a fixed H, to the end: each row is a convex problem of its own, so `left` does not change the answer.
-
-    `most` is 1 if the problem itself iterates on each row until convergence.
-    """
-    for _ in range(most):
-        new = problem.rows(left, right, left, 0.0, sweeps=_TO_THE_END).new
-        moved, size = length(new - left), length(new)
-        left = new
-        if moved <= tol * size:
-            break
-    return left
-
-
-def objective_of(problem: Problem, left: Array, right: Array) -> float:
-    """The objective of a pair of factors."""
-    value = problem.rows(left, right, left, 0.0, sweeps=0).value
-    return problem.constant + value + problem.penalties.columns.of(right)
+def finish_rows(problem: Problem, left: Array, right: Array) -> Array:
+    """W for a fixed H, to the end: each row is a convex problem of its own, so `left` does not change the answer."""
+    return problem.rows(left, right, left, 0.0, sweeps=_TO_THE_END).new
 
 
 def _settled(
-    history: list[float], violation: float, first: float, tol: float, rounding: float, start: float | None
+    history: list[float], violation: float, first: float, tol: float, problem: Problem, *, newton: bool
 ) -> str:
-    """Why it may end here, or nothing."""
+    """Why it may end here, or nothing.
+
+    The objective is compared with that of a model without parts (`problem.reference`). The difference is what W H
+    explains: for the squared error |W H|^2 / 2, where W is the best for its H.
+    """
     if violation == 0.0 or (tol > 0.0 and violation <= tol * first):
         return "projected gradients below the tolerance"
-    if start is not None and len(history) > _NEWTON_WINDOW and tol > 0.0:
-        gained = _root(history[-1 - _NEWTON_WINDOW]) - _root(history[-1])
-        if gained <= _NEWTON_WINDOW * _NEWTON_SHARE * tol * _root(start):
-            return "relative change below the tolerance"
-    if len(history) > _PATIENCE:
-        gained = history[-1 - _PATIENCE] - history[-1]
-        if gained <= rounding:
-            return "descent below rounding"
-        if start is None and tol > 0.0 and gained <= 0.2 * tol * abs(history[-1]):
-            before = history[max(-1 - 2 * _PATIENCE, -len(history))] - history[-1 - _PATIENCE]
-            if gained > _FAST * before or gained <= _FAST_SHARE * 0.2 * tol * abs(history[-1]):
-                return "relative change below the tolerance"
+    window = _NEWTON_WINDOW if newton else _WINDOW
+    if len(history) <= window:
+        return ""
+    before, now = history[-1 - window], history[-1]
+    if before - now <= problem.rounding:
+        return "descent below rounding"
+    explained = max(problem.reference - now, _LEAST_EXPLAINED * abs(now))
+    small = (_NEWTON_SHARE if newton else _SHARE) * tol
+    if tol > 0.0 and (_root(before) - _root(now) <= small * _root(explained)):
+        return "relative change below the tolerance"
+    if newton and tol > 0.0 and before - now <= 2.0 * small * explained:
+        return "relative change below the tolerance"
     return ""
 
 

@@ -43,8 +43,13 @@ class Entries:
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps
         matrix = to_numpy(matrix) if is_array(matrix) else matrix
         self.matrix, self.transposed = matrix, transposed(matrix)
-        self.floor, self.constant = of_data_alone(matrix) if divergence else (0.0, 0.0)
+        self.floor, self.constant, self.reference = 0.0, 0.0, 0.0
+        if divergence:
+            self.floor, self.constant, total = of_data_alone(matrix)
+            count = known_entries(matrix) if observed else matrix.shape[0] * matrix.shape[1]
+            self.reference = of_the_mean(self.constant, total, count)
         size = abs(self.constant) if divergence else squared_norm(matrix)
+        self.reference = self.reference if divergence else 0.5 * size
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * size
 
     def rows(
@@ -140,12 +145,22 @@ def squared_norm(matrix: Any) -> float:
     return float(sum(np.vdot(values, values) for values in given_values(matrix)))
 
 
-def of_data_alone(matrix: Any) -> tuple[float, float]:
-    """(floor of W H, sum of x log x - x)."""
+def known_entries(matrix: Any) -> int:
+    """How many entries are given."""
+    return sum(values.size for values in given_values(matrix))
+
+
+def of_data_alone(matrix: Any) -> tuple[float, float, float]:
+    """(floor of W H, sum of x log x - x, sum of x)."""
     count, sums, constant = 0, 0.0, 0.0
     for values in given_values(matrix):
         positive = values[values > 0]
         count += positive.size
         sums += float(positive.sum())
         constant += float(np.dot(positive, np.log(positive)) - positive.sum())
-    return FLOOR * sums / max(count, 1) or FLOOR, constant
+    return FLOOR * sums / max(count, 1) or FLOOR, constant, sums
+
+
+def of_the_mean(constant: float, total: float, count: int) -> float:
+    """The divergence from `count` entries that are all equal to the mean: sum of x log(x / mean)."""
+    return constant + total - total * float(np.log(total / count)) if total > 0.0 else 0.0

@@ -1,52 +1,56 @@
-"""A table on a GPU as stored entries, by rows and by columns: what the row kernel of NMF takes."""
+"""A table as stored entries in CSR format, in NumPy or CuPy: what steps over given entries take."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from eckart.arrays import is_array, is_host, to_numpy
 from eckart.engine.backends.cuda import device_rows
+from eckart.engine.backends.cuda.arrays import seen_by_cupy
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
-from eckart.errors import require
 from eckart.nmf.table import NonnegativeTable
+from eckart.nmf.tiles import Numbers, Stored, module_of
 
 _PIECE = 2**26
 
 
-@dataclass(frozen=True)
-class Stored:
-    """CSR rows as CuPy arrays: indices int32, indptr int64."""
-
-    data: Any
-    indices: Any
-    indptr: Any
+def dense_entries(table: NonnegativeTable) -> Numbers:
+    """A dense table as NumPy or CuPy sees it."""
+    return to_numpy(table.matrix) if is_host(table.matrix) else seen_by_cupy(table.matrix)
 
 
-def stored_entries(table: NonnegativeTable) -> tuple[Stored, Stored]:
-    """(A, A^T). Of dense data, what is not zero, or not NaN where unknown entries are left out."""
+def stored_entries(table: NonnegativeTable) -> Stored:
+    """Of dense data, what is not zero, or not NaN where unknown entries are left out."""
+    matrix = table.matrix
+    if is_array(matrix):
+        return _of_dense(dense_entries(table), observed=table.observed)
+    return Stored(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+
+
+def both_ways(table: NonnegativeTable) -> tuple[Stored, Stored]:
+    """(A, A^T) on a GPU, with the int64 row pointers that the row kernels take."""
     matrix = table.matrix
     if isinstance(matrix, DeviceCsr):
-        return _as_stored(matrix), _as_stored(device_rows.transposed(matrix))
-    matrix = require("cupy", purpose="NMF on a GPU").asarray(matrix)
-    return _of_dense(matrix, observed=table.observed), _of_dense(matrix.T, observed=table.observed)
-
-
-def _as_stored(matrix: DeviceCsr) -> Stored:
-    return Stored(matrix.data, matrix.indices, matrix.indptr.astype(np.int64))
+        transposed = device_rows.transposed(matrix)
+        found = [Stored(m.data, m.indices, m.indptr, m.shape) for m in (matrix, transposed)]
+    else:
+        found = [_of_dense(m, observed=table.observed) for m in (dense_entries(table), dense_entries(table).T)]
+    first, second = (Stored(m.data, m.indices, m.indptr.astype(np.int64), m.shape) for m in found)
+    return first, second
 
 
 def _of_dense(matrix: Any, *, observed: bool) -> Stored:
-    cupy = require("cupy", purpose="NMF on a GPU")
+    xp = module_of(matrix)
     height = max(1, _PIECE // matrix.shape[1])
     counts, indices, data = [], [], []
     for start in range(0, matrix.shape[0], height):
-        block = cupy.ascontiguousarray(matrix[start : start + height])
-        given = ~cupy.isnan(block) if observed else block != 0
+        block = xp.ascontiguousarray(matrix[start : start + height])
+        given = ~xp.isnan(block) if observed else block != 0
         counts.append(given.sum(axis=1))
-        indices.append(cupy.nonzero(given)[1].astype(cupy.int32))
+        indices.append(xp.nonzero(given)[1].astype(np.int32))
         data.append(block[given])
-    indptr = cupy.zeros(matrix.shape[0] + 1, cupy.int64)
-    indptr[1:] = cupy.cumsum(cupy.concatenate(counts))
-    return Stored(cupy.concatenate(data), cupy.concatenate(indices), indptr)
+    indptr = xp.zeros(matrix.shape[0] + 1, np.int64)
+    indptr[1:] = xp.cumsum(xp.concatenate(counts))
+    return Stored(xp.concatenate(data), xp.concatenate(indices), indptr, matrix.shape)

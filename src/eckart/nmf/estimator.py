@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.arrays import Array, from_numpy, is_array, is_host, to_numpy
+from eckart.arrays import Array, from_numpy, is_array, is_host, is_numpy, to_numpy
 from eckart.devices import to_host
 from eckart.engine.matrix import taken_to
 from eckart.errors import InputError, ParameterError
@@ -65,8 +65,8 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Loss to minimise: half the squared error (2), the Kullback-Leibler divergence (1), the Itakura-Saito divergence
         (0) or any other beta-divergence.
     tol : float, default 1e-4
-        Stop when the projected gradients have decreased by this factor, or when five iterations reduce the objective by
-        less than a tenth of it, relatively.
+        Stop when the projected gradients have decreased by this factor, or when the error decreases by less than about
+        this share of what the components explain.
     max_iter : int, default 200
         Maximum number of iterations.
     random_state : int, RandomState, Generator or None, default None
@@ -312,7 +312,11 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             Reconstructed rows.
         """
         check_is_fitted(self)
-        return (X if hasattr(X, "toarray") else take_scores(X, self)) @ self.components_
+        parts = self.components_
+        # A sum is not finite where an entry is not.
+        if type(X) is np.ndarray and is_numpy(parts) and X.dtype == parts.dtype and np.isfinite(np.add.reduce(X, None)):
+            return X @ parts
+        return (X if hasattr(X, "toarray") else take_scores(X, self)) @ parts
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     @allowed.validated

@@ -9,22 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy, to_numpy
+from eckart.arrays import Array, astype, is_host, is_numpy, to_numpy
 from eckart.engine.backends.cuda.arrays import given_back
 from eckart.engine.backends.cuda.device_rows import DeviceCsr
 from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError
 from eckart.nmf.compare import paired_cosines
-from eckart.nmf.device import DeviceEntries, DeviceSquares
-from eckart.nmf.divergence import MOST_PARTS, Divergence
-from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows, objective_of
-from eckart.nmf.entries import Entries, NewtonEntries, of_data_alone
+from eckart.nmf.driver import Outcome, accelerate, alternate, finish_rows
+from eckart.nmf.entries import of_data_alone
 from eckart.nmf.factors import mean, on_device_of_table, row_by_row, transposed, without_empty_rows, zeros
+from eckart.nmf.formulate import by_newton, compressed_problem, make_problem
 from eckart.nmf.loss import exact_divergence, exact_squares, stored_squares
-from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares, rows_by_updates
+from eckart.nmf.multiplicative import rows_by_updates
 from eckart.nmf.options import Settings, check_factor
 from eckart.nmf.problem import Penalties, Problem
-from eckart.nmf.squares import END, Product, SparseSquares, Squares
 from eckart.nmf.start import from_singular_vectors, random_start
 from eckart.nmf.table import NonnegativeTable
 from eckart.result import Decomposition
@@ -35,19 +33,17 @@ _COMPRESSED_GAIN = 8
 """How much less a product must cost for the compressed matrix to pay for its singular vectors."""
 _SVD_TOLERANCE = 1e-4
 _SVD_PASSES = 8
+_GRAM_UP_TO, _LANCZOS_FROM = 256, 600
+"""Length of the short side for which the start is computed from the Gram matrix, and from which on by Lanczos."""
 _LANES = 16
 """Numbers that compiled loops take at once: four vectors of four."""
-_COMPILE_FROM = 50_000
-"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
-_POOL_FROM = 2**18
-"""Entries from which on threads pay."""
 _EXTRAPOLATION = {"squares": 0.3, "entries": 0.3}
 """First extrapolation, as a share of the last move."""
-_SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
-"""Sweeps over the coordinates per product: more where a product costs more than a sweep."""
-_ROWS_SHARE = 1e-2
-"""Rows for given parts are found to this share of the tolerance; while the parts are sought, to the tolerance."""
-_NEWTON_ROWS = 1e-6
+_ROWS_SHARE = 0.1
+"""Rows for given parts are found to this share of the tolerance; by Newton steps, which square errors, to all of it."""
+_UNFINISHED_SWEEPS = 8
+_PLAIN = 2
+"""Newton steps from the start go in directions that tell little about the next: they are not extrapolated."""
 _COMPRESSED_TOLERANCE = 1e-4
 """The compressed matrix is no more than a way to a good start."""
 _EXACT_BELOW = {"float64": 1e-6, "float32": 1e-3}
@@ -139,74 +135,8 @@ def _balanced(left: Array, right: Array) -> tuple[Array, Array]:
     return np.ldexp(left, up[0]), np.ldexp(right, up[1])
 
 
-def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> Problem:
-    """The loss, in the form that its data and its solver call for."""
-    multiplicative = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
-    if settings.squares and not table.observed:
-        return _squares(table, settings, penalties, multiplicative=multiplicative)
-    if settings.beta == 1.0 and multiplicative:
-        return MultiplicativeEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
-    if multiplicative:
-        return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
-    more: dict[str, Any] = {
-        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
-    }  # fmt: skip
-    if is_host(table.prototype):
-        return _entries(table, settings, penalties, more)
-    from eckart.nmf.entries_of import stored_entries
-
-    return DeviceEntries(*stored_entries(table), penalties, **more)
-
-
-def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
-    rows, columns = table.matrix.shape
-    on_host = is_host(table.prototype)
-    small = on_host and (rows + columns) * settings.k < _COMPILE_FROM
-    if is_numpy(table.matrix) and table.precision == "float64" and table.matrix.size < _POOL_FROM:
-        matrix, transposed = table.matrix, table.matrix.T
-        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
-    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
-        matrix, transposed = table.matrix, table.matrix.T
-        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
-    else:
-        operator = table.operator()
-        products, small = (operator.matmat, operator.rmatmat), small and table.dense
-    if multiplicative:
-        return MultiplicativeSquares(*products, table.squared_norm, penalties)
-    end = max(END, (0.1 * _finish_tolerance(table, settings)) ** 2)
-    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
-    if table.dense or not on_host or small:
-        more: dict[str, Any] = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
-        return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
-    return SparseSquares(table.matrix, table.squared_norm, penalties, sweeps=sweeps, end=end)
-
-
-def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
-    """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
-    # Newton steps square the error: the digits that flat directions need cost a step more.
-    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS), 1e-7)
-    newton = _newton(table, settings)
-    if newton and not table.observed and (table.dense or table.matrix.nnz < _POOL_FROM):
-        return Divergence(
-            table.matrix, penalties, settings.k, prototype=zeros(table, (0, 0)), row_tolerance=row_tolerance
-        )
-    if newton:
-        return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
-    return Entries(table.matrix, penalties, **more)
-
-
-def _newton(table: NonnegativeTable, settings: Settings) -> bool:
-    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
-    return settings.beta == 1.0 and settings.k <= MOST_PARTS and is_host(table.prototype)
-
-
-def squares_class(prototype: Array) -> type[Squares]:
-    """The squared error where the data are."""
-    return Squares if is_host(prototype) else DeviceSquares
-
-
 def _host_only(settings: Settings) -> bool:
-    """Whether there is no text for other libraries: updates as taught, but for the squared error."""
+    """Whether there is no text for other libraries: updates as multiplicative, but for the squared error."""
     return (
         settings.beta not in (1.0, 2.0)
         or (settings.solver == "mu" and not settings.squares)
@@ -224,15 +154,15 @@ def rows_for(table: NonnegativeTable, settings: Settings, right: Array) -> Array
     penalties = settings.penalties(table.matrix.shape, table.exponent, share=1.0)
     if settings.beta not in (1.0, 2.0):
         return rows_by_updates(make_problem(table, settings, penalties), table, settings, right)
-    settings = replace(settings, solver="auto", tol=_ROWS_SHARE * settings.tol)
+    share = 1.0 if by_newton(settings) else _ROWS_SHARE
+    settings = replace(settings, solver="auto", tol=share * settings.tol)
     problem = make_problem(table, settings, penalties)
     shape = (table.matrix.shape[0], right.shape[1])
     begin = zeros(table, shape)
     if not settings.squares:
         begin = begin + table.mean / max(mean(right) * shape[1], 1e-300)
-    most = 1 if _newton(table, settings) else 20
     begin, right = _padded(table, begin), _padded(table, right)
-    left = finish_rows(problem, begin, right, tol=_finish_tolerance(table, settings), most=most)
+    left = finish_rows(problem, begin, right)
     return without_empty_rows(table, row_by_row(left[:, : shape[1]]))
 
 
@@ -276,7 +206,7 @@ def _descend(
     used = 0
     extrapolation = _EXTRAPOLATION["squares" if settings.squares and not table.observed else "entries"]
     if svd is not None and svd.k > settings.k and table.dense and settings.squares:
-        short = _compressed(table, svd, penalties)
+        short = compressed_problem(table, settings, penalties, _components(table, svd))
         early = accelerate(
             short,
             left,
@@ -288,23 +218,23 @@ def _descend(
         left, right, used = early.left, early.right, early.iterations
     limit = max(settings.max_iter - used, 1)
     left, right = _padded(table, left), _padded(table, right)
-    newton = _newton(table, settings)
-    start = objective_of(problem, left, right) if newton else None
+    newton = by_newton(settings)
     outcome = accelerate(
-        problem,
-        left,
-        right,
-        max_iter=limit,
-        tol=settings.tol,
-        extrapolation=extrapolation,
-        callback=callback,
-        start=start,
-    )
-    tol = _finish_tolerance(table, settings)
-    left = finish_rows(problem, outcome.left, outcome.right, tol=tol, most=1 if newton else 20)
+        problem, left, right, max_iter=limit, tol=settings.tol, extrapolation=extrapolation, callback=callback,
+        newton=newton, plain=_PLAIN if newton else 0,
+    )  # fmt: skip
+    left = _finished(problem, outcome, newton=newton)
     left, right = (row_by_row(factor[:, : settings.k]) for factor in (left, outcome.right))
     left = without_empty_rows(table, left)
     return replace(outcome, left=left, right=right, iterations=outcome.iterations + used), used
+
+
+def _finished(problem: Problem, outcome: Outcome, *, newton: bool) -> Array:
+    """W for the H that was found: to the tolerance, or only a little further where H itself has not converged."""
+    left, right = outcome.left, outcome.right
+    if not outcome.converged:
+        return problem.rows(left, right, left, 0.0, sweeps=1 if newton else _UNFINISHED_SWEEPS).new
+    return finish_rows(problem, left, right)
 
 
 def _padded(table: NonnegativeTable, factor: Array) -> Array:
@@ -313,20 +243,6 @@ def _padded(table: NonnegativeTable, factor: Array) -> Array:
     if table.dense or not is_numpy(factor) or short <= _LANES // 4:
         return factor
     return np.pad(factor, ((0, 0), (0, _LANES - short)))
-
-
-def _compressed(table: NonnegativeTable, svd: Decomposition, penalties: Penalties) -> Squares:
-    """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
-    left, values, right = _components(table, svd)
-    scaled = right * astype(from_numpy(values, right), right.dtype)
-    return squares_class(left)(
-        lambda other: left @ (scaled.T @ other),
-        lambda other: scaled @ (left.T @ other),
-        float(values @ values),
-        penalties,
-        sweeps=_SWEEPS["dense"],
-        prototype=left,
-    )
 
 
 def _components(table: NonnegativeTable, svd: Decomposition) -> tuple[Array, np.ndarray, Array]:
@@ -354,7 +270,18 @@ def _singular_vectors(table: NonnegativeTable, settings: Settings) -> Decomposit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the certificate says what was reached, and is used as such
         warnings.simplefilter("ignore", DataWarning)
-        return find_components(table.as_given(), "svd", k=k, left=True, tol=_SVD_TOLERANCE, max_passes=_SVD_PASSES)
+        return find_components(
+            table.as_given(), "svd", k=k, left=True, solver=_svd_solver(table), tol=_SVD_TOLERANCE,
+            max_passes=_SVD_PASSES,
+        )  # fmt: skip
+
+
+def _svd_solver(table: NonnegativeTable) -> str:
+    """A start needs few digits: the Gram matrix for few columns, and a few passes for many."""
+    if not table.dense or not is_host(table.prototype):
+        return "auto"
+    short = min(table.matrix.shape)
+    return "gram" if short <= _GRAM_UP_TO else "lanczos" if short >= _LANCZOS_FROM else "auto"
 
 
 def _start(
@@ -382,9 +309,3 @@ def _check_zeros(table: NonnegativeTable, settings: Settings) -> None:
             "When beta_loss <= 0 and X contains zeros, the solver may diverge: the divergence of a zero entry is "
             "infinite. Add small values to X, mark the zeros as missing, or use a positive beta_loss."
         )
-
-
-def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:
-    wanted = max(settings.tol, 1e-9)
-    # Factors in float32 tremble in their last digits.
-    return wanted if is_host(table.prototype) or table.precision == "float64" else max(wanted, 1e-5)

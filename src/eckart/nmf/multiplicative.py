@@ -32,7 +32,8 @@ class MultiplicativeSquares:
     rounding: float
 
     def __init__(self, matmat: Product, rmatmat: Product, squared_norm: float, penalties: Penalties) -> None:
-        self.constant, self.penalties = 0.5 * squared_norm, penalties
+        self.constant = self.reference = 0.5 * squared_norm
+        self.penalties = penalties
         self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
         self._matmat, self._rmatmat = matmat, rmatmat
 
@@ -91,7 +92,7 @@ class MultiplicativeBeta:
 
     def __init__(self, matrix: Any, penalties: Penalties, beta: float, mean: float, *, observed: bool) -> None:
         self.penalties, self.beta, self.observed = penalties, beta, observed
-        self.constant = 0.0
+        self.constant = self.reference = 0.0
         self.matrix, self.transposed = matrix, transposed(matrix)
         self.rounding = 0.0
         self.least = _LEAST * (mean or 1.0)

@@ -43,7 +43,7 @@ class FactorUpdate:
 
     new: Array
     ahead: Array
-    """max(0, new + push (new - old)): where the factor would be if it went on like this."""
+    """max(0, new + extrapolation (new - old)): where the factor would be if it continued like this."""
     value: float
     """Objective with the new factor, without what depends on the data and the other factor alone."""
     violation: float
@@ -51,11 +51,24 @@ class FactorUpdate:
 
 
 class Problem(Protocol):
-    """A loss of a given matrix. `constant` is the objective less `FactorUpdate.value` and the other's penalty."""
+    """A loss of a given matrix."""
 
-    constant: float
-    rounding: float
     penalties: Penalties
+
+    @property
+    def constant(self) -> float:
+        """What the objective has in addition to `FactorUpdate.value` and the penalty of the other factor."""
+        ...
+
+    @property
+    def reference(self) -> float:
+        """Loss of a model without parts: of zeros for the squared error, of the mean for Kullback-Leibler."""
+        ...
+
+    @property
+    def rounding(self) -> float:
+        """Changes of the objective below this are rounding errors."""
+        ...
 
     def rows(
         self, begin: Array, other: Array, old: Array, extrapolation: float, *, sweeps: int | None = None

@@ -6,20 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from eckart.arrays import Array, astype, device, from_numpy, namespace, to_numpy
 from eckart.engine.backends.tall import inner
 from eckart.engine.parallel import fold
-from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, entry_segments, rounding_of, segments, total
+from eckart.nmf.problem import FactorUpdate, Penalties, Penalty, rounding_of, segments, total
 
-SHARE = 0.01
-"""Sweeps end when one brings this share of what the first did."""
+SHARE = 0.0
+"""While both factors move, the number of sweeps is fixed: every back end takes the same steps."""
 END = 1e-14
-"""The same where a row is to be solved to the end."""
+"""A row that is solved to the end is there when a sweep brings this share of what the first did."""
 
 Product = Callable[[Array], Array]
 
@@ -30,6 +28,7 @@ class Squares:
     compiled: bool
     end: float
     constant: float
+    reference: float
     rounding: float
 
     def __init__(
@@ -37,7 +36,7 @@ class Squares:
         prototype: Array | None = None, compiled: bool = True, end: float = END,
     ) -> None:  # fmt: skip
         self.compiled, self.end = compiled, end
-        self.constant = 0.5 * squared_norm
+        self.constant = self.reference = 0.5 * squared_norm
         self.rounding = 4.0 * rounding_of(np.empty(0) if prototype is None else prototype) * squared_norm
         self.penalties = penalties
         self.sweeps = sweeps
@@ -64,78 +63,15 @@ class Squares:
         return (self.sweeps, SHARE) if sweeps is None else (sweeps, self.end)
 
 
-class SparseSquares:
-    """For CSR rows: W's step gathers A H^T and scatters A^T W, for the step of H that follows, in one pass."""
-
-    constant: float
-    rounding: float
-
-    def __init__(
-        self, matrix: Any, squared_norm: float, penalties: Penalties, *, sweeps: int, end: float = END
-    ) -> None:
-        self.end = end
-        self.constant = 0.5 * squared_norm
-        self.rounding = 4.0 * float(np.finfo(np.float64).eps) * squared_norm
-        self.penalties = penalties
-        self.sweeps = sweeps
-        self.matrix = matrix
-        # Each piece adds up its own columns x k; all of them together stay below the matrix itself.
-        self._pieces = int(np.clip(matrix.nnz // max(4 * matrix.shape[1], 1), 1, 8))
-        self._scattered: tuple[np.ndarray, np.ndarray] | None = None
-
-    def rows(
-        self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float, *, sweeps: int | None = None
-    ) -> FactorUpdate:
-        from eckart.nmf import compiled as nmf_frobenius
-
-        penalty, matrix = self.penalties.rows, self.matrix
-        gram = gram_of(other, penalty)
-        inverse = inverse_diagonal(gram)
-        new, ahead = np.empty_like(begin), np.empty_like(begin)
-        effort = (self.sweeps, SHARE) if sweeps is None else (sweeps, self.end)
-
-        def step(piece: tuple[int, int]) -> tuple[list[tuple[float, float]], np.ndarray]:
-            scattered = np.zeros(other.shape if sweeps is None else (0, other.shape[1]))
-            found = nmf_frobenius.sparse_rows(
-                matrix.indptr, matrix.indices, matrix.data, other, begin, gram, inverse, penalty.lasso, *effort,
-                old, extrapolation, *piece, new, ahead, scattered,
-            )  # fmt: skip
-            return [found], scattered
-
-        found, scattered = fold(step, entry_segments(matrix, self._pieces), _add)
-        self._scattered = (ahead, scattered) if sweeps is None else None
-        return FactorUpdate(new, ahead, *total(found))
-
-    def columns(self, begin: np.ndarray, other: np.ndarray, old: np.ndarray, extrapolation: float) -> FactorUpdate:
-        penalty = self.penalties.columns
-        if self._scattered is None or self._scattered[0] is not other:
-            self._scattered = (other, self.rmatmat(other))
-        gram = gram_of(other, penalty)
-        return solve_given(self._scattered[1], gram, penalty, begin, old, extrapolation, self.sweeps, SHARE)
-
-    def rmatmat(self, left: np.ndarray) -> np.ndarray:
-        """A^T W."""
-        from eckart.engine.compiled import csr
-
-        matrix = self.matrix
-
-        def step(piece: tuple[int, int]) -> np.ndarray:
-            scattered = np.zeros((matrix.shape[1], left.shape[1]))
-            csr.multiply_transposed(matrix.indptr, matrix.indices, matrix.data, left, *piece, scattered)
-            return scattered
-
-        return fold(step, entry_segments(matrix, self._pieces), np.add)
-
-
 def solve_given(
-    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float,
-    sweeps: int, share: float, *, compiled: bool = True,
+    products: Array, gram: Array, penalty: Penalty, begin: Array, old: Array, extrapolation: float, sweeps: int,
+    share: float, *, compiled: bool = True,
 ) -> FactorUpdate:  # fmt: skip
-    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F independently."""
-    prototype, sweep = begin, None if compiled else ready_sweep()
-    if sweep is not None:
+    """min over F >= 0 of 1/2 tr(F G F^T) - <products - lasso, F>, every row of F separately."""
+    prototype = begin
+    if not compiled:
         products, gram, begin, old = (to_numpy(array) for array in (products, gram, begin, old))
-        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, extrapolation, sweeps, share, sweep)
+        new, ahead, *sums = _solve_small(products, gram, begin, old, penalty.lasso, extrapolation, sweeps, share)
         return FactorUpdate(from_numpy(new, prototype), from_numpy(ahead, prototype), *sums)
     from eckart.nmf import compiled as nmf_frobenius
 
@@ -156,33 +92,53 @@ def solve_given(
 
 def _solve_small(
     products: np.ndarray, gram: np.ndarray, begin: np.ndarray, old: np.ndarray, lasso: float, extrapolation: float,
-    sweeps: int, share: float, sweep: Callable[..., float],
+    sweeps: int, share: float,
 ) -> tuple[np.ndarray, np.ndarray, float, float]:  # fmt: skip
-    """The same descent by a loop that need not be compiled first: (new, ahead, objective, projected gradients).
+    """The same descent without compiled loops: (new, ahead, objective, projected gradients).
 
-    Sweeps end by the projected gradients, whose squares go with what a sweep brings.
+    One coordinate of all rows at a time, with rows stored along memory: a product with one row of G and a few vector
+    operations (hierarchical alternating least squares; Cichocki and Phan, 2009).
     """
-    target, new = (products - lasso).astype(np.float64, copy=False), np.array(begin, dtype=np.float64, order="C")
-    order = np.arange(gram.shape[0], dtype=np.intp)
-    first = 0.0
-    for number in range(sweeps):
-        met = float(sweep(new, gram, target, order))
-        first = met if number == 0 else first
-        if met <= share**0.5 * first:
-            break
-    value = -0.5 * float(np.vdot(new, 2.0 * target - new @ gram))
-    ahead = new if extrapolation == 0.0 else np.maximum(new + extrapolation * (new - old), 0.0)
-    return new.astype(begin.dtype, copy=False), ahead.astype(begin.dtype, copy=False), value, first
+    target = np.array(products.T, dtype=np.float64, order="C")
+    if lasso:
+        target -= lasso
+    new = np.array(begin.T, dtype=np.float64, order="C")
+    slopes = np.zeros_like(new)
+    weights = np.diagonal(gram).tolist()
+    first = violation = 0.0
+    for sweep in range(sweeps):
+        before = new.copy() if share else new
+        for t, weight in enumerate(weights):
+            if weight <= 0.0:
+                continue
+            own, slope = new[t], slopes[t]
+            np.dot(gram[t], new, out=slope)
+            np.subtract(target[t], slope, out=slope)
+            move = slope * (1.0 / weight)
+            move += own
+            np.maximum(move, 0.0, out=own)
+        if sweep == 0:
+            violation = _projected(slopes, begin.T)
+        if share:
+            before -= new
+            change = float(np.einsum("ij,ij->i", before, before) @ weights)
+            first = change if sweep == 0 else first
+            if change <= share * first:
+                break
+    value = 0.5 * float(np.vdot(new, gram @ new)) - float(np.vdot(new, target))
+    ahead = new
+    if extrapolation:
+        ahead = new - old.T
+        ahead *= extrapolation
+        ahead += new
+        np.maximum(ahead, 0.0, out=ahead)
+    return new.T.astype(begin.dtype, copy=False), ahead.T.astype(begin.dtype, copy=False), value, violation
 
 
-@lru_cache(maxsize=1)
-def ready_sweep() -> Callable[..., float] | None:
-    """scikit-learn's loop of one sweep, which its wheel brings compiled; None if this version has none."""
-    try:
-        from sklearn.decomposition._cdnmf_fast import _update_cdnmf_fast
-    except ImportError:
-        return None
-    return _update_cdnmf_fast  # type: ignore[no-any-return]
+def _projected(slopes: np.ndarray, own: np.ndarray) -> float:
+    """Sum of the projected gradients."""
+    outwards = slopes[own <= 0.0]
+    return float(np.abs(slopes).sum() + outwards[outwards < 0.0].sum())
 
 
 def gram_of(other: Array, penalty: Penalty) -> Array:
@@ -203,10 +159,3 @@ def inverse_diagonal(gram: Array) -> Array:
     diagonal = xp.linalg.diagonal(gram)
     some = diagonal > 0.0
     return xp.where(some, 1.0 / xp.where(some, diagonal, 1.0), 0.0)
-
-
-def _add(
-    first: tuple[list[tuple[float, float]], np.ndarray], second: tuple[list[tuple[float, float]], np.ndarray]
-) -> tuple[list[tuple[float, float]], np.ndarray]:
-    first[1][...] += second[1]
-    return first[0] + second[0], first[1]

@@ -19,6 +19,7 @@ from eckart.engine.svd import find_components
 from eckart.errors import AccuracyWarning, DataWarning, InputError, ParameterError
 from eckart.nmf.curvature import MOST_PARTS, curvature, newton_step
 from eckart.nmf.driver import Outcome, accelerate
+from eckart.nmf.entries import of_the_mean
 from eckart.nmf.fit import rows_for
 from eckart.nmf.loss import squared_error
 from eckart.nmf.options import Settings, check_factor
@@ -97,12 +98,15 @@ class StreamedParts:
     matrix: Matrix
     settings: Settings
     constant: float
+    reference: float
     rounding: float
 
-    def __init__(self, matrix: Any, settings: Settings, squared_norm: float) -> None:
+    def __init__(self, matrix: Any, settings: Settings, squared_norm: float, total: float) -> None:
         self.matrix, self.settings = matrix, settings
         self.penalties: Penalties = settings.penalties(matrix.shape)
         self.constant = 0.5 * squared_norm if settings.squares else 0.0
+        self.reference = self.constant
+        self._total = total
         self.rounding = 16.0 * float(np.finfo(np.float64).eps) * max(squared_norm, 1e-300)
         self._known: list[tuple[np.ndarray, SufficientStatistics, np.ndarray | None]] = []
 
@@ -120,6 +124,8 @@ class StreamedParts:
         seen = SufficientStatistics(arrays["gram"], arrays["cross"], arrays["sums"], int(arrays["rows"]), **numbers)
         token = np.empty((0, other.shape[1]))
         self._known = [*self._known[-1:], (token, seen, arrays.get("hessian"))]
+        if not self.settings.squares:
+            self.reference = of_the_mean(seen.own, self._total, self.matrix.shape[0] * self.matrix.shape[1])
         penalty = self.penalties.rows
         value = penalty.lasso * float(seen.sums.sum()) + 0.5 * penalty.ridge * float(np.trace(seen.gram))
         value += seen.loss(parts, self.settings.beta) - self.constant
@@ -181,11 +187,12 @@ def fit_blocks(
     for run in range(settings.n_runs):
         chosen = settings if run == 0 else replace(settings, init="random")
         start = _start(chosen, svd, halves, mean, matrix.shape[1], rng, H)
-        problem = StreamedParts(matrix, settings, float(squares))
+        problem = StreamedParts(matrix, settings, float(squares), float(total))
         empty = np.empty((0, settings.k))
         outcome = accelerate(
-            problem, empty, start, max_iter=settings.max_iter, tol=settings.tol, extrapolation=_EXTRAPOLATION
-        )
+            problem, empty, start, max_iter=settings.max_iter, tol=settings.tol, extrapolation=_EXTRAPOLATION,
+            newton=not settings.squares and settings.k <= MOST_PARTS,
+        )  # fmt: skip
         seen = problem.seen(outcome.left)
         runs.append(Streamed(outcome, seen, _loss(matrix, settings, outcome, seen), svd, ()))
     best = min(runs, key=lambda run: run.loss)

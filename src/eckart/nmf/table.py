@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from eckart.engine.matrix import open_matrix
 from eckart.engine.prepare import Convert
 from eckart.engine.rows import RowBlocks
 from eckart.errors import InputError
-from eckart.nmf.entries import given_values, squared_norm
+from eckart.nmf.entries import squared_norm
 
 _PIECE = 2**25
 """Entries that are added up at once in other libraries than NumPy."""
@@ -32,10 +33,18 @@ class NonnegativeTable:
     exponent: int
     observed: bool
     """Unknown entries are left out: NaN in dense data, entries that are not stored in sparse data."""
+    known: int
+    """Entries that are given: for sparse data those that are stored."""
     mean: float
-    squared_norm: float
     smallest: float
     """Smallest known entry; zero where a sparse matrix has entries that are not stored."""
+
+    @cached_property
+    def squared_norm(self) -> float:
+        """Sum of the squares of the known entries."""
+        if is_numpy(self.matrix) or is_sparse(self.matrix):
+            return squared_norm(self.matrix)
+        return _sums_elsewhere(self.matrix, squares=True)[1]
 
     @property
     def dense(self) -> bool:
@@ -85,6 +94,8 @@ class NonnegativeTable:
 
     def without_parts(self) -> Array:
         """Which rows have no positive entry (dense) or no stored one (CSR)."""
+        if is_numpy(self.matrix) and not self.observed:
+            return self.matrix.max(axis=1) <= 0
         if self.dense:
             return ~namespace(self.prototype).any(self.matrix > 0, axis=1)
         counts = self.matrix.indptr[1:] - self.matrix.indptr[:-1]
@@ -121,12 +132,11 @@ def open_nonnegative(data: Any, *, missing: str) -> NonnegativeTable:
     else:
         matrix = _dense(matrix, exponent)
     smallest = _checked(matrix, opened.metadata, masked=masked)
-    known, sums, squares = _sums(matrix)
-    if not is_array(matrix) and not masked:
-        known = matrix.shape[0] * matrix.shape[1]
-    if known == 0:
+    known, sums = _sums(matrix, masked=masked)
+    count = known if is_array(matrix) or masked else matrix.shape[0] * matrix.shape[1]
+    if count == 0:
         raise InputError("Every entry is missing: there is nothing to factorise.")
-    return NonnegativeTable(matrix, opened.metadata, exponent, masked, sums / known, squares, smallest)
+    return NonnegativeTable(matrix, opened.metadata, exponent, masked, known, sums / count, smallest)
 
 
 def _dense(matrix: Array, exponent: int) -> Array:
@@ -140,23 +150,30 @@ def _dense(matrix: Array, exponent: int) -> Array:
     return np.ascontiguousarray(matrix) if is_numpy(matrix) else matrix
 
 
-def _sums(matrix: Any) -> tuple[int, float, float]:
-    """(number, sum, sum of squares) of the known entries."""
-    if is_numpy(matrix) or is_sparse(matrix):
-        known = sum(values.size for values in given_values(matrix))
-        return known, float(sum(values.sum() for values in given_values(matrix))), squared_norm(matrix)
+def _sums(matrix: Any, *, masked: bool) -> tuple[int, float]:
+    """(number, sum) of the known entries."""
+    if is_sparse(matrix) or (is_numpy(matrix) and not masked):
+        values = matrix if is_numpy(matrix) else matrix.data
+        return int(values.size), float(values.sum(dtype=np.float64))
+    if is_numpy(matrix):
+        known = ~np.isnan(matrix)
+        return int(known.sum()), float(np.nansum(matrix, dtype=np.float64))
+    return _sums_elsewhere(matrix, squares=False)
+
+
+def _sums_elsewhere(matrix: Any, *, squares: bool) -> tuple[int, float]:
+    """(number, sum of the known entries or of their squares) in other libraries, a piece at a time."""
     values = matrix.data if isinstance(matrix, DeviceCsr) else matrix
     xp = namespace(values)
-    known, sums, squares = 0, 0.0, 0.0
+    known, sums = 0, 0.0
     height = max(1, _PIECE // (1 if values.ndim == 1 else values.shape[1]))
     for start in range(0, values.shape[0], height):
         piece = astype(values[start : min(start + height, values.shape[0]), ...], xp.float64)
         given = ~xp.isnan(piece)
         piece = xp.where(given, piece, 0.0)
         known += int(xp.sum(astype(given, xp.int64)))
-        sums += float(xp.sum(piece))
-        squares += float(xp.sum(piece * piece))
-    return known, sums, squares
+        sums += float(xp.sum(piece * piece if squares else piece))
+    return known, sums
 
 
 def _unknown_as_nan(data: Any) -> Any:

@@ -1,118 +1,196 @@
 """A few rows of a matrix with the products that a Newton step of Kullback-Leibler needs, dense or of stored entries.
 
 Arrays of entries (`model`, `ratio`, `change`) have the shape of the rows where they are dense, and are flat, one number
-for each stored entry, where they are sparse: entries that are zero have no part in them but the model itself.
+for each stored entry, where they are sparse: entries that are zero have no part in them but the model itself. The same
+code serves NumPy and CuPy, whose functions have the same names.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from eckart.arrays import Matrix
+Numbers = Any
+"""An array of NumPy or CuPy."""
+
+
+def module_of(array: Numbers) -> Any:
+    """NumPy, or CuPy for its arrays."""
+    if isinstance(array, np.ndarray):
+        return np
+    from eckart.nmf.cuda.kernels import cupy
+
+    return cupy()
+
+
+def summed(array: Numbers) -> float:
+    """The sum in float64: single precision would lose the digits in which losses differ."""
+    return float(array.sum(dtype=np.float64))
 
 
 class DenseTile:
     """Rows of an array, read where they are."""
 
-    values: np.ndarray
+    observed: bool = False
+    values: Numbers
     floor: float
 
-    def __init__(self, values: np.ndarray, floor: float) -> None:
+    def __init__(self, values: Numbers, floor: float) -> None:
         self.values, self.floor = values, floor
         self._zeros = bool((values == 0.0).any())
 
-    def take(self, chosen: np.ndarray) -> DenseTile:
+    def take(self, chosen: Numbers) -> DenseTile:
         """Some of the rows."""
         return DenseTile(self.values[chosen], self.floor)
 
-    def model(self, own: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def model(self, own: Numbers, right: Numbers) -> Numbers:
         """W H, kept above the floor; `right` is H, k x columns."""
-        model: np.ndarray = own @ right
-        np.maximum(model, self.floor, out=model)
-        return model
+        model = own @ right
+        return module_of(model).maximum(model, self.floor, out=model)
 
-    def ratio(self, model: np.ndarray) -> np.ndarray:
-        return np.asarray(self.values / model)
+    def ratio(self, model: Numbers) -> Numbers:
+        return self.values / model
 
-    def times(self, entries: np.ndarray, other: np.ndarray) -> np.ndarray:
+    def times(self, entries: Numbers, other: Numbers) -> Numbers:
         """other entries^T: q x rows, for `other` of q x columns."""
-        return np.asarray(other @ entries.T)
+        return other @ entries.T
 
-    def transposed_times(self, entries: np.ndarray, own: np.ndarray) -> np.ndarray:
+    def transposed_times(self, entries: Numbers, own: Numbers) -> Numbers:
         """own entries: q x columns, for `own` of q x rows."""
-        return np.asarray(own @ entries)
+        return own @ entries
 
-    def lowest(self, step: np.ndarray, right: np.ndarray, model: np.ndarray, *, axis: int) -> np.ndarray:
+    def lowest(self, step: Numbers, right: Numbers, model: Numbers, *, axis: int) -> Numbers:
         """min over the entries with x > 0 of (step right) / model, of each row (axis 1) or column, at most zero."""
         change = step @ right
         change /= model
         if self._zeros:
             change *= self.values > 0.0
-        return np.asarray(np.minimum(change.min(axis=axis), 0.0))
+        return module_of(change).minimum(change.min(axis=axis), 0.0)
 
-    def logarithms(self, model: np.ndarray) -> float:
+    def logarithms(self, model: Numbers) -> float:
         """Sum of x log(w h); `model` is overwritten."""
-        return float(np.vdot(self.values, np.log(model, out=model)))
+        logs = module_of(model).log(model, out=model)
+        if isinstance(logs, np.ndarray) and logs.dtype == np.float64:
+            return float(np.vdot(self.values, logs))
+        logs *= self.values
+        return summed(logs)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Rows in CSR format; the arrays are NumPy's or CuPy's."""
+
+    data: Numbers
+    indices: Numbers
+    indptr: Numbers
+    shape: tuple[int, int]
+
+    @cached_property
+    def owner(self) -> Numbers:
+        """The row of each entry."""
+        if isinstance(self.indptr, np.ndarray):
+            return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        xp = module_of(self.indptr)
+        return xp.searchsorted(self.indptr, xp.arange(self.data.shape[0]), side="right") - 1
+
+    def rows(self, start: int, stop: int) -> Stored:
+        """Consecutive rows, without a copy of their entries."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        indptr = self.indptr[start : stop + 1] - first
+        return Stored(self.data[first:last], self.indices[first:last], indptr, (stop - start, self.shape[1]))
+
+    def take(self, chosen: Numbers) -> Stored:
+        """Some of the rows."""
+        xp = module_of(self.indptr)
+        starts = self.indptr[chosen]
+        indptr = xp.zeros(chosen.shape[0] + 1, self.indptr.dtype)
+        indptr[1:] = xp.cumsum(self.indptr[chosen + 1] - starts)
+        empty = Stored(xp.empty(int(indptr[-1]), self.data.dtype), None, indptr, (chosen.shape[0], self.shape[1]))
+        place = xp.arange(int(indptr[-1])) + (starts - indptr[:-1])[empty.owner]
+        return Stored(self.data[place], self.indices[place], indptr, empty.shape)
+
+    @cached_property
+    def transposed(self) -> tuple[Stored, Numbers]:
+        """The columns as rows, and where their entries are in the rows."""
+        xp = module_of(self.indices)
+        order = xp.argsort(self.indices, kind="stable")
+        edges = xp.searchsorted(self.indices[order], xp.arange(self.shape[1] + 1))
+        owner = self.owner[order].astype(self.indices.dtype)
+        return Stored(self.data[order], owner, edges.astype(self.indptr.dtype), self.shape[::-1]), order
+
+    def product(self, entries: Numbers, other: Numbers) -> Numbers:
+        """A B for the pattern with other `entries`, and B of columns x q."""
+        if isinstance(entries, np.ndarray):
+            from scipy import sparse
+
+            return np.asarray(sparse.csr_array((entries, self.indices, self.indptr), shape=self.shape) @ other)
+        from eckart.engine.backends.cuda.device_rows import DeviceCsr
+        from eckart.engine.rows import RowBlocks
+
+        matrix = DeviceCsr(entries, self.indices, self.indptr, self.shape, entries[:0])
+        return RowBlocks(matrix, precision=str(matrix.dtype)).matmat(other)
 
 
 class StoredTile:
-    """Rows of a CSR matrix."""
+    """Rows in CSR format; `observed`: entries that are not stored are unknown, otherwise they are zero."""
 
-    rows: Matrix
+    rows: Stored
     floor: float
-    counts: Matrix
-    owner: np.ndarray
+    observed: bool
 
-    def __init__(self, rows: Any, floor: float) -> None:
-        self.rows, self.floor = rows, floor
-        self.counts = np.diff(rows.indptr)
-        self.owner = np.repeat(np.arange(rows.shape[0]), self.counts)
+    def __init__(self, rows: Stored, floor: float, *, observed: bool = False) -> None:
+        self.rows, self.floor, self.observed = rows, floor, observed
 
-    def take(self, chosen: np.ndarray) -> StoredTile:
-        return StoredTile(self.rows[chosen], self.floor)
+    def take(self, chosen: Numbers) -> StoredTile:
+        return StoredTile(self.rows.take(chosen), self.floor, observed=self.observed)
 
-    def model(self, own: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return np.asarray(np.maximum(self._product(own, right), self.floor))
+    def model(self, own: Numbers, right: Numbers) -> Numbers:
+        return module_of(own).maximum(self._product(own, right), self.floor)
 
-    def ratio(self, model: np.ndarray) -> np.ndarray:
-        return np.asarray(self.rows.data / model)
+    def ratio(self, model: Numbers) -> Numbers:
+        return self.rows.data / model
 
-    def times(self, entries: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return np.asarray(self._with(entries) @ np.ascontiguousarray(other.T)).T
+    def times(self, entries: Numbers, other: Numbers) -> Numbers:
+        xp = module_of(other)
+        return xp.ascontiguousarray(self.rows.product(entries, xp.ascontiguousarray(other.T)).T)
 
-    def transposed_times(self, entries: np.ndarray, own: np.ndarray) -> np.ndarray:
-        return np.asarray(self._with(entries).T @ np.ascontiguousarray(own.T)).T
+    def transposed_times(self, entries: Numbers, own: Numbers) -> Numbers:
+        xp = module_of(own)
+        columns, order = self.rows.transposed
+        return xp.ascontiguousarray(columns.product(entries[order], xp.ascontiguousarray(own.T)).T)
 
-    def lowest(self, step: np.ndarray, right: np.ndarray, model: np.ndarray, *, axis: int) -> np.ndarray:
+    def lowest(self, step: Numbers, right: Numbers, model: Numbers, *, axis: int) -> Numbers:
+        xp = module_of(model)
         change = self._product(step, right)
         change /= model
-        result = np.zeros(self.rows.shape[1 - axis], change.dtype)
-        np.minimum.at(result, self.owner if axis == 1 else self.rows.indices, change)
+        change *= self.rows.data > 0.0
+        result = xp.zeros(self.rows.shape[1 - axis], change.dtype)
+        xp.minimum.at(result, self.rows.owner if axis == 1 else self.rows.indices, change)
         return result
 
-    def logarithms(self, model: np.ndarray) -> float:
-        return float(np.vdot(self.rows.data, np.log(model, out=model)))
+    def logarithms(self, model: Numbers) -> float:
+        logs = module_of(model).log(model, out=model)
+        logs *= self.rows.data
+        return summed(logs)
 
-    def _product(self, own: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _product(self, own: Numbers, right: Numbers) -> Numbers:
         """W H at the stored entries, one part at a time: nothing of size entries x k is formed."""
-        total = np.zeros(self.rows.nnz, own.dtype)
+        total = module_of(own).zeros(self.rows.data.shape[0], own.dtype)
         for t in range(right.shape[0]):
-            total += own[self.owner, t] * right[t, self.rows.indices]
+            total += own[self.rows.owner, t] * right[t, self.rows.indices]
         return total
-
-    def _with(self, entries: np.ndarray) -> Any:
-        """The pattern with other entries."""
-        from scipy import sparse
-
-        return sparse.csr_array((entries, self.rows.indices, self.rows.indptr), shape=self.rows.shape)
 
 
 Tile = DenseTile | StoredTile
 
 
-def tiles_of(matrix: Any, pieces: list[tuple[int, int]], floor: float) -> list[tuple[slice, Tile]]:
+def tiles_of(
+    matrix: Numbers | Stored, pieces: list[tuple[int, int]], floor: float, *, observed: bool = False
+) -> list[tuple[slice, Tile]]:
     """Consecutive rows, with where they are."""
-    kind: Any = DenseTile if isinstance(matrix, np.ndarray) else StoredTile
-    return [(slice(*piece), kind(matrix[slice(*piece)], floor)) for piece in pieces]
+    if isinstance(matrix, Stored):
+        return [(slice(*piece), StoredTile(matrix.rows(*piece), floor, observed=observed)) for piece in pieces]
+    return [(slice(*piece), DenseTile(matrix[slice(*piece)], floor)) for piece in pieces]

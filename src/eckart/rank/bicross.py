@@ -22,6 +22,8 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
     k = int(np.argmin(errors))
     if k == len(errors) - 1:
         return None, f"Can detect at most {k - 1} components in a quarter of the table; there may be more."
+    if (more := e.falls_beyond(k)) is not None:
+        return None, f"The values fall steeply after {more}; a quarter of the table shows at most {len(errors) - 2}."
     beyond = f", {errors[k + 1]:.4f} with {k + 1}" if k + 1 < len(errors) else ""
     return k, f"Held-out quarters are predicted best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
 

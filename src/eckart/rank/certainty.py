@@ -29,7 +29,7 @@ _ONE_COLUMN = 0.8
 """Share of a component's squared loadings from which it counts as a single column."""
 _DRAWS = 199
 _WIDEST = 200
-"""Columns of the noise that is drawn; more make its largest directions more alike."""
+"""Columns of the noise that is drawn; with more columns its largest eigenvalues are closer."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     if lowest < highest and not choice.correlated:
         tested = f"The tests for independent noise find {_listed(tests)}"
         apart = "" if gap is None else f" and {gap} stand{'s' if gap == 1 else ''} apart from the next"
-        reason = f"{tested}{apart}. With {few}, correlated noise cannot be told from weak components."
+        reason = f"{tested}{apart}. With {few}, correlated noise cannot be distinguished from weak components."
         return Certainty(_beyond_correlated(e, lowest), highest, reason)
     lowest = _beyond_correlated(e, min(lowest, k))
     if lowest < k:
@@ -74,7 +74,7 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
     single = [i for i in range(min(k, e.right.shape[1])) if np.max(e.right[:, i] ** 2) > _ONE_COLUMN]
     if single:
         reason = (f"Component {single[0] + 1} is almost a single column ({np.max(e.right[:, single[0]] ** 2):.0%}), "
-                  "whose noise cannot be told from a component.")  # fmt: skip
+                  "whose noise cannot be distinguished from a component.")  # fmt: skip
         return Certainty(k - len(single), k, reason)
     return Certainty(k, k)
 

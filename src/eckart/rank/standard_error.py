@@ -19,10 +19,12 @@ def fewest_as_good(errors: np.ndarray) -> int:
     return int(np.argmax(difference.mean(axis=1) <= slack))
 
 
-def fewest_not_worse(errors: np.ndarray, level: float = 0.95) -> int:
+def fewest_not_worse(errors: np.ndarray, level: float = 0.95, *, overlap: float = 0.0) -> int:
     """The smallest k (row) that a paired t-test of the logarithms does not call worse than the best.
 
-    Errors of different parts (columns) may differ by orders of magnitude, their ratios do not.
+    Errors of different parts (columns) may differ by orders of magnitude, their ratios do not. `overlap` is the number
+    of held-out entries over that of the others, where the parts come from several splits of the same table: it is
+    added to the variance of the mean (the corrected resampled test of Nadeau and Bengio, 2003).
 
     Examples
     --------
@@ -34,5 +36,5 @@ def fewest_not_worse(errors: np.ndarray, level: float = 0.95) -> int:
     logarithms = np.log(np.maximum(errors, 1e-300))
     count = errors.shape[1]
     difference = logarithms - logarithms[int(np.argmin(logarithms.mean(axis=1)))]
-    slack = stdtrit(count - 1, level) * difference.std(axis=1, ddof=1) / count**0.5
+    slack = stdtrit(count - 1, level) * difference.std(axis=1, ddof=1) * (1.0 / count + overlap) ** 0.5
     return int(np.argmax(difference.mean(axis=1) <= slack))

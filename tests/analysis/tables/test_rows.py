@@ -184,7 +184,7 @@ def test_what_is_not_known_of_rows_is_said() -> None:
     assert np.isnan(numbers(table, "Q")).all()
     assert "lengths of the rows were not kept" in table.caption
     assert "not known" in tables.row_quality(d).caption
-    assert "leave nothing over" in tables.outliers(arrests()).caption
+    assert "explain everything" in tables.outliers(arrests()).caption
 
 
 @pytest.mark.parametrize(

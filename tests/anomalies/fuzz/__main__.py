@@ -78,7 +78,7 @@ def _faults(first: int, last: int, seed: int, only: str, keep: str, folder: str)
         done = lines[-1] if lines else {"index": first, "file": "none"}
         if ended.returncode == 0:
             return
-        trace = ended.stderr.decode("utf-8", "replace")[-1500:]
+        trace = ended.stderr.decode("utf-8", "replace").partition("Extension modules:")[0][-3000:]
         yield {**done, "fault": f"{trace}\nthe process ended with {ended.returncode}"}
         first = int(done["index"]) + 1
 

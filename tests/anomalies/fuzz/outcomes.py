@@ -205,10 +205,8 @@ def _parquet(path: Path, found: Outcome) -> Any:
 
 
 def _arrow(path: Path, found: Outcome) -> Any:
-    if path.read_bytes()[:4] in (b"ARRO", b"FEA1"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            return _frame(feather.read_table(path, memory_map=False), found)
+    if path.read_bytes()[:6] == b"ARROW1":
+        return _frame(feather.read_table(path, memory_map=False), found)
     with path.open("rb") as stream:
         return _frame(ipc.open_stream(stream).read_all(), found)
 

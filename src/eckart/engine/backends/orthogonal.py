@@ -197,7 +197,7 @@ def flip_signs(right: Array) -> np.ndarray:
 
 
 def signs_of(right: Array) -> Array:
-    """The same beside `right`; on a GPU without a way to the host."""
+    """The same on the device of `right`; on a GPU without a way to the host."""
     if isinstance(right, np.ndarray):
         return flip_signs(right)
     if is_host(right) or right.shape[0] == 0:

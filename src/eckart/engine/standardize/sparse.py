@@ -95,7 +95,7 @@ class Stored(Case):
 
 
 def _refuse_unknown(moments: Moments) -> None:
-    """p is a share of the weights: rows without an entry may weigh nothing beside the others."""
+    """p is a share of the weights: rows without an entry may weigh next to nothing."""
     unknown = moments.unknown
     if unknown.size:
         raise InputError(

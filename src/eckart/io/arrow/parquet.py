@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,10 +63,15 @@ def check_types(file: Any) -> None:
 
 def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySource:
     """A Feather or Arrow IPC file, or an Arrow stream, as a source."""
-    from pyarrow import feather, ipc
+    from pyarrow import ipc
 
     with opened.stream() as head:
         magic = head.read(6)
+    if magic[:4] == b"FEA1":
+        raise FileError(
+            f"{opened.name} is of Feather's first version, whose reader in pyarrow does not check what it reads and "
+            "crashes on damaged files. Read it with pyarrow.feather.read_table if you trust it, and write it again."
+        )
     with reading(opened.name, kind="Arrow file"), _input(opened) as stream:
         if magic == b"ARROW1":
             schema = ipc.open_file(stream).schema
@@ -78,9 +82,7 @@ def read_arrow(opened: OpenedFile, row_names: str | None = "auto") -> MemorySour
             table = ipc.open_file(stream, options=options).read_all() if wanted else schema.empty_table()
             columns = dict(zip(wanted, table.columns, strict=True)) if wanted else {}
         else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # Feather's first version still exists in files
-                table = feather.read_table(stream) if magic[:4] == b"FEA1" else ipc.open_stream(stream).read_all()
+            table = ipc.open_stream(stream).read_all()
             roles = roles_of(table.schema, opened.name, row_names)
             columns = dict(enumerate(table.columns))
         for j in (*roles.numbers, *roles.texts):

@@ -131,7 +131,7 @@ def parquet_rows(
 
 
 def arrow_rows(path: str, name: str, memory: int | None = None, row_names: str | None = "auto") -> ArrowRows | None:
-    """An Arrow or Feather file with batches; None for a stream or Feather's first version, which are read whole."""
+    """An Arrow or Feather file with batches; None for a stream, which is read whole."""
     with Path(path).open("rb") as stream:
         if stream.read(6) != b"ARROW1":
             return None

@@ -105,7 +105,7 @@ def _spellings(text: str) -> Iterator[str]:
 
 
 def _mixed(match: re.Match[str]) -> str:
-    """2 1/3 as (2+1/3); 2 4/3 is no mixed number."""
+    """2 1/3 as (2+1/3); 2 4/3 is not a mixed number."""
     return f"({match[1]}+{match[2]}/{match[3]})" if int(match[2]) < int(match[3]) else match[0]
 
 

@@ -1,15 +1,10 @@
-"""Rows of NMF on a GPU whose parts all fit into shared memory: the CUDA text of `near_rows`, after that of the steps.
-
-A thread owns some entries of a row: x, model and 1 / model are in its registers. Their parts are copied into shared
-memory by the whole warp, 16 bytes a lane and all in flight at once, and read back by their owner, 16 bytes again (a
-chunk of coordinates), which it sweeps over from registers. The first chunk of an entry is another one from entry to
-entry, so that neither side meets a bank twice. Who the next row is, its entries and their places are read while the
-parts are on their way.
-"""
-
-from __future__ import annotations
-
-NEAR = r"""
+// Rows of NMF on a GPU whose parts all fit into shared memory: after steps.cu.
+//
+// A thread owns some entries of a row: x, model and 1 / model are in its registers. Their parts are copied into shared
+// memory by the whole warp, 16 bytes a lane and all in flight at once, and read back by their owner, 16 bytes again (a
+// chunk of coordinates), which it sweeps over from registers. The first chunk of an entry is another one from entry to
+// entry, so that neither side meets a bank twice. Who the next row is, its entries and their places are read while the
+// parts are on their way.
 __device__ __forceinline__ void copy16(bool wanted, void* near, const void* far) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const unsigned place = unsigned(__cvta_generic_to_shared(near));
@@ -330,4 +325,3 @@ __global__ void __launch_bounds__(TEAM > 32 ? TEAM : 32, 1) near_rows(
     meet<TEAM>();
   }
 }
-"""

@@ -1,0 +1,19 @@
+"""Coordinate descent on the quadratic programs of many rows on a GPU: one thread per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.nmf.cuda.kernels import kernel, real_name
+
+_THREADS = 128
+
+
+def descend(triangles: Any, rest: Any, begin: Any, inverse: Any, step: Any, sweeps: int) -> None:
+    """The compiled loop of the same name; all arrays are CuPy's, C-ordered and of one dtype."""
+    k, rows = begin.shape
+    launch = kernel(("quadratic",), f"descend<{real_name(begin.dtype.itemsize)}>")
+    arguments = (triangles, rest, begin, inverse, step, np.int32(k), np.int64(rows), np.int32(sweeps))
+    launch((-(-rows // _THREADS),), (_THREADS,), arguments)

@@ -1,0 +1,122 @@
+"""The loss of a table in the form that its data, its solver and its device call for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eckart.arrays import Array, astype, from_numpy, is_host, is_numpy
+from eckart.nmf.device import DeviceEntries, DeviceSquares
+from eckart.nmf.divergence import MOST_PARTS, Divergence
+from eckart.nmf.entries import Entries, NewtonEntries
+from eckart.nmf.factors import zeros
+from eckart.nmf.multiplicative import MultiplicativeBeta, MultiplicativeEntries, MultiplicativeSquares
+from eckart.nmf.options import Settings
+from eckart.nmf.problem import Penalties, Problem
+from eckart.nmf.squares import END, Product, Squares
+from eckart.nmf.table import NonnegativeTable
+
+_COMPILE_FROM = 50_000
+"""Numbers in both factors from which on compiled loops pay for the time it takes to compile them."""
+_COMPILE_ENTRIES = 4_000_000
+"""The same for stored entries times k^2, where Newton steps need a Hessian for every row."""
+_POOL_FROM = 2**18
+"""Entries from which on threads pay."""
+_SWEEPS = {"dense": 4, "small": 2, "sparse": 1, "entries": 2}
+"""Sweeps over the coordinates per product: more where a product costs more than a sweep."""
+_NEWTON_ROWS = 1e-4, 1e-7
+"""Largest and smallest tolerance of rows that Newton steps solve to the end."""
+
+
+def make_problem(table: NonnegativeTable, settings: Settings, penalties: Penalties) -> Problem:
+    """The loss, in the form that its data and its solver call for."""
+    multiplicative = settings.solver == "mu" or settings.beta not in (1.0, 2.0)
+    if settings.squares and not table.observed:
+        return _squares(table, settings, penalties, multiplicative=multiplicative)
+    if settings.beta == 1.0 and multiplicative:
+        return MultiplicativeEntries(table.matrix, penalties, divergence=True, observed=table.observed, sweeps=1)
+    if multiplicative:
+        return MultiplicativeBeta(table.matrix, penalties, settings.beta, table.mean, observed=table.observed)
+    more: dict[str, Any] = {
+        "divergence": settings.beta == 1.0, "observed": table.observed, "sweeps": _SWEEPS["entries"],
+    }  # fmt: skip
+    return _entries(table, settings, penalties, more)
+
+
+def _squares(table: NonnegativeTable, settings: Settings, penalties: Penalties, *, multiplicative: bool) -> Problem:
+    on_host, small = is_host(table.prototype), _small(table, settings)
+    sweeps = 1 if settings.solver == "cd" else _SWEEPS["small" if small else "dense" if table.dense else "sparse"]
+    small = small and on_host
+    if is_numpy(table.matrix) and table.matrix.size < _POOL_FROM:
+        matrix = astype(table.matrix, np.float64)
+        transposed = matrix.T
+        products: tuple[Product, Product] = (lambda other: matrix @ other, lambda other: transposed @ other)
+    elif small and not table.dense and table.matrix.nnz < _POOL_FROM:
+        matrix, transposed = table.matrix, table.matrix.T
+        products = (lambda other: np.asarray(matrix @ other), lambda other: np.asarray(transposed @ other))
+    else:
+        operator = table.operator()
+        products, small = (operator.matmat, operator.rmatmat), small and table.dense
+    if multiplicative:
+        return MultiplicativeSquares(*products, table.squared_norm, penalties)
+    end = max(END, _finish_tolerance(table, settings) ** 2)
+    more: dict[str, Any] = {"sweeps": sweeps, "prototype": zeros(table, (0, 0)), "compiled": not small, "end": end}
+    return squares_class(table.prototype)(*products, table.squared_norm, penalties, **more)
+
+
+def _small(table: NonnegativeTable, settings: Settings) -> bool:
+    """Whether the factors are too small to be worth the time that compiling takes."""
+    return bool(sum(table.matrix.shape) * settings.k < _COMPILE_FROM)
+
+
+def _entries(table: NonnegativeTable, settings: Settings, penalties: Penalties, more: dict[str, Any]) -> Problem:
+    """Losses that need W H at every entry: by matrix products where they pay, otherwise row by row, compiled."""
+    # Newton steps square the error: the digits that flat directions need cost a step more.
+    row_tolerance = max(min(_finish_tolerance(table, settings), _NEWTON_ROWS[0]), _NEWTON_ROWS[1])
+    on_host, full = is_host(table.prototype), table.dense and not table.observed
+    if by_newton(settings) and (full or not on_host or table.known * settings.k**2 < _COMPILE_ENTRIES):
+        from eckart.nmf.entries_of import dense_entries, stored_entries
+
+        entries = dense_entries(table) if full else stored_entries(table)
+        return Divergence(entries, penalties, settings.k, row_tolerance=row_tolerance, observed=table.observed)
+    if not on_host:
+        from eckart.nmf.entries_of import both_ways
+
+        return DeviceEntries(*both_ways(table), penalties, **more)
+    if by_newton(settings):
+        return NewtonEntries(table.matrix, penalties, observed=table.observed, row_tolerance=row_tolerance)
+    return Entries(table.matrix, penalties, **more)
+
+
+def by_newton(settings: Settings) -> bool:
+    """Whether Kullback-Leibler goes by Newton steps, which solve a row to its end in one call."""
+    return settings.beta == 1.0 and settings.k <= MOST_PARTS
+
+
+def squares_class(prototype: Array) -> type[Squares]:
+    """The squared error where the data are."""
+    return Squares if is_host(prototype) else DeviceSquares
+
+
+def compressed_problem(
+    table: NonnegativeTable, settings: Settings, penalties: Penalties, axes: tuple[Array, np.ndarray, Array]
+) -> Squares:
+    """The same loss for U S V^T in the place of A: a product costs (rows + columns) k, not rows x columns."""
+    left, values, right = axes
+    scaled = right * astype(from_numpy(values, right), right.dtype)
+    return squares_class(left)(
+        lambda other: left @ (scaled.T @ other),
+        lambda other: scaled @ (left.T @ other),
+        float(values @ values),
+        penalties,
+        sweeps=_SWEEPS["small" if _small(table, settings) else "dense"],
+        prototype=left,
+        compiled=not (_small(table, settings) and is_host(left)),
+    )
+
+
+def _finish_tolerance(table: NonnegativeTable, settings: Settings) -> float:
+    wanted = max(settings.tol, 1e-9)
+    # Factors in float32 tremble in their last digits.
+    return wanted if is_host(table.prototype) or table.precision == "float64" else max(wanted, 1e-5)

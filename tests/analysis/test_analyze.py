@@ -26,8 +26,10 @@ def test_the_table_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the rules nor the outliers decompose the table itself again; rules draw other tables."""
     from eckart.pca import fit as pca_fit
     from eckart.rank import evidence
+    from eckart.registry import resolve
 
     table = factors(80, 12, 2)
+    resolve.cache_clear()
     whole: list[bytes] = []
     for where, name in ((pca_fit, "decompose_pca"), (evidence, "find_components")):
         original = getattr(where, name)
@@ -41,6 +43,7 @@ def test_the_table_is_decomposed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(where, name, counted)
     found = ek.analyze(table)
     assert found.k == 2
+    resolve.cache_clear()
     assert len(whole) == 1
 
 

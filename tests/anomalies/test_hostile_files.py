@@ -208,10 +208,10 @@ def test_no_memory_is_said_beforehand(tmp_path: Path, monkeypatch: Any) -> None:
         (b"\x93NUM", ["not a usable .npy"]),
         (b"junk" * 20, ["not a usable .npy"]),
         (npy(described((2, 2)), b"\0" * 32, b"\x09\x00"), ["version 9.0"]),
-        (npy(described((2, 2)), b"\0" * 31), ["cut off", "the file has"]),
+        (npy(described((2, 2)), b"\0" * 31), ["is truncated", "the file has"]),
         (npy(described((2, 2)), b"\0" * 33), ["after its end"]),
-        (npy(described((10**6, 10**6)), b"\0" * 8), ["cut off", "TB"]),
-        (npy(described((2**62, 2**62)), b"\0" * 8), ["cut off"]),
+        (npy(described((10**6, 10**6)), b"\0" * 8), ["is truncated", "TB"]),
+        (npy(described((2**62, 2**62)), b"\0" * 8), ["is truncated"]),
         (npy(described((-1, 2)), b"\0" * 8), ["impossible shape"]),
         (npy(described((True, 2)), b"\0" * 16), ["impossible shape"]),
         (npy(described((1.0, 2)), b"\0" * 16), ["not a usable .npy"]),
@@ -277,8 +277,8 @@ def test_odd_archives(tmp_path: Path) -> None:
     refused(archive(tmp_path / "b.npz", [("x.npy", one), ("readme.txt", b"hi")]), "readme.txt")
     refused(archive(tmp_path / "c.npz", []), "nothing")
     refused(put(tmp_path, "d.npz", b"PK\x03\x04 not really"), "broken .npz")
-    refused(archive(tmp_path / "e.npz", [("x.npy", one[:-3])]), "cut off")
-    refused(archive(tmp_path / "f.npz", [("x.npy", npy(described((10**6, 10**6))))]), "cut off")
+    refused(archive(tmp_path / "e.npz", [("x.npy", one[:-3])]), "is truncated")
+    refused(archive(tmp_path / "f.npz", [("x.npy", npy(described((10**6, 10**6))))]), "is truncated")
     outside = archive(tmp_path / "g.npz", [("../../escaped.npy", one)])
     assert open_source(outside).shape == (2, 2)
     assert not (tmp_path.parent.parent / "escaped.npy").exists()

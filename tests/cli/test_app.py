@@ -275,7 +275,7 @@ class TestModels:
         order = [2, 0, 3, 1]
         lines = [",".join(names[j] for j in order), *(",".join(str(row[j]) for j in order) for row in values)]
         done = run("transform", "m.eckart", write("turned.csv", "\n".join(lines)))
-        assert "brought into the order of the model" in done.stderr
+        assert "were reordered by name to match the model" in done.stderr
         plain = table(run("transform", "m.eckart", ARRESTS).stdout)[2]
         _, *rows = csv.reader(done.stdout.splitlines())
         np.testing.assert_array_equal(np.array(rows, float), plain)

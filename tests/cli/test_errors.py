@@ -80,7 +80,7 @@ class TestRefusals:
         os.mkfifo(folder / "pipe.csv")
         for name, word in {
             "usarest.csv": "does not exist",
-            str(folder): "is a folder",
+            str(folder): "None of the tables",
             "empty.csv": "0 bytes",
             "/dev/zero": "device",
             "pipe.csv": "pipe",
@@ -158,7 +158,7 @@ class TestRefusals:
         def broken(*_: object, **__: object) -> None:
             raise ZeroDivisionError("seven\nlines")
 
-        monkeypatch.setattr("eckart.api.decompose", broken)
+        monkeypatch.setattr("eckart.analysis.analyze.analyze", broken)
         done = run("report", ARRESTS)
         assert done.exit_code == 1
         assert done.stderr.startswith("Error: An unexpected error occurred (ZeroDivisionError: seven lines).")

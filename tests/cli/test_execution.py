@@ -102,7 +102,7 @@ def test_text_columns_name_the_rows_as_in_memory(numbers: np.ndarray) -> None:
 def test_report_of_blocks(numbers: np.ndarray) -> None:
     result = done("report", stored("npy", numbers), "--memory", SMALL, "-k", "3")
     assert "Read in blocks" in " ".join(result.stdout.split())
-    assert "Number of components" in result.stdout
+    assert "How many components" in result.stdout
     assert Path("report.html").stat().st_size > 10_000
 
 
@@ -227,7 +227,7 @@ class TestProgress:
 
     def test_words(self) -> None:
         assert pass_text(self.progress) == "pass 2 of about 5"
-        expected = "block 3 of 20, 93.12 to 93.40% explained (certified), 1,234,567 rows/s, 0:01:15 left"
+        expected = "block 3 of 20, 93.12 to 93.40 % explained (certified), 1,234,567 rows/s, 0:01:15 left"
         assert rest_text(self.progress) == expected
 
     def test_where_it_stands(self) -> None:

@@ -126,7 +126,7 @@ def test_wrong_widths_are_refused_in_our_words():
     cur = ek.CUR(2).fit(table())
     with pytest.raises(ValueError, match="features"):
         cur.transform(table()[:, :5])
-    with pytest.raises(InputError, match="do not match 2 axes"):
+    with pytest.raises(InputError, match="do not match 2 components"):
         cur.inverse_transform(np.ones((3, 5)))
     with pytest.raises(InputError, match="9"):
         ek.project(cur.decomposition_, table()[:, :5])

@@ -52,7 +52,9 @@ def test_onnx(case):
         (found,) = session.run(None, {"X": given})
         wanted = model.transform(given.astype(np.float64))
         assert found.dtype == dtype
-        np.testing.assert_allclose(found, wanted, atol=tolerance * np.abs(wanted).max())
+        # The transform of NMF stops by the tolerance of the fit.
+        allowed = 1e-5 if name.startswith("nmf") else tolerance
+        np.testing.assert_allclose(found, wanted, atol=allowed * np.abs(wanted).max())
     with pytest.raises(ParameterError, match="dtype"):
         model.to_onnx("float16")
 

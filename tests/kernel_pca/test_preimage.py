@@ -107,7 +107,7 @@ def test_kernels_without_a_slope_are_refused():
     assert np.isnan(cosine.preimages(np.zeros((1, 2))).distances).all()
     with pytest.raises(ParameterError, match="2 components"):
         cosine.inverse_transform(np.zeros((1, 3)))
-    with pytest.raises(InputError, match="2 axes"):
+    with pytest.raises(InputError, match="2 components"):
         ek.reconstruct(cosine.decomposition_, np.zeros((1, 3)))
 
 

@@ -272,7 +272,7 @@ def test_parts_of_a_non_negative_table():
         choice = ek.choose_rank(table, method="nmf", most=4)
         assert choice.k == 3
         assert "only bi-cross-validation" in choice.notes[0]
-    with pytest.raises(ParameterError, match="give the data"):
+    with pytest.raises(ParameterError, match="pass the data"):
         ek.choose_rank(ek.decompose(whole, "nmf", k=2))
 
 

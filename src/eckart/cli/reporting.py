@@ -15,6 +15,7 @@ from eckart.cli.fitting import Task, decomposing, prepared
 from eckart.cli.folder_report import tables_in, write_index
 from eckart.cli.options import FitOptions, Output, ReadingOptions, output, reading, wanted, with_console
 from eckart.cli.tuning import TAKEN, Tuning, tuning
+from eckart.errors import FileError
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
 if TYPE_CHECKING:
@@ -86,7 +87,11 @@ def _folder(
     if console.json:
         console.document(index=str(folder / "index.html"), pages=made, refused=refused)
         return
-    console.say(f"{made} pages and {refused} refusals are listed in {folder / 'index.html'}.")
+    if not made:
+        raise FileError(f"None of the tables in the folder could be analysed; {folder / 'index.html'} says why.")
+    listed = f"{made} page{'' if made == 1 else 's'}"
+    listed += f" and {refused} refusal{'' if refused == 1 else 's'}" if refused else ""
+    console.say(f"{folder / 'index.html'} lists {listed}.")
 
 
 def analysed(

@@ -13,7 +13,7 @@ from eckart.engine.blocks.source import Metadata, RowSource, Source
 from eckart.environment import MAX_EXPANSION, free_memory
 from eckart.errors import FileError
 from eckart.io.arrays.containers import ZARR_MARKS
-from eckart.io.arrays.npy import check_size, read_header, refuse_shape
+from eckart.io.arrays.npy import check_size, precision_notes, read_header, refuse_shape
 from eckart.io.arrays.npz_rows import npz_rows
 from eckart.io.arrays.probe import check_metadata
 from eckart.io.arrays.stored import stored_rows
@@ -174,7 +174,8 @@ def _npy(opened: OpenedFile, path: str, name: str, _memory: int | None, _names: 
         check_size(header, opened.size, opened.name)
         refuse_shape(header.shape, opened.name)
     shape = (header.shape[0], header.shape[1])
-    return NpyRows(state, shape, header.dtype, header.start, header.fortran, Metadata(name))
+    metadata = Metadata(name, notes=precision_notes(header.dtype))
+    return NpyRows(state, shape, header.dtype, header.start, header.fortran, metadata)
 
 
 def _npz(opened: OpenedFile, path: str, _name: str, memory: int | None, _names: str | None) -> RowSource | None:

@@ -259,7 +259,7 @@ def test_axes_that_are_not_made_of_columns() -> None:
     for draw in (plots.biplot, plots.loadings, plots.contributions):
         with pytest.raises(ParameterError, match="no loadings"):
             draw(d)
-    with pytest.raises(ParameterError, match="perpendicular"):
+    with pytest.raises(ParameterError, match="orthogonal"):
         plots.biplot(replace(arrests(2), method="nmf"))
     assert labels_apart(plots.scores(d)) > 20
     assert plots.contributions(d, of="rows").patches

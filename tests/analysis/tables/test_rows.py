@@ -227,7 +227,7 @@ def test_axes_in_words() -> None:
     assert "62.0 % of the variance" in words
     assert "dominated by Assault (+0.58), Rape (+0.54) and Murder (+0.54)" in words
     assert "High on it are Florida, Nevada and California; low on it are North Dakota" in words
-    assert "It sets" in tables.describe(d, 3)
+    assert "It contrasts" in tables.describe(d, 3)
     assert tables.describe(arrests(left=False), 0).endswith("Murder (+0.54).")
     table = tables.description(d)
     assert table.rows[1][2] == "UrbanPop (+0.87)"

@@ -159,9 +159,15 @@ def numeric_source(values: NDArray[Any], metadata: Metadata) -> MemorySource | C
     notes = list(metadata.notes)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and (np.abs(converted) >= EXACT).any():
         notes.append(Note("rounded_integers", "Integers beyond 2**53 were rounded to the nearest float64."))
-    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        notes.append(Note("rounded_floats", "Numbers of extended precision were rounded to float64."))
+    notes += precision_notes(values.dtype)
     return MemorySource(converted, Metadata(metadata.name, notes=tuple(notes)))
+
+
+def precision_notes(dtype: np.dtype[Any]) -> tuple[Note, ...]:
+    """A note if numbers of this type have more digits than float64."""
+    if dtype.kind != "f" or dtype.itemsize <= 8:
+        return ()
+    return (Note("rounded_floats", "Numbers of extended precision were rounded to float64."),)
 
 
 def refuse_shape(shape: tuple[int, ...], name: str) -> None:

@@ -20,7 +20,7 @@ _TABLES = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".mtx")
 def tables_in(folder: str) -> list[Path]:
     """The tables of a folder of separate tables; empty if it is one table: Parquet parts, Zarr, or no folder."""
     path = Path(folder)
-    if not os.path.isdir(folder) or path.suffix == ".zarr":  # unlike Path.is_dir, no error for a name too long
+    if not os.path.isdir(folder) or path.suffix == ".zarr":  # noqa: PTH112 - Path.is_dir fails on a name too long
         return []
     found = sorted(file for file in path.iterdir() if file.suffix.lower() in _TABLES and file.is_file())
     return [] if all(file.suffix.lower() == ".parquet" for file in found) else found

@@ -118,7 +118,7 @@ def test_gaps_and_constants_in_other_columns() -> None:
 
 @pytest.mark.parametrize(
     ("given_", "reason"),
-    [(np.ones((3, 1)), "3 rows"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "one or more")],
+    [(np.ones((3, 1)), "3 rows"), ({"a": ["x"] * 50}, "supplementary.categories"), ({}, "at least one")],
 )
 def test_wrong_columns_are_refused(given_: Any, reason: str) -> None:
     d = ek.decompose(usarrests()[0], k=2, left=True)
@@ -141,7 +141,7 @@ def test_axes_of_other_methods(method: Any) -> None:
     labels = np.where(data[:, 3] > 20, "high", "low")
     f = stats.f_oneway(scores[labels == "high", 0], scores[labels == "low", 0])
     assert numbers(ek.supplementary.association(d, labels), "F", "p")[0] == pytest.approx([f.statistic, f.pvalue])
-    with pytest.raises(ParameterError, match="perpendicular") if method == "nmf" else nullcontext():
+    with pytest.raises(ParameterError, match="orthogonal") if method == "nmf" else nullcontext():
         ek.supplementary.rows(d, data[:, :3])
 
 

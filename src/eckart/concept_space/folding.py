@@ -82,7 +82,7 @@ class Folded:
     >>> import eckart as ek
     >>> space = ek.concepts(ek.decompose(ek.datasets.path("ratings"), "svd", k=2))
     >>> space.fold_in([[0, 5, 0, 0, 0]]).coordinates.round(3)
-    XXX
+    array([[2.887, 0.   ]])
     """
 
     coordinates: Array

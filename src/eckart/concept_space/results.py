@@ -80,7 +80,7 @@ class Query:
     >>> import eckart as ek
     >>> space = ek.concepts(ek.decompose(ek.datasets.path("ratings"), "svd", k=2))
     >>> space.query({"Two Summers": 5}).coordinates.round(3)
-    XXX
+    array([0.   , 3.536])
     """
 
     name: str
@@ -157,7 +157,7 @@ class Ranking:
     >>> path = ek.datasets.path("ratings")
     >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
     >>> space.similar_rows(0, 2).names
-    XXX
+    ('Bruno', 'Chiara')
     """
 
     title: str
@@ -250,7 +250,7 @@ class Rankings:
     >>> path = ek.datasets.path("ratings")
     >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
     >>> space.recommend_many(n=2)[0].names
-    XXX
+    ('A Letter from Rome', 'Two Summers')
     """
 
     title: str

@@ -63,7 +63,7 @@ class Concepts:
     >>> path = ek.datasets.path("ratings")
     >>> space = ek.concepts(ek.decompose(path, "svd", k=2), rows=path)
     >>> [hit.name for hit in space.recommend({"Two Summers": 5}, 2)]
-    XXX
+    ['A Letter from Rome', 'Star Harbour']
     """
 
     d: Decomposition

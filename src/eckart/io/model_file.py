@@ -77,7 +77,7 @@ def save(decomposition: Decomposition, path: str | os.PathLike[str], *, overwrit
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "model.eckart"
     ...     ek.save(d, path)
-    ...     print(ek.load(path))
+    ...     print(repr(ek.load(path)))
     <Decomposition svd of 4 x 2, k=1, explained 0.9667>
     """
     if overwrite:

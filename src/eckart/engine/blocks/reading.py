@@ -54,7 +54,7 @@ class Progress:
     >>> seen = []
     >>> d = ek.decompose(np.random.default_rng(0).normal(size=(200, 5)), k=2, stream=True, callback=seen.append)
     >>> seen[-1].current_pass, seen[-1].block == seen[-1].blocks
-    (2, True)
+    (1, True)
     """
 
     current_pass: int

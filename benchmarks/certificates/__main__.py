@@ -122,7 +122,8 @@ def report(by_family: dict[str, Tally], by_method: dict[str, Tally], statements:
     print(
         "\nworst: largest excess over a bound, in units of the largest singular value; width: median of upper - lower;"
     )
-    print("silent: not proved, and no warning; refused: MemoryBudgetError, overflow, or neighbours that tie.")
+    print("silent: not proved, and no warning;")
+    print("refused: MemoryBudgetError, overflow, no standard deviation, or neighbours that tie.")
     for name, sizes in sorted(statements.items(), key=lambda item: -len(item[1])):
         print(f"false: {name:<30} {len(sizes):>7} times, worst {max(sizes):.1e}, median {float(np.median(sizes)):.1e}")
 

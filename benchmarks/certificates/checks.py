@@ -20,7 +20,7 @@ from benchmarks.certificates import options as asked
 from benchmarks.certificates import planted, reference
 from benchmarks.certificates.options import AXES, Options
 from benchmarks.certificates.reference import LONG, Reference
-from eckart.errors import AccuracyWarning, MemoryBudgetError, NotFiniteError
+from eckart.errors import AccuracyWarning, InputError, MemoryBudgetError, NotFiniteError
 
 ALLOWED = 5e-14
 _SUSPICIOUS, _CERTAIN = 1e-14, 1e-9
@@ -75,6 +75,10 @@ def judge(options: Options, table: np.ndarray | None = None) -> Outcome:
             methods.judge(outcome, table)
     except (MemoryBudgetError, NotFiniteError) as error:
         outcome.refused = type(error).__name__
+    except InputError as error:
+        if error.argument != "scale":
+            raise
+        outcome.refused = "no standard deviation"
     except ModuleNotFoundError as error:
         outcome.refused = f"{error.name} is not installed"
     except Exception:  # noqa: BLE001 - a sweep reports what fails and continues

@@ -98,10 +98,12 @@ def _refuse_unknown(moments: Moments) -> None:
     """p is a share of the weights: rows without an entry may weigh next to nothing."""
     unknown = moments.unknown
     if unknown.size:
+        others = "" if unknown.size == 1 else f" ({unknown.size} such columns)"
         raise InputError(
-            f"Column {int(unknown[0])} is scaled by a standard deviation that sparse data do not determine: the rows "
-            f"in which it differs from its mean weigh too little ({unknown.size} such columns). Pass the data as a "
-            "dense array, raise the smallest weights, or leave out scale=True."
+            f"Column {int(unknown[0]) + 1}, counted from 1, is scaled by a standard deviation that sparse data do not "
+            f"determine: the rows in which it differs from its mean weigh too little{others}.",
+            argument="scale",
+            remedy="Pass the data as a dense array, raise the smallest weights, or leave out scale=True.",
         )
 
 

@@ -201,9 +201,12 @@ class RankChoice:
         same = sum(verdict.k == k for verdict in said)
         others = sorted({verdict.k for verdict in said if verdict.k is not None and verdict.k != k})
         components = f"{k} component{'' if k == 1 else 's'}"
-        kind = "rules that separate signal from noise" if said[0].counts else "rules"
+        rules = ("rule that separates", "rules that separate")[len(said) > 1]
+        kind = f"{rules} signal from noise" if said[0].counts else rules.split()[0]
         spread = f"; the others say {others[0]}{f' to {others[-1]}' if len(others) > 1 else ''}" if others else ""
         agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
+        if len(said) == 1:
+            agreement = f"The only {kind} says {said[0].k}."
         if by in ANY_NOISE and self.correlated:
             agreement = f"The noise is correlated, so {by} decides: {components}. {agreement}"
         elif by != "vote":

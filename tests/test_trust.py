@@ -611,7 +611,7 @@ def test_wrong_width():
     d = ek.decompose(TABLE, "pca", k=2)
     with pytest.raises(InputError, match=r"7 columns.*has 8"):
         ek.project(d, TABLE[:, :7])
-    with pytest.raises(InputError, match=r"\(60, 3\).*2 axes"):
+    with pytest.raises(InputError, match=r"\(60, 3\).*2 components"):
         ek.reconstruct(d, np.ones((60, 3)))
 
 

@@ -75,13 +75,12 @@ def judge(options: Options, table: np.ndarray | None = None) -> Outcome:
             methods.judge(outcome, table)
     except (MemoryBudgetError, NotFiniteError) as error:
         outcome.refused = type(error).__name__
-    except InputError as error:
-        if error.argument != "scale":
-            raise
-        outcome.refused = "no standard deviation"
     except ModuleNotFoundError as error:
         outcome.refused = f"{error.name} is not installed"
-    except Exception:  # noqa: BLE001 - a sweep reports what fails and continues
+    except Exception as error:  # noqa: BLE001 - a sweep reports what fails and continues
+        if isinstance(error, InputError) and error.argument == "scale":
+            outcome.refused = "no standard deviation"
+            return outcome
         outcome.crash = "crash: " + traceback.format_exc(limit=-2).replace("\n", " | ")
     return outcome
 

@@ -161,8 +161,8 @@ def _filled(d: Decomposition, source: Source) -> list[str]:
     if known is None or source.sparse or not hasattr(source, "blocks"):
         return []
     count = sum(int(np.isnan(block).sum()) for block in source.blocks())
-    foretold = "values predicted from the other entries of their rows"
-    way = "the means of their columns" if known.how == "mean" else foretold
+    predicted = "values predicted from the other entries of their rows"
+    way = "the means of their columns" if known.how == "mean" else predicted
     return [f"{count:,} missing value{'s were' if count > 1 else ' was'} replaced with {way}."] if count else []
 
 

@@ -69,7 +69,7 @@ def standardize(
     matrix = table[kept].astype(LONG)
     count = np.ones(len(matrix), LONG) if weights is None else weights[kept].astype(LONG)
     if center:
-        for _ in range(2):  # the second mean is the rounding error of the first
+        for _ in range(3):  # each mean is the rounding error of the one before; weights of 1e-20 need the third
             matrix = matrix - (count @ matrix) / np.sum(count)
         matrix[:, np.ptp(table[kept], axis=0) == 0] = 0
     if scale:

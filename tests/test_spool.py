@@ -190,3 +190,27 @@ def test_signals(tmp_path, door, number):
     wanted = {("python", "SIGTERM"): -15, ("command", "SIGTERM"): 143, ("command", "SIGINT"): 130}
     assert process.returncode == wanted.get((door, number), -2)
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith((".", "m.eckart"))]
+
+
+MAKES_FOLDERS = textwrap.dedent("""
+    import sys
+    from eckart.spool import Spool
+    print("ready", flush=True)
+    while True:
+        Spool(sys.argv[1]).remove()
+""")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_a_signal_at_any_moment_leaves_no_folder(tmp_path):
+    """Between making a folder and registering its removal, too: every third of these runs left one behind."""
+    for number in range(10):
+        place = tmp_path / str(number)
+        place.mkdir()
+        command = [sys.executable, "-W", "ignore", "-c", MAKES_FOLDERS, str(place)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            time.sleep(0.002 + 0.0017 * number)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == -15
+        assert not list(place.iterdir())

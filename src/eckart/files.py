@@ -68,23 +68,24 @@ def new_folder(path: str | os.PathLike[str], *, overwrite: bool, known: Iterable
                 "so nothing was written. Remove it yourself, or name another target."
             )
     draft, old = (target.with_name(f".{target.name[:50]}.{secrets.token_hex(6)}.{end}") for end in ("tmp", "old"))
+
+    def undo() -> None:
+        if old.exists() and not os.path.lexists(target):  # between the two renames: the old content comes back
+            old.rename(target)
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
     try:
-        with removed_on_signal(lambda: shutil.rmtree(draft, ignore_errors=True)):
+        with removed_on_signal(undo):
             yield draft
             if os.path.lexists(target):
                 target.rename(old)
-            try:
-                draft.rename(target)
-            except OSError:
-                if old.exists():
-                    old.rename(target)
-                raise
+            draft.rename(target)
     except OSError as cause:
         message = f"{target} cannot be written: {cause.strerror or cause}. Existing content is unchanged."
         raise FileError(message) from cause
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        undo()
 
 
 def is_replaceable(target: Path) -> bool:

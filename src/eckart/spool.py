@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from functools import partial
+from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -50,26 +50,29 @@ class Spool:
 
     def _made(self, folder: Path) -> bool:
         """Make the folder and lock it; False if the name or the lock was taken. Interrupted, nothing is left behind."""
-        lock = None
+        making = _Making(folder)
+        number = cleanup.add(making.undo)  # first: a signal between the folder and its remover would leave it behind
         try:
             try:
                 folder.mkdir(mode=0o700)
             except FileExistsError:
+                making.folder = None
                 return False
-            lock = FolderLock.acquire(folder)
+            making.lock = lock = FolderLock.acquire(folder)
             if lock is None:  # by a run that took it for stale and removes it
+                making.folder = None
                 return False
             self.folder = folder
-            number = cleanup.add(partial(_remove, folder, lock))
             self._finalizer = weakref.finalize(self, _remove, folder, lock, number)
             if multiprocessing.parent_process() is not None:
                 Finalize(self, self._finalizer, exitpriority=0)  # forked workers end without `atexit`
         except BaseException:
-            if lock is None:
-                shutil.rmtree(folder, ignore_errors=True)
-            else:
-                _remove(folder, lock)
+            making.undo()
+            making.folder = None
             raise
+        finally:
+            if making.folder is None:
+                cleanup.discard(number)
         return True
 
     def remove(self) -> None:
@@ -81,6 +84,22 @@ class Spool:
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+
+@dataclass
+class _Making:
+    """A folder on its way, and its lock once it is held."""
+
+    folder: Path | None
+    lock: FolderLock | None = None
+
+    def undo(self) -> None:
+        if self.folder is None:
+            return
+        if self.lock is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        else:
+            _remove(self.folder, self.lock)
 
 
 def spool_folder() -> Path:

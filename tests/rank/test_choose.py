@@ -84,7 +84,8 @@ def test_correlated_noise_is_seen():
     assert choice.correlated
     assert choice.k == choice["gap"].k == 3
     assert choice["permutation"].k > 3
-    assert choice.summary.startswith("The noise is correlated")
+    assert choice.neighbours == pytest.approx(0.6, abs=0.051)
+    assert choice.summary.startswith("The noise of neighbouring columns is correlated")
 
 
 def test_any_level_is_taken_as_it_is():

@@ -65,6 +65,8 @@ SPECTRAL_TESTS = ("deterministic",)
 """The test that stands in for them where only the singular values are known."""
 ANY_NOISE = ("gap",)
 """The rule for noise of any covariance."""
+ENOUGH = 12
+"""Directions left that show the covariance of the noise."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ class RankChoice:
         What the reader should know, such as imputed values.
     correlated : bool
         Whether the residual of the sequential tests is correlated noise.
+    neighbours : float
+        Estimated correlation of the noise of neighbouring columns; 0 if there is no sign of it.
+    decorrelated : int or None
+        Number of components that 'sign_flip' finds after that correlation is removed.
     alike : bool
         Whether the rows of that residual have equal variance, as far as can be tested.
     lowest : int or None
@@ -106,7 +112,8 @@ class RankChoice:
     -----
     `k` is the answer of a sequential test: 'permutation' if the rows of the residual have equal variance, because it
     has more power there, otherwise 'sign_flip'. If one of them abstains the other decides, and 'deterministic' decides
-    if only singular values are known. These tests assume independent noise. If the residual is correlated, the rule
+    if only singular values are known. These tests assume independent noise. If neighbouring columns have correlated
+    noise, 'sign_flip' decides after that correlation is removed. If the noise is correlated in another way, the rule
     'gap' decides. If all tests abstain, the most frequent answer of the remaining voting rules wins; ties go to the
     answer nearest to their median.
 
@@ -135,6 +142,8 @@ class RankChoice:
     lowest: int | None = None
     highest: int | None = None
     reason: str = ""
+    neighbours: float = 0.0
+    decorrelated: int | None = None
 
     @property
     def certain(self) -> bool:
@@ -148,12 +157,17 @@ class RankChoice:
 
     @property
     def decided_by(self) -> str:
-        """The rule that `k` comes from: its name, "vote", or "" if no rule could say."""
+        """The rule that `k` comes from: its name, "vote", or "" if no rule could say.
+
+        "decorrelated" is 'sign_flip' after the correlation of neighbouring columns is removed.
+        """
         return self._decision[1]
 
     @property
     def _decision(self) -> tuple[int | None, str]:
         """(k, the rules that decided)."""
+        if self.decorrelated is not None:
+            return self.decorrelated, "decorrelated"
         tests = TESTS[::-1] if self.alike else TESTS
         tested = next(iter(self._said(tests) or self._said(SPECTRAL_TESTS)), None)
         other = next(iter(self._said(ANY_NOISE)), None)
@@ -207,7 +221,10 @@ class RankChoice:
         agreement = f"{same} of {len(said)} {kind} say {components}{spread}."
         if len(said) == 1:
             agreement = f"The only {kind} says {said[0].k}."
-        if by in ANY_NOISE and self.correlated:
+        if by == "decorrelated":
+            agreement = (f"The noise of neighbouring columns is correlated ({self.neighbours:.2f}). After removing the "
+                         f"correlation, sign_flip finds {components}. {agreement}")  # fmt: skip
+        elif by in ANY_NOISE and self.correlated:
             agreement = f"The noise is correlated, so {by} decides: {components}. {agreement}"
         elif by != "vote":
             agreement = f"{components}, by {by}. {agreement}"
@@ -236,6 +253,8 @@ class RankChoice:
             "method": self.method,
             "scaled": self.scaled,
             "correlated": self.correlated,
+            "neighbours": self.neighbours,
+            "decorrelated": self.decorrelated,
             "alike": self.alike,
             "certain": self.certain,
             "lowest": self.lowest,

@@ -92,13 +92,18 @@ def thresholds(d: Decomposition) -> Table:
     >>> [round(float(row[2]), 4) for row in ek.tables.thresholds(d).rows]
     [0.5208, 0.2708]
     """
-    m = max(min(d.rows - (d.mean is not None), d.columns), 1)
+    rows = max(round(d.weight), d.rows)  # a row of weight 2 is two rows
+    m = max(min(rows - (d.mean is not None), d.columns), 1)
     pieces = 1.0 / np.arange(m, 0, -1)
     stick = pieces.cumsum()[::-1] / m
-    rows = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
+    shares = ((name, 1.0 / m, float(stick[i]) if i < m else 0.0) for i, name in enumerate(component_labels(d)))
     caption = f"Of {m} possible components; Kaiser's rule assumes columns of equal variance."
     return Table(
-        "Thresholds", ("component", "mean share", "broken stick"), tuple(rows), caption, ("text", "percent", "percent")
+        "Thresholds",
+        ("component", "mean share", "broken stick"),
+        tuple(shares),
+        caption,
+        ("text", "percent", "percent"),
     )
 
 

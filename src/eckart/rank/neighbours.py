@@ -51,7 +51,7 @@ class Transformed(Evidence):
     given: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
-    def centred(self) -> np.ndarray:  # type: ignore[override]
+    def centred(self) -> np.ndarray:
         return self.given
 
 

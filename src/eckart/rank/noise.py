@@ -94,7 +94,7 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
         values = np.maximum(leading_values(cross_products(table), remainder.free), 1e-300)
         counts, sums = np.arange(1, len(values)), np.cumsum(values)
         means = sums[:-1] / counts, (sums[-1] - sums[:-1]) / (len(values) - counts)
-        return np.log(np.stack([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))
+        return np.asarray(np.log([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))
 
     observed, drawn = _compared(remainder, contrasts, flipped, rng)
     far = ((observed - drawn.mean(axis=0)) / np.maximum(drawn.std(axis=0, ddof=1), 1e-300)).max(axis=0)

@@ -8,7 +8,7 @@ same), bootstrap (coverage of intervals), em (coverage of imputed values), selec
 Every cell is printed with the Monte-Carlo standard error of its mean. A star marks means outside what is
 wanted by more than two standard errors, or for `weights`, where any table counts, at all.
 
---save adds the outcomes of all tables to a file, which `python -m benchmarks.statistics.summary FILE ...` turns into the
+--save adds the outcomes of all tables to a file. `python -m benchmarks.statistics.summary FILE ...` turns them into the
 tables of docs/how-many.md.
 """
 
@@ -18,6 +18,7 @@ import argparse
 import json
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def main() -> None:
                 outcomes = [outcome for chunk in chunks for outcome in chunk.result()]
                 print(report(part, cell, outcomes), flush=True)
                 if given.save:
-                    with open(given.save, "a") as file:
+                    with Path(given.save).open("a") as file:
                         file.write(json.dumps({"part": name, "cell": cell, "outcomes": outcomes}) + "\n")
 
 

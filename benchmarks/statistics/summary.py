@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 
@@ -28,7 +29,7 @@ FEW = ("strong", "strong unequal", "strong correlated", "null unequal", "null co
 def main() -> None:
     cells: dict[tuple[str, int], list[list[float]]] = defaultdict(list)
     for path in sys.argv[1:]:
-        with open(path) as file:
+        with Path(path).open() as file:
             for line in map(json.loads, file):
                 if line["part"] == "rank":
                     cells[line["cell"][0], line["cell"][2]] += line["outcomes"]

@@ -62,9 +62,22 @@ def recommend(d: Decomposition, choice: RankChoice | None) -> Recommendation:
 def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
+    if rule == "decorrelated":
+        return (
+            f"Rule: the noise of neighbouring columns is correlated ({choice.neighbours:.2f}), and sign flips decide "
+            f"after removing the correlation.{_range(choice)}"
+        )
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
     noise = "the noise is correlated, and " if choice.correlated else ""
-    return f"Rule: {noise}{title} decides."
+    return f"Rule: {noise}{title} decides.{_range(choice)}"
+
+
+def _range(choice: RankChoice) -> str:
+    """How far the number is uncertain, with a space before it; nothing if it is certain."""
+    if not choice.reason or choice.lowest is None:
+        return ""
+    span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
+    return f" The number is not certain ({span})."
 
 
 def _without_rules(d: Decomposition) -> Recommendation:

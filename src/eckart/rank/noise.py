@@ -22,7 +22,8 @@ _NEIGHBOURS = 16.0
 _DOUBTFUL = 10.0
 _FEWEST = 6
 _BREAK = 4.0
-"""Standard deviations beyond which eigenvalues are called far from the others."""
+_BEYOND = 1.25
+"""Standard deviations beyond which eigenvalues are called far from the others, and how many times those of noise."""
 _EQUAL = 0.2
 
 Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -97,8 +98,11 @@ def break_of_spectrum(remainder: Remainder, rng: np.random.Generator) -> int:
         return np.asarray(np.log([values[:-1] / values[1:], means[0] / np.maximum(means[1], 1e-300)]))
 
     observed, drawn = _compared(remainder, contrasts, flipped, rng)
-    far = ((observed - drawn.mean(axis=0)) / np.maximum(drawn.std(axis=0, ddof=1), 1e-300)).max(axis=0)
-    return int(np.argmax(far)) + 1 if far.max() > _BREAK else 0
+    mean, deviation = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), 1e-300)
+    far = ((observed - mean) / deviation).max(axis=0)
+    # The largest of many places is farther out by chance: the references show how far.
+    reached = float(((drawn - mean) / deviation).max())
+    return int(np.argmax(far)) + 1 if far.max() > max(_BREAK, _BEYOND * reached) else 0
 
 
 def _compared(

@@ -134,6 +134,7 @@ def reconstruction_error(d: Decomposition) -> Table:
     [1.0, 0.6164, 0.364]
     """
     error = _lost(floats(d.explained_variance_ratio)) if d.norm > 0 else np.zeros(d.k + 1)
+    error[error**2 <= 4 * d.k * np.finfo(np.float64).eps] = 0.0  # the rounding of a sum of shares that is 1
     bounds = certified_ratios(d)
     unknown = np.full(d.k + 1, np.nan)
     low, high = (unknown, unknown) if bounds is None else (_lost(bounds[1]), _lost(bounds[0]))

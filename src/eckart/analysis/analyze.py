@@ -42,27 +42,64 @@ _MOST_SCORES = 20_000_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """A decomposition and everything that the report says about it. Made by `analyze`."""
+    """A decomposition and everything that the report shows, as returned by `analyze`.
+
+    Attributes
+    ----------
+    decomposition : Decomposition
+        The decomposition, with all components that are shown.
+    recommendation : Recommendation
+        Recommended number of components, what they explain, and the rule that decided.
+    roles : tuple of ColumnRole
+        Role of every column of the source: measure, category, date, label, identifier or row names.
+    ranks : RankChoice or None
+        Answers of all rules on the number of components; None if no rule was applied.
+    outliers : Outliers
+        Unusual rows, with sentences and tables.
+    clusters : Clusters or None
+        Groups of rows; None if none were found.
+    labels : mapping of str to sequence of str
+        Text of each row, by column: categories, dates and labels.
+    data : array or None
+        The decomposed table, if it is in memory.
+    reading : tuple of str
+        Sentences that state how the source was read.
+    name : str
+        Name of the source.
+    options : mapping
+        The options that `analyze` was called with.
+    requested : bool
+        Whether the caller set the number of components.
+
+    See Also
+    --------
+    analyze : Makes an Analysis from data or from a model.
+    report : Writes the report in one call.
+
+    Examples
+    --------
+    >>> import eckart as ek
+    >>> found = ek.analyze(ek.datasets.path("usarrests"), scale=True)
+    >>> found
+    <Analysis of usarrests.csv: pca of 50 x 4. Keep 1 component. It explains 62.01 % of the variance. Rule: ...>
+    >>> found.k, found.kept.k, found.scale_matters
+    (1, 1, False)
+    >>> print(found.to_dict()["recommended"]["rule"])
+    sign_flip
+    """
 
     decomposition: Decomposition
     recommendation: Recommendation
     roles: tuple[ColumnRole, ...] = ()
-    """Every column of the source: measure, category, date, label, identifier, row names."""
     ranks: RankChoice | None = None
-    """The answer of every rule on the number of components."""
     outliers: Outliers = field(default_factory=Outliers)
     clusters: Clusters | None = None
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Text for each row by column: categories, dates, labels."""
     data: Any = None
-    """The decomposed table, rows x columns, if it is in memory."""
     reading: tuple[str, ...] = ()
-    """How the source was read, in sentences."""
     name: str = "data"
     options: Mapping[str, Any] = field(default_factory=dict)
-    """The options that `analyze` was called with."""
     requested: bool = False
-    """Whether the number of components was requested rather than chosen."""
 
     @property
     def k(self) -> int | None:
@@ -89,7 +126,20 @@ class Analysis:
         return leading(d, self.recommendation.model)
 
     def summary(self, *, width: int = 80, steps: Sequence[str] = ()) -> str:
-        """The summary that the command line prints."""
+        """Return the summary that the command line prints.
+
+        Parameters
+        ----------
+        width : int, default: 80
+            Maximum length of a line.
+        steps : sequence of str, optional
+            Commands to suggest at the end.
+
+        Returns
+        -------
+        str
+            The summary.
+        """
         from eckart.analysis.summary import summary_text
 
         return summary_text(self, width=width, steps=steps)
@@ -102,22 +152,53 @@ class Analysis:
         overwrite: bool = False,
         command: str = "",
     ) -> str:
-        """The report as text, written to `path` if one is given: Markdown if the name ends in .md, else HTML.
+        """Return the report, and write it to a file if a path is given.
 
-        `command` is the command line that made the analysis, for the section on sharing it.
+        Parameters
+        ----------
+        path : path, optional
+            The file to write. The report is Markdown if the name ends in .md, HTML otherwise.
+        title : str, optional
+            Title of the page.
+        overwrite : bool, default: False
+            Replace the file if it exists.
+        command : str, optional
+            Command that reproduces the report; shown in the section on sharing it.
+
+        Returns
+        -------
+        str
+            The page.
         """
         from eckart.analysis.report.page import write
 
         return write(self, title or self.title, path, overwrite=overwrite, command=command)
 
     def markdown(self, *, title: str | None = None) -> str:
-        """The report as Markdown."""
+        """Return the report as Markdown.
+
+        Parameters
+        ----------
+        title : str, optional
+            Title of the page.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         from eckart.analysis.report.markdown import markdown
 
         return markdown(self, title or self.title)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: the recommendation, the sections of the report with their tables."""
+        """Return the report as plain values for JSON.
+
+        Returns
+        -------
+        dict
+            The recommendation and the sections of the report with their tables.
+        """
         from eckart.analysis.document import of_analysis
 
         return of_analysis(self)

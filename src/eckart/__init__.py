@@ -1,4 +1,4 @@
-"""Eckart: the few axes that explain a table or a matrix, what they mean, and how good they are.
+"""Eckart: the few components that explain a table or a matrix, what they mean, and how good they are.
 
 Public names are loaded on first use.
 """

@@ -160,5 +160,5 @@ def test_whole_column_missing_and_large_integers() -> None:
     source = taken(pl.DataFrame({"gone": [None, None], "x": [2**53 + 1, 1]}))
     assert np.isnan(source.matrix[:, 0]).all()
     notes = " ".join(source.metadata.notes)
-    assert "Without any value: the column 'gone'" in notes
+    assert "Columns without any value: 'gone'" in notes
     assert "2**53" in notes

@@ -81,7 +81,7 @@ class Analysis:
     >>> import eckart as ek
     >>> found = ek.analyze(ek.datasets.path("usarrests"), scale=True)
     >>> found
-    <Analysis of usarrests.csv: pca of 50 x 4. Keep 1 component. It explains 62.01 % of the variance. Rule: ...>
+    <Analysis of usarrests.csv: pca of 50 x 4. Keep 1 component. It explains 62.01 % of the variance. ...>
     >>> found.k, found.kept.k, found.scale_matters
     (1, 1, False)
     >>> print(found.to_dict()["recommended"]["rule"])
@@ -269,15 +269,15 @@ def analyze(
     >>> [role.name for role in found.roles if role.role == "measure"]
     ['Murder', 'Assault', 'UrbanPop', 'Rape']
     >>> print(found.recommendation.sentence)
-    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel, sign flips decides.
+    Keep 1 component. It explains 62.01 % of the variance. Deciding rule: Parallel, sign flips.
     """
     if is_model(source):
         if options:
             name = next(iter(options))
-            raise TypeError(f"unexpected keyword argument {name!r}: a model is decomposed already.")
+            raise TypeError(f"unexpected keyword argument {name!r}: a model is already decomposed.")
         return _of_model(decomposition_of(source), data, dict(labels or {}), ranks)
     if data is not None:
-        raise ParameterError("The first argument is decomposed already as data: leave data= out.")
+        raise ParameterError("The first argument contains the data already: leave data= out, which is for models.")
     given, others = split_options(options)
     memory = memory_bytes(others.get("memory"))
     found = open_with(source, given, memory=memory, stream=others.get("stream"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def of_decomposition(d: Decomposition) -> dict[str, Any]:
-    """What the axes are and carry, and how sure that is."""
+    """The components, what they explain, and how certain that is."""
     from eckart.analysis.labels import column_labels, component_labels
     from eckart.analysis.tables.eigenvalues import eigenvalues
     from eckart.registry import method_of

@@ -63,14 +63,14 @@ def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
-    noise = "the noise is correlated, and " if choice.correlated else ""
-    return f"Rule: {noise}{title} decides."
+    noise = ", because the noise is correlated" if choice.correlated else ""
+    return f"Deciding rule: {title}{noise}."
 
 
 def _without_rules(d: Decomposition) -> Recommendation:
     """No rule said a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
-        sentence = f"{d.k} component{'' if d.k == 1 else 's'} were computed. No rule recommends a number here."
+        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends a number here."
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:

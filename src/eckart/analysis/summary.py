@@ -133,7 +133,7 @@ def _ranks(choice: RankChoice | None) -> list[str]:
         for k, rules in choice.agreement.items()
     ]
     silent = [verdict.title for verdict in choice.verdicts if verdict.k is None]
-    return [clean(choice.summary), *lines, *([f"- cannot say: {'; '.join(silent)}"] if silent else [])]
+    return [clean(choice.summary), *lines, *([f"- no answer: {'; '.join(silent)}"] if silent else [])]
 
 
 def _unusual(found: Analysis) -> list[str]:

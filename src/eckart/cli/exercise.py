@@ -68,7 +68,7 @@ def exercise(console: Console, kind: str, listing: bool, answer: str | None, she
             _list(console)
         elif sheet:
             if answer is not None:
-                raise click.UsageError("--check and --sheet exclude each other: check one exercise by its seed.")
+                raise click.UsageError("--check and --sheet cannot be combined: check one exercise by its seed.")
             _sheets(console, _kinds(kind), sheet, names, output.force, detail, wanted)
         else:
             wanted.pop("seeds")

@@ -189,7 +189,8 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"What {query.name} has already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
+                f"The model does not contain the known entries of {query.name}. Give the data{DATA}, or use "
+                f"{INCLUDE_KNOWN}."
             )
         if self.geometry.mean is None and not self._direction(query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
@@ -318,7 +319,7 @@ class Concepts:
         compared = directions(vectors, self.geometry.column_rounding(vectors)) if by == "cosine" else vectors
         own = compared[place, :]
         if by == "cosine" and not bool(namespace(own).any(own != 0)):
-            return nothing(title, (f"The concepts see nothing of {self.columns.label(place)}.",))
+            return nothing(title, (f"{self.columns.label(place)} is orthogonal to all concepts.",))
         bounded = None
         if proof:
             proofs.need_right_angles(self.geometry)
@@ -382,7 +383,7 @@ class Concepts:
     def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
-                f"{what} needs rows, and the model holds only its columns. Give the data{DATA}, "
+                f"{what} needs rows, but the model contains only its columns. Give the data{DATA}, "
                 f"or fit with {KEEP_ROWS}."
             )
         return self.rows
@@ -428,7 +429,7 @@ class Concepts:
         """The best columns of each row, and the rows that get none because nothing is known of them."""
         if exclude_known and part.opened is None:
             raise InputError(
-                f"What the rows have already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
+                f"The model does not contain the known entries. Give the data{DATA}, or use {INCLUDE_KNOWN}."
             )
         forth, back = self.geometry.forth(part.coordinates), self.geometry.back
         if is_numpy(back):
@@ -441,7 +442,5 @@ class Concepts:
 
     def _concept(self, concept: Any) -> int:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
-            raise ParameterError(
-                f"concept={concept!r} is not possible: the concepts are counted from 0 to {self.d.k - 1}."
-            )
+            raise ParameterError(f"concept={concept!r} does not exist: give an index from 0 to {self.d.k - 1}.")
         return int(concept)

@@ -172,7 +172,7 @@ def load(path: str | os.PathLike[str]) -> Decomposition:
         except ModelFileError as error:
             raise ModelFileError(f"{name} is not loaded. {error}") from error
         except (*_BROKEN, MemoryError, OSError, SyntaxError, zipfile.BadZipFile) as error:
-            message = f"{name} is not loaded. It is sealed, but its content is not a model: {error}"
+            message = f"{name} is not loaded. Its checksum is valid, but its content is not a model: {error}"
             raise ModelFileError(message) from error
     check(decomposition, f"{name} is not loaded")
     return decomposition
@@ -229,10 +229,10 @@ def _check_seal(file: IO[bytes], name: str) -> None:
     file.seek(max(length, 0))
     seal = file.read()
     if not re.fullmatch(re.escape(_SEAL) + rb"[0-9a-f]{64}", seal):
-        message = f"{name} is a zip archive without Eckart's seal at its end: truncated, changed, or not a model."
-        raise ModelFileError(f"{message} Take an unbroken copy.")
+        message = f"{name} is a zip archive without Eckart's checksum at its end: truncated, changed, or not a model."
+        raise ModelFileError(f"{message} Use an intact copy.")
     if _seal(file, length) != seal:
-        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Take an unbroken copy.")
+        raise ModelFileError(f"{name} was changed since it was written: its checksum differs. Use an intact copy.")
 
 
 def _kind(start: bytes) -> str:

@@ -101,9 +101,9 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
         )
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
-            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), and "
-            f"{settings.memory:,} are "
-            "allowed. Allow more memory, request fewer components, or approximate with solver='cholesky'."
+            f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), but only "
+            f"{settings.memory:,} are allowed. Allow more memory, request fewer components, or approximate with "
+            "solver='cholesky'."
         )
     chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
     return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
@@ -194,7 +194,7 @@ def settle(found: Centred, settings: KernelSettings) -> tuple[np.ndarray, tuple[
     lowest = min(float(values.min(initial=0.0)), found.smallest)
     level = settings.significant * max(largest, -lowest)
     if -lowest > max(level, 1e-10) and (values.min() < -level or largest <= level or settings.everything):
-        share = f"{found.negative:.2%} of the sum of all moduli" if found.solution.spectrum is not None else (
+        share = f"{found.negative:.2%} of the sum of all absolute values" if found.solution.spectrum is not None else (
             f"the lowest is {-lowest / largest:.2%} of the largest" if largest > 0 else "there are no positive ones"
         )  # fmt: skip
         raise InputError(

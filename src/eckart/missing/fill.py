@@ -356,7 +356,7 @@ def _fill_sparse(opened: Opened, how: str, weights: np.ndarray | None) -> Filled
 def _refuse_blocks(opened: Opened) -> None:
     if not opened.matrix.resident:
         raise InputError(
-            "Gaps are filled in memory, and this table is read in blocks. Give stream=False or more memory, "
+            "Missing values are imputed in memory, but this table is read in blocks. Give stream=False or more memory, "
             "or impute the values first with eckart.fill_missing."
         )
 

@@ -32,7 +32,7 @@ def by_parts(table: Any, most: int | None, seed: int) -> tuple[int | None, str]:
     """The number of components that predicts held-out quarters best."""
     rows, columns = table.shape
     if rows < 8 or columns < 4:
-        return None, f"Needs at least 8 rows and 4 columns, and there are {rows} x {columns}."
+        return None, f"Needs at least 8 rows and 4 columns; the table has {rows} x {columns}."
     errors = parts_errors(table, min(most or _MOST, rows // 2 - 1, columns // 2 - 1), seed=seed)
     k = fewest_not_worse(errors, overlap=_HELD_OUT)
     mean = errors.mean(axis=1)

@@ -1,4 +1,4 @@
-"""IncrementalPCA: the axes of rows that come in batches; any split into batches gives the same axes."""
+"""IncrementalPCA: the components of rows that come in batches; any split into batches gives the same components."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ class TruncatedSVD(OnDevices, Projection):
             self.explained_variance_ratio_ = self._like_values(shares)
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
-        """(number of axes, share of the sum of squares): exactly one of them."""
+        """(number of components, share of the sum of squares): exactly one of them."""
         wanted: Any = self.n_components
         if not isinstance(wanted, Integral):
             return None, float(wanted)

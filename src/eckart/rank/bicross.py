@@ -17,7 +17,7 @@ from eckart.rank.evidence import Evidence
 
 def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if e.rows < 8 or e.columns < 4:
-        return None, f"Needs at least 8 rows and 4 columns, and there are {e.rows} x {e.columns}."
+        return None, f"Needs at least 8 rows and 4 columns; the table has {e.rows} x {e.columns}."
     errors = bicross_errors(e.table, e.most, center=e.center, rng=e.rng(3), repeats=max(1, e.repeats(4, 40) // 4))
     k = int(np.argmin(errors))
     if k == len(errors) - 1:

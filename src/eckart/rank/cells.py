@@ -37,7 +37,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
         sample = f" (on {kept:,} rows drawn at random)"
     most = min(e.most, min(table.shape) - 2, _MOST)
     if most < 1:
-        return None, f"Needs at least 3 rows and 3 columns, and there are {e.rows} x {e.columns}."
+        return None, f"Needs at least 3 rows and 3 columns; the table has {e.rows} x {e.columns}."
     errors = cell_errors(table, most, rng)
     k, mean = fewest_as_good(errors), np.sqrt(errors.mean(axis=1))
     if (more := e.falls_beyond(k)) is not None:

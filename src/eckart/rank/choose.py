@@ -77,7 +77,7 @@ RULES: dict[str, Rule] = {
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
-    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
+    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance split at random; keeps few.", counts=False),
     "permutation": Rule(
         "Parallel, permuted", by_permutation, "Independent noise with equal variance within a column.", data=True
     ),

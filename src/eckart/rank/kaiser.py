@@ -1,4 +1,4 @@
-"""Kaiser's rule: keep axes with more variance than a column has on average, l_i / (n - 1) > total / columns."""
+"""Kaiser's rule: keep components with more variance than a column has on average, l_i / (n - 1) > total / columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from eckart.rank.verdict import percent
 
 
 def by_average(e: Evidence) -> tuple[int | None, str]:
-    """Axes above the average; for scaled columns, eigenvalues of the correlation matrix above 1."""
+    """Components above the average; for scaled columns, eigenvalues of the correlation matrix above 1."""
     average = 1.0 / e.columns
     k = int((e.ratios > average * (1.0 + 1e-12)).sum())
     if k == len(e.ratios) < e.short:

@@ -1,4 +1,4 @@
-"""How many axes are signal: the Laplace approximation of the evidence of probabilistic PCA (Minka, NIPS 2000).
+"""How many components are signal: the Laplace approximation of the evidence of probabilistic PCA (Minka, NIPS 2000).
 
 For rank r of p columns and n rows, with l the variances, v the mean of those after r, m = r p - r (r + 1) / 2:
 
@@ -77,7 +77,7 @@ def _log_hessian(spectrum: np.ndarray, tail: np.ndarray) -> np.ndarray:
 def by_evidence(e: Evidence) -> tuple[int | None, str]:
     """The rank of the largest evidence, for tables with at least as many rows as columns."""
     if e.rows < e.columns:
-        return None, f"Needs at least as many rows as columns, and there are {e.rows:,} x {e.columns:,}."
+        return None, f"Needs at least as many rows as columns; the table has {e.rows:,} x {e.columns:,}."
     if not e.whole or e.known is not None:
         return None, f"Needs all {e.short:,} variances; they are computed only up to {WHOLE:,}."
     ratios = np.concatenate([e.ratios, np.zeros(e.columns - len(e.ratios))])

@@ -75,7 +75,7 @@ def check_sparse(matrix: Any) -> None:
         faults = [_range_fault(index, size) for index, size in zip(matrix.coords, matrix.shape, strict=True)]
         fault = next(filter(None, faults), None)
         if {*sizes, len(matrix.data)} != {len(matrix.data)}:
-            fault = "there are not as many coordinates as values"
+            fault = "the number of coordinates differs from the number of values"
     if fault:
         raise InputError(
             f"The sparse matrix is damaged: {fault}. Products with it would read outside memory. Build it again."

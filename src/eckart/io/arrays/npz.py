@@ -96,7 +96,7 @@ def _only_matrix(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], 
         return tables[0]
     seen = ", ".join(f"{key!r} {shapes.get(key, '(not numbers)')}" for key in list(members)[:20])
     count = "several matrices" if tables else "no matrix"
-    raise FileError(f"{opened.name} holds {count}: {seen}. Say which with {KEY}, or save one array of two dimensions.")
+    raise FileError(f"{opened.name} holds {count}: {seen}. Choose one with {KEY}, or save one array of two dimensions.")
 
 
 def _sparse(

@@ -194,7 +194,7 @@ def _place(container: Container, name: str) -> str:
     if len(tables) == 1:
         return tables[0]
     seen = ", ".join(repr(key) for key in tables[:20]) if tables else "none"
-    raise ParameterError(f"{name} holds {len(tables)} arrays of two dimensions: {seen}. Say which with {KEY}")
+    raise ParameterError(f"{name} holds {len(tables)} arrays of two dimensions: {seen}. Choose one with {KEY}")
 
 
 def _index(container: Container, side: str, size: int, name: str) -> tuple[str, ...] | None:

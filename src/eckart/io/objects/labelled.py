@@ -67,7 +67,7 @@ def _dataset(data: Any, key: str | None, row_names: str | None) -> Any:
     dimensions = {data[name].dims for name in names}
     if len(dimensions) != 1 or len(next(iter(dimensions))) != 1:
         raise InputError(
-            f"The Dataset holds variables of several shapes: {listed(names)}. Say which with {KEY}, or select those "
+            f"The Dataset holds variables of several shapes: {listed(names)}. Choose one with {KEY}, or select those "
             "of one dimension."
         )
     table = record_table(names, [data[name].values for name in names])

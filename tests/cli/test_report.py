@@ -216,7 +216,7 @@ def test_other_methods(method: str) -> None:
 
 def test_options_without_meaning_are_refused() -> None:
     assert "--scale does not apply to --method nmf" in refused("report", ARRESTS, "--method", "nmf", "--scale")
-    assert "--error has no meaning" in refused("report", ARRESTS, "--method", "isomap", "--error", "0.1")
+    assert "--error does not apply" in refused("report", ARRESTS, "--method", "isomap", "--error", "0.1")
 
 
 def test_columns_of_parquet_are_accounted_for(folder: Path) -> None:

@@ -25,6 +25,7 @@ from eckart.kernel_pca.onnx_export import kernel_onnx
 from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
+from eckart.progress import progress_bar
 from eckart.result import Certificate, Decomposition, Plan
 
 _KERNELS = {"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", "precomputed"}
@@ -88,6 +89,8 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
+    progress : bool, default False
+        Show a progress bar that counts passes over the kernel.
 
     Attributes
     ----------
@@ -171,6 +174,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "max_rank": [allowed.COUNT, None],
         "memory": allowed.MEMORY,
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     certificate_: Certificate | None
@@ -211,6 +215,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         max_rank: int | None = None,
         memory: str | int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -233,6 +238,7 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.max_rank = max_rank
         self.memory = memory
         self.device = device
+        self.progress = progress
 
     @allowed.validated
     def fit(self, X: object, y: object = None) -> KernelPCA:
@@ -382,13 +388,15 @@ class KernelPCA(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rows = table(open_matrix(data, stream=False))
         if self.copy_X:
             rows = rows.clone() if hasattr(rows, "clone") else rows.copy()
-        d = decompose(
-            rows if self.device is None else taken_to(rows, self.device)[0],
-            k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
-            kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
-            approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
-            memory=self.memory, max_passes=self.max_iter or 100,
-        )  # fmt: skip
+        with progress_bar(self.progress, None) as callback:
+            d = decompose(
+                rows if self.device is None else taken_to(rows, self.device)[0],
+                k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree,
+                coef0=self.coef0, kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver],
+                tol=allowed.accuracy(self.tol), approximation_error=self.approximation_error, max_rank=self.max_rank,
+                left=True, rng=self.random_state, memory=self.memory, max_passes=self.max_iter or 100,
+                callback=callback,
+            )  # fmt: skip
         d = d if self.device is None else d.on_host()
         names = getattr(self, "feature_names_in_", None)
         d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))

@@ -10,6 +10,7 @@ import numpy as np
 
 from eckart.arrays import Array, dtype_name, from_numpy, is_sparse, namespace
 from eckart.engine.backends.orthogonal import signs_of
+from eckart.engine.blocks.reading import in_memory
 from eckart.engine.certify import numerical_rank
 from eckart.engine.choose import block_width
 from eckart.engine.digest import array_generator
@@ -136,6 +137,8 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
     matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
+    if settings.callback is not None:
+        matrix.after_pass = in_memory(settings.callback, matrix.size, plan.passes)
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)

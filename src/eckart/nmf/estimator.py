@@ -27,6 +27,7 @@ from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
+from eckart.progress import progress_bar
 from eckart.result import Certificate, Decomposition, Plan
 
 _SETTINGS = ("init", "solver", "beta_loss", "tol", "max_iter", "alpha_W", "alpha_H", "l1_ratio", "missing", "n_runs")
@@ -89,6 +90,8 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
+    progress : bool, default False
+        Show a progress bar that counts iterations.
 
     Attributes
     ----------
@@ -169,6 +172,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         "missing": [StrOptions({"error", "mask"})],
         "n_runs": [allowed.COUNT],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     certificate_: Certificate | None
@@ -198,6 +202,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         missing: str = "error",
         n_runs: int = 1,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.init = init
@@ -214,6 +219,7 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.missing = missing
         self.n_runs = n_runs
         self.device = device
+        self.progress = progress
 
     def fit(self, X: object, y: object = None, **params: Any) -> NMF:
         """Find the components of X.
@@ -266,7 +272,10 @@ class NMF(ToOnnx, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         k = self._count(data, H)
         if self.device is not None:
             data, metadata = taken_to(data, self.device)
-        d, rows, parts = factorise(data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, **options)
+        with progress_bar(self.progress, None) as callback:
+            d, rows, parts = factorise(
+                data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, callback=callback, **options
+            )
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:

@@ -78,7 +78,7 @@ def _of_words(words: Sequence[str], names: Names, unknown: Unknown) -> Entries:
     if not words:
         notes = ("The query is empty: it has no words.",)
     elif not known:
-        notes = (f"None of the words {listed(wrong)} is a column, so the query is empty.",)
+        notes = (f"None of the words {listed(wrong)} occurs in the data, so the query is empty.",)
     found = _of_mapping(known, names, "error")
     return Entries(found.columns, found.values, "the query", notes)
 
@@ -135,4 +135,5 @@ def _unknown(wrong: Sequence[str], names: Names, unknown: Unknown, what: str = "
     if unknown == "error":
         kind = f"{what}s" if len(wrong) > 1 else what
         raise InputError(f"Unknown {kind} {listed(wrong)}{names.hint(wrong)} Correct it, or use {IGNORE_UNKNOWN}.")
-    return (f"Not among the columns, so ignored: {listed(wrong)}.",)
+    where = "in the data" if what == "word" else "among the columns"
+    return (f"Not {where}, so ignored: {listed(wrong)}.",)

@@ -51,9 +51,10 @@ class RatingScore:
     """Held-out entries whose row or column has no other known entry."""
 
     def __str__(self) -> str:
+        cold = f" {self.cold:,} of them are in a row or column without other ratings." if self.cold else ""
         return (
-            f"Root mean square error {self.rmse:.4f} on {self.held_out:,} held-out ratings; {self.rmse_of_biases:.4f} "
-            f"with biases only, {self.rmse_of_mean:.4f} with the mean. {self.cold:,} of them were cold starts."
+            f"Root mean square error {self.rmse:.4f} on {self.held_out:,} held-out ratings (biases only: "
+            f"{self.rmse_of_biases:.4f}, mean only: {self.rmse_of_mean:.4f}).{cold}"
         )
 
 
@@ -179,7 +180,11 @@ class Ratings(BaseEstimator):  # type: ignore[misc]
         every = np.arange(self._columns.count)
         scores = self._predicted(np.full(len(every), place), every)
         rated = self._known[1][self._known[0] == place]
-        notes = () if len(rated) else ("The row has no ratings: the recommendation falls back to the column means.",)
+        notes: tuple[str, ...] = ()
+        if not len(rated):
+            notes = ("The row has no ratings: the recommendation falls back to the column means.",)
+        elif len(rated) == self._columns.count:
+            notes = ("Every rating of the row is known, so none is left to recommend. Leave unknown ratings empty.",)
         return ranked(f"Columns for {self._rows.label(place)}", scores, n, self._columns, hidden=rated, notes=notes)
 
     def evaluate(self, ratings: object, share: float = 0.2, *, rng: int | None = 0) -> RatingScore:

@@ -414,7 +414,7 @@ class TestOtherMethods:
         sides = np.linalg.norm(made, axis=0)
         columns = space.similar_columns(4, 11)
         assert columns.scores == pytest.approx((made.T @ made[:, 4] / sides / sides[4])[columns.indices], abs=near)
-        with pytest.raises(InputError, match="right angles"):
+        with pytest.raises(InputError, match="orthogonal concepts"):
             space.similar_rows(6, proof=True)
 
     @pytest.mark.parametrize(("method", "options"), LINEAR)

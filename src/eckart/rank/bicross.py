@@ -12,6 +12,7 @@ import numpy as np
 
 from eckart.arrays import is_sparse
 from eckart.engine.svd import find_components
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 
@@ -25,7 +26,8 @@ def by_bicross(e: Evidence) -> tuple[int | None, str]:
     if (more := e.falls_beyond(k)) is not None:
         return None, f"The values fall steeply after {more}; a quarter of the table shows at most {len(errors) - 2}."
     beyond = f", {errors[k + 1]:.4f} with {k + 1}" if k + 1 < len(errors) else ""
-    return k, f"Held-out quarters are predicted best with {k}: error {errors[k]:.4f} of their sum of squares{beyond}."
+    best = counted(k, "component")
+    return k, f"Held-out quarters are predicted best with {best}: relative error {errors[k]:.4f}{beyond}."
 
 
 def bicross_errors(table: Any, most: int, *, center: bool, rng: np.random.Generator, repeats: int = 1) -> np.ndarray:

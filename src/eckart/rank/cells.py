@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.engine.backends.symmetric import leading_pairs
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 from eckart.rank.standard_error import fewest_as_good
 
@@ -48,7 +49,7 @@ def by_cells(e: Evidence) -> tuple[int | None, str]:
     return (
         k,
         (
-            f"With {k} components, hidden entries are predicted to within {mean[k]:.3f} standard "
+            f"With {counted(k, 'component')}, hidden entries are predicted to within {mean[k]:.3f} standard "
             f"deviations{beyond}{sample}."
         ),
     )

@@ -88,7 +88,7 @@ def _above(e: Evidence, threshold: float, how: str) -> tuple[int | None, str]:
     k = int((values > threshold).sum())
     if k == len(values) < e.short:
         return None, f"All {k} known values are above the threshold; there may be more."
-    beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
+    beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
     if (more := e.falls_beyond(k)) is not None:
         return None, f"The values drop sharply after {more}, so values that were treated as noise are signal."

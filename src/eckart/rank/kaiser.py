@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 from eckart.rank.verdict import percent
 
@@ -17,5 +18,5 @@ def by_average(e: Evidence) -> tuple[int | None, str]:
         if e.scale
         else f"more than the average share, {percent(average)}"
     )
-    nearest = f"; the next has {percent(e.ratios[k])}" if k < len(e.ratios) else ""
-    return k, f"{k} {'has' if k == 1 else 'have'} {what}{nearest}."
+    nearest = f"; the next explains {percent(e.ratios[k])}" if k < len(e.ratios) else ""
+    return k, f"{counted(k, 'component has', 'components have')} {what}{nearest}."

@@ -15,6 +15,7 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from eckart.formatting import counted
 from eckart.rank.evidence import WHOLE, Evidence
 
 _FLOOR = 1e-15
@@ -87,4 +88,4 @@ def by_evidence(e: Evidence) -> tuple[int | None, str]:
     k = int(np.argmax(evidence)) + 1
     others = np.delete(evidence, k - 1)
     margin = float(evidence[k - 1] - others.max()) if others.size else float("inf")
-    return k, f"The evidence is largest at {k}, by {margin:.3g} in its logarithm."
+    return k, f"The log evidence is largest with {counted(k, 'component')}, by {margin:.3g}."

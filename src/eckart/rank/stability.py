@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eckart.engine.svd import find_components
+from eckart.formatting import counted
 from eckart.rank.evidence import Evidence
 
 _TOLERATED = 2.0 / 3.0
@@ -26,9 +27,9 @@ def by_stability(e: Evidence) -> tuple[int | None, str]:
     k = int(stable[-1]) + 1 if stable.size else 0
     if k == most < min(e.short, e.columns) - 1:
         return None, f"All {most} components considered are shared by halves of the rows; there may be more."
-    shared = f"halves of the rows share {k - lost[k - 1]:.2f} of {k}" if k else "halves of the rows share no component"
+    shared = f"{k - lost[k - 1]:.2f} of {counted(k, 'component')}" if k else "no component"
     beyond = f", and {k + 1 - lost[k]:.2f} of {k + 1}" if k < most else ""
-    return k, f"On average over {repeats} splits, {shared}{beyond}."
+    return k, f"On average over {repeats} splits, halves of the rows share {shared}{beyond}."
 
 
 def lost_directions(table: object, most: int, *, center: bool, rng: np.random.Generator, repeats: int) -> np.ndarray:

@@ -246,12 +246,12 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         return d if self.device is None else d.on_host()
 
     @property
-    def certificate_(self) -> Certificate | None:
+    def certificate_(self) -> Certificate | None:  # type: ignore[override]
         """Certificate with the proved bounds."""
         return self.decomposition_.certificate
 
     @property
-    def plan_(self) -> Plan | None:
+    def plan_(self) -> Plan | None:  # type: ignore[override]
         """Plan that was carried out, with the reason for the solver."""
         return self.decomposition_.plan
 

@@ -19,11 +19,6 @@ from eckart.result import Decomposition
 class Projection(ToOnnx, InvertibleEstimator):
     """scores = (X - mean) / scale right, and back: X ~ (scores right^T) scale + mean."""
 
-    components_: Array
-    singular_values_: Array
-    explained_variance_: Array
-    explained_variance_ratio_: Array
-
     def _scores(self, data: Any) -> Array:
         return project_on_components(self.decomposition_, data, whiten=getattr(self, "whiten", False))
 
@@ -36,6 +31,11 @@ class Projection(ToOnnx, InvertibleEstimator):
 
 class WeightedProjection(Projection):
     """A projection whose rows may count several times."""
+
+    components_: Array
+    singular_values_: Array
+    explained_variance_: Array
+    explained_variance_ratio_: Array
 
     @validated
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:

@@ -9,7 +9,7 @@ CATEGORIES = ("anomalies", "docs", "gpu", "integration")
 
 
 def has_a_place(test: Path) -> bool:
-    """tests/nmf/test_fit.py for nmf/fit.py, tests/test_tables.py for tables.py, tests/test_selection.py for selection/."""
+    """tests/nmf/test_fit.py for nmf/fit.py, tests/test_selection.py for the package selection."""
     folder, name = test.parent, test.stem.removeprefix("test_")
     if folder.parts[:1] and folder.parts[0] in CATEGORIES:
         return True

@@ -118,8 +118,7 @@ class CorrelationFilter(Selector):
         if y is None:
             raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)
-        y = column_or_1d(y)
-        self.scores_ = self._scores(X, y)
+        self.scores_ = self._scores(X, column_or_1d(y))
         order = np.argsort(-self.scores_, kind="stable")
         chosen = order[: self._count(len(order))] if self.threshold is None else order
         self.support_ = np.zeros(len(order), dtype=bool)

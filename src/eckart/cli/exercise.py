@@ -41,7 +41,9 @@ _WRONG = 3
     "--sheet", metavar="FILE", help="Write questions to FILE (.html, .pdf, .tex, .md, .txt), the key next to it."
 )
 @click.option("--seeds/--no-seeds", default=True, help="Print seeds on the questions, for --check.  [default: yes]")
-@click.option("--class", "names", metavar="FILE", help="Write one sheet for every name in FILE: a name per line, or CSV.")
+@click.option(
+    "--class", "names", metavar="FILE", help="Write one sheet for every name in FILE: a name per line, or CSV."
+)
 @form
 @lang
 @detail

@@ -1,7 +1,7 @@
 """Numbers from text by a small grammar of our own; nothing is ever evaluated as a program.
 
 sum     = product (("+" | "-") product)*
-product = power (("*" | "/") power)*
+product = power (("*" | "/" | nothing) power)*        nothing: before a root or a parenthesis, as in 3√2/2
 power   = sign ("^" digits)?
 sign    = ("-" | "+")* atom
 atom    = number | "sqrt" "(" sum ")" | "(" sum ")"
@@ -19,6 +19,7 @@ from eckart.errors import InputError
 from eckart.worked.messages import mark, tr
 
 _TOKEN = re.compile(r"\s*(?:([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)|(sqrt|√)|(\*\*|[-+*/^()]))")
+_SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "⋅": "*", "⁄": "/"})
 _LONGEST, _DEEPEST, _HIGHEST = 80, 8, 6
 _ALLOWED = mark("Entries may be whole numbers, decimals, fractions such as 1/3 and roots such as sqrt(2).")
 
@@ -28,6 +29,8 @@ def number(text: str) -> Any:
 
     >>> number("1/3"), number("-0.1"), number("(1 + sqrt(5))/2"), number("2*sqrt(2)^3")
     (1/3, -1/10, 1/2 + sqrt(5)/2, 4*sqrt(2))
+    >>> number("−3√2/2"), number("2(1 + √3)")
+    (-3*sqrt(2)/2, 2 + 2*sqrt(3))
     >>> number("exit()")
     Traceback (most recent call last):
     eckart.errors.InputError: 'exit()' is not a number: 'e' was not expected. Entries may be ...
@@ -47,7 +50,7 @@ class _Reader:
     """One text, read from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.text = text.strip()
+        self.text = text.strip().translate(_SIGNS)
         self.place = 0
         self.depth = 0
 
@@ -81,8 +84,8 @@ class _Reader:
 
     def product(self) -> Any:
         value = self.power()
-        while self.token() in {"*", "/"}:
-            if self.take() == "*":
+        while (token := self.token()) in {"*", "/", "sqrt", "√", "("}:
+            if token not in {"*", "/"} or self.take() == "*":
                 value = value * self.power()
                 continue
             below = sp.expand(self.power())

@@ -68,8 +68,10 @@ def isomap(given: Any, k: int = 1, *, neighbors: int = 2) -> Solution:
     paths, routes = shortest_paths(straight, edges)
     if paths.has(sp.oo):
         raise InputError(
-            tr("With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number.",
-               neighbors=neighbors)
+            tr(
+                "With neighbors={neighbors} the graph falls into pieces, and no path joins them. Give a larger number.",
+                neighbors=neighbors,
+            )
         )
     squares = paths.applyfunc(lambda d: sp.expand(d * d))
     b = _centred(squares)

@@ -124,6 +124,11 @@ def text_cells(text: str) -> list[list[str]]:
     [['1', '2'], ['3', '4']]
     >>> text_cells("[[1, 2], [3, 4]]")
     [['1', '2'], ['3', '4']]
+
+    Decimal commas are read where spaces or semicolons separate the columns:
+
+    >>> text_cells("0,5 1; 1 2"), text_cells("1,5;2\\n3;4,5")
+    ([['0.5', '1'], ['1', '2']], [['1.5', '2'], ['3', '4.5']])
     """
     if len(text) > _MOST_TEXT:
         raise InputError(
@@ -131,10 +136,20 @@ def text_cells(text: str) -> list[list[str]]:
                count=len(text), most=_MOST_TEXT)
         )  # fmt: skip
     text = re.sub(r"\]\s*,?\s*\[", ";", text).replace("[", "").replace("]", "")
-    lines = [line for line in re.split(r"[;\n\r]+", text) if line.strip()]
-    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0]):
+    lines = [line for line in re.split(r"[\n\r]+", text) if line.strip()]
+    table = len(lines) > 1 and len({line.count(";") for line in lines}) == 1 and all(map(_has_columns, lines))
+    if not table:
+        lines = [part for line in lines for part in line.split(";") if part.strip()]
+    if len(lines) > 1 and "\n" in text.strip() and _is_header(lines[0].replace(";", ",")):
         lines = lines[1:]
-    return [_split(line) for line in lines]
+    if table or any(re.search(r"[\d)]\s+[-+\d]", cell) for line in lines for cell in line.split(",") if "," in line):
+        lines = [re.sub(r"(?<=\d),(?=\d)", ".", line) for line in lines]
+    return [[cell.strip() for cell in line.split(";")] if table else _split(line) for line in lines]
+
+
+def _has_columns(line: str) -> bool:
+    """Whether semicolons separate the columns of a line, as in tables with decimal commas: 1,5;2,5."""
+    return ";" in line.strip().rstrip(";") and not any(re.search(r"\S\s+\S", cell.strip()) for cell in line.split(";"))
 
 
 def _is_header(line: str) -> bool:
@@ -172,7 +187,9 @@ def _entry(cell: Any) -> Any:
     if isinstance(cell, float | np.floating):
         if not np.isfinite(cell):
             kind = MissingValuesError if np.isnan(cell) else NotFiniteError
-            raise kind(tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell))
+            raise kind(
+                tr("An entry is {cell}. Exact steps need every number: write it, or leave the row out.", cell=cell)
+            )
         return sp.Rational(repr(float(cell)))  # the decimal that was typed, not its binary neighbour
     if hasattr(cell, "numerator") and hasattr(cell, "denominator"):
         return sp.Rational(int(cell.numerator), int(cell.denominator))

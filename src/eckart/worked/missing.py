@@ -133,7 +133,9 @@ def _check(table: Any, holes: list[tuple[int, int]], k: int, iterations: int) ->
             )
     for i in range(table.rows):
         if sum(row == i for row, _ in holes) == table.cols:
-            raise InputError(tr("Row {number} has no known entry, so nothing is known about it. Leave it out.", number=i + 1))
+            raise InputError(
+                tr("Row {number} has no known entry, so nothing is known about it. Leave it out.", number=i + 1)
+            )
 
 
 def _known_means(table: Any, holes: list[tuple[int, int]]) -> list[Any]:

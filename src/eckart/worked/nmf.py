@@ -224,8 +224,14 @@ def _start(a: Any, k: int, seed: int, w: Any, h: Any) -> tuple[Any, Any]:
     )
     if first.shape != (a.rows, k) or second.shape != (k, a.cols):
         raise InputError(
-            tr("The start must be W {rows} x {k} and H {k} x {cols}; it is {w} and {h}.", rows=a.rows, cols=a.cols, k=k,
-               w="{} x {}".format(*first.shape), h="{} x {}".format(*second.shape))
+            tr(
+                "The start must be W {rows} x {k} and H {k} x {cols}; it is {w} and {h}.",
+                rows=a.rows,
+                cols=a.cols,
+                k=k,
+                w="{} x {}".format(*first.shape),
+                h="{} x {}".format(*second.shape),
+            )
         )
     if any(entry < 0 for m in (first, second) for entry in m) or (first * second).is_zero_matrix:
         raise InputError(tr("The start must not be negative, and not zero: zeros stay zeros. Give positive numbers."))

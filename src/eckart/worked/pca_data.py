@@ -122,6 +122,9 @@ def prepared(table: Any, *, center: bool, scale: bool, divide: str, flip: tuple[
     if any(variance == 0 for variance in variances):
         column = next(j for j, variance in enumerate(variances, 1) if variance == 0)
         raise InputError(
-            tr("Column {number} does not vary, so it has no standard deviation to divide by. Leave it out.", number=column)
+            tr(
+                "Column {number} does not vary, so it has no standard deviation to divide by. Leave it out.",
+                number=column,
+            )
         )
     return replace(plain, variances=variances)

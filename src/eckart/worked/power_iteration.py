@@ -213,7 +213,7 @@ def _reasons(a: Any, start: Any, top: list[Root], found: Spectrum) -> list[str]:
         ratio = abs(complex(sp.N(others[0].value))) / abs(complex(sp.N(top[0].value)))
         reasons.append(
             tr(
-                "Each step shrinks the error by about {ratio}, the ratio of the two largest moduli.",
+                "Each step multiplies the error by about {ratio}, the ratio of the two largest moduli.",
                 ratio=figure(ratio, 3),
             )
         )

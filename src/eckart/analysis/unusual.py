@@ -51,8 +51,8 @@ def unusual(d: Decomposition, data: Any, k: int) -> Outliers:
     model, lie = counted(k, "component"), "lies" if beyond[0] == 1 else "lie"
     line = (
         f"Measured with {model}: {beyond[0]:,} of {d.rows:,} rows {lie} beyond the 95 % limit of T2 (far from the "
-        f"centre along the components), {beyond[1]:,} beyond that of Q (far from the components). About {chance:,} would pass "
-        "each limit by chance if rows were normally distributed."
+        f"centre along the components), {beyond[1]:,} beyond that of Q (far from the components). About {chance:,} "
+        "would pass each limit by chance if rows were normally distributed."
     )
     order = np.argsort(-near.max(axis=0), kind="stable")[:_MOST]
     order = order[near.max(axis=0)[order] > 1]

@@ -20,3 +20,12 @@ def has_a_place(test: Path) -> bool:
 def test_every_test_file_is_at_the_path_of_its_module() -> None:
     files = [path.relative_to(TESTS) for path in TESTS.rglob("test_*.py")]
     assert [str(path) for path in files if not has_a_place(path)] == []
+
+
+def test_source_files_are_short() -> None:
+    long = {str(path.relative_to(SOURCE)): count for path in SOURCE.rglob("*.py") if (count := _lines(path)) > 400}
+    assert long == {}
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())

@@ -220,7 +220,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
             One row for each document, one column for each concept.
         """
         check_is_fitted(self)
-        from eckart.api import project
+        from eckart.projecting import project
 
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from eckart.api import decompose, project, reconstruct
+from eckart.api import decompose
 from eckart.arrays import Array
 from eckart.cur.core import Core
 from eckart.cur.details import Bound, CURDetails
@@ -19,6 +19,7 @@ from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
 from eckart.estimators.inputs import take
 from eckart.estimators.template import InvertibleEstimator
+from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:

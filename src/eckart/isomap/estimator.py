@@ -10,7 +10,6 @@ from sklearn.metrics.pairwise import _VALID_METRICS
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from eckart.api import project
 from eckart.arrays import Array
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
@@ -19,6 +18,7 @@ from eckart.estimators.to_sklearn import ToSklearn
 from eckart.isomap import fit as method
 from eckart.isomap.details import IsomapDetails
 from eckart.isomap.export import sklearn_isomap
+from eckart.projecting import project
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:

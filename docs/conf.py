@@ -5,6 +5,7 @@ from importlib.metadata import version as installed_version
 from typing import Any
 
 from sphinx.addnodes import pending_xref
+from sphinx.domains.python import PyObject
 
 project = "Eckart"
 author = "The Eckart developers"
@@ -59,12 +60,14 @@ autodoc_default_options = {
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # fields of results are listed once, in their Attributes section
+next(kind for kind in PyObject.doc_field_types if kind.name == "variable").label = "Attributes"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"Eckart {release}"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "secondary_sidebar_items": ["page-toc"]}
 html_static_path = ["_static"]
 html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}
 
 # numpydoc's References section numbers its entries as footnotes, to which the text need not refer.
 suppress_warnings = ["ref.footnote"]

@@ -120,7 +120,7 @@ def test_objects() -> None:
     """Case 53: objects that are numbers are numbers; text among them is named by column and row."""
     frame = pd.DataFrame({"a": np.array([1, 2.5, None], object), "b": [1, 2, 3]})
     assert taken(frame).matrix[:2, 0].tolist() == [1, 2.5]
-    with pytest.raises(InputError, match=r"column 'a' mixes numbers and text: row 2 holds 'x'"):
+    with pytest.raises(InputError, match=r"column 'a' mixes numbers and text: row 2 contains 'x'"):
         frame_source(pd.DataFrame({"a": np.array([1, "x", 3], object)}))
     with pytest.raises(InputError, match=r"column 'a', row 1: a dict is not a number"):
         frame_source(pd.DataFrame({"a": np.array([{}, 1], object)}))

@@ -81,7 +81,7 @@ def _without_rules(d: Decomposition) -> Recommendation:
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))
     keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
-    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. No rule on noise applies."
+    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. Rules about noise do not apply."
     return Recommendation(enough, bounds, "variance", sentence, enough)
 
 

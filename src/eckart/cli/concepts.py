@@ -59,7 +59,7 @@ def asked(f: Command) -> Command:
 @reading
 @with_console
 def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -> None:
-    """Where a row lies in the concepts of MODEL. ENTRIES are column=value; the rest is 0.
+    """Show the coordinates of a row in the concepts of MODEL. ENTRIES are column=value; all other entries are 0.
 
     \b
     Examples:
@@ -102,7 +102,7 @@ def recommend(
     console: Console, model: str, asked: Asked, reading: ReadingOptions, n: int, include_known: bool, why: str | None,
     everyone: bool, held_out: float | None, k: int | None,
 ) -> None:  # fmt: skip
-    """Columns with the highest predicted values for a row. ENTRIES are column=value.
+    """Recommend columns for a row: those with the highest predicted values. ENTRIES are column=value.
 
     MODEL is a model file, or a table of ratings with empty cells. A table is fitted on its known entries only, with
     biases of rows and columns; rows without ratings fall back to the column means.
@@ -153,7 +153,7 @@ def similar(
     by: Any,
     proof: bool,
 ) -> None:
-    """What is most like a row or a column in the concepts of MODEL.
+    """Find the rows or columns that are most similar in the concepts of MODEL.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from eckart.cli.worked import lang
 @lang
 @with_console
 def errata(console: Console, number: int | None, style: str, lang: str | None) -> None:
-    """List known slips of lecture notes; with NUMBER, compute what shows one of them.
+    """List common errors in lecture notes; with NUMBER, show the computation that proves one of them.
 
     \b
     Examples:

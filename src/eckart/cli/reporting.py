@@ -36,7 +36,7 @@ def report(
     console: Console, data: str, wanted: FitOptions, reading: ReadingOptions, execution: ExecutionOptions,
     output: Output, title: str | None, markdown: bool, tuning: Tuning,
 ) -> None:  # fmt: skip
-    """Summary of DATA in the terminal, and a page with figures: how many components, what they explain and mean.
+    """Summarise DATA in the terminal and on a page with figures: how many components to keep, and what they mean.
 
     DATA is a CSV, TSV, Parquet, Arrow, NumPy or Matrix Market file, or '-'. For a folder of tables, every table gets a
     page, and an index page lists them.

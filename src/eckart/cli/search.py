@@ -47,10 +47,10 @@ def search(
     stop_words: str | None, column: str | None, names: str | None, similar: str | None, topics: bool, added: str | None,
     queries: str | None, relevant: str | None, output: Output,
 ) -> None:  # fmt: skip
-    """Documents that are nearest to QUERY by their concepts (latent semantic analysis).
+    """Find the documents nearest to QUERY by concept (latent semantic analysis).
 
     DOCUMENTS is a folder of text files, a CSV or TSV file, JSON lines, a SMART collection, or a saved collection. A
-    QUERY of '-' reads queries from standard input, one a line.
+    QUERY of '-' reads queries from standard input, one per line.
 
     \b
     Examples:

@@ -63,7 +63,7 @@ def _size(given: Any) -> int:
 @reading
 @with_console
 def select(console: Console, data: str, target: str, output: Output, reading: ReadingOptions, **asked: Any) -> None:
-    """Chooses columns of DATA for the target, and shows the search as a table.
+    """Select columns of DATA that predict the target, and show the search as a table.
 
     \b
     Examples:

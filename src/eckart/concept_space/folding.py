@@ -49,10 +49,10 @@ class Ledger:
         singular = method_of(d).orthogonal and d.which == "largest"
         if self.share <= at_fit + rounding or (singular and self.lost < weakest * (1.0 - rounding)):
             return ""
-        strong = "more than the weakest concept explains, " if singular else ""
+        strong = ", which is more than the weakest concept explains" if singular else ""
         return (
-            f"The concepts miss {self.share:.1%} of the {self.rows:,} rows folded in, and {at_fit:.1%} of the fitted "
-            f"rows. That is {strong}so the new rows may contain a new concept: fit again with them."
+            f"The concepts miss {self.share:.1%} of the {self.rows:,} rows folded in ({at_fit:.1%} of the fitted rows)"
+            f"{strong}. The new rows may contain a new concept: fit again with them."
         )
 
 

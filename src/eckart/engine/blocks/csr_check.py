@@ -23,7 +23,7 @@ def csr_fault(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> s
             return f"{name} has {part.ndim} dimensions instead of 1"
     for name in ("indices", "indptr"):
         if parts[name].dtype.kind not in "iu":
-            return f"{name} holds {parts[name].dtype} values instead of integers"
+            return f"{name} contains {parts[name].dtype} values instead of integers"
     if len(indptr) != shape[0] + 1:
         return f"indptr has {len(indptr):,} entries, and {shape[0]:,} rows need {shape[0] + 1:,}"
     if len(indices) != len(data):

@@ -84,7 +84,7 @@ def sniff(data: bytes, options: TextOptions, name: str) -> Layout:
         return Layout(data, delimiter, decimal, rows[0], body, rows[1:], notes + _doubt(rows[0], decimal))
     header = _comment_header(comments, len(rows[0]), delimiter)
     if header is None and options.header is None:
-        notes.append(Note("no_header", "The first line holds data, not names, so the columns are numbered."))
+        notes.append(Note("no_header", "The first line contains data, not names, so the columns are numbered."))
     return Layout(data, delimiter, decimal, header, start, rows, notes)
 
 

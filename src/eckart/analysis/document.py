@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.result import Certificate, Decomposition, Plan
 
 

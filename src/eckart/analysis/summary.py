@@ -21,7 +21,7 @@ from eckart.notes import for_door
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
     from eckart.text import Table

@@ -19,7 +19,7 @@ from eckart.errors import FileError
 from eckart.registry import SHARED_OPTIONS, Method, all_methods
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 
 @click.command(short_help="Summarise a table in the terminal and on a page with figures.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.result import Decomposition
 
 MOST_COMPONENTS = 10

@@ -28,7 +28,7 @@ from eckart.registry import method_of
 from eckart.text import Table
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.rank.verdict import RankChoice
     from eckart.result import Decomposition
 

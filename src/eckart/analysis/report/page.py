@@ -29,7 +29,7 @@ from eckart.io.model_file import libraries
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
     from eckart.result import Decomposition
 
 _SCRIPTS = (

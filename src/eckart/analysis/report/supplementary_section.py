@@ -15,7 +15,7 @@ from eckart.formatting import shorten
 from eckart.text import Cell, Table
 
 if TYPE_CHECKING:
-    from eckart.analysis.analyze import Analysis
+    from eckart.analysis.analysis import Analysis
 
 _MOST_COMPONENTS = 5
 _MOST_COLUMNS = 20

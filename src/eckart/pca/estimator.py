@@ -347,7 +347,8 @@ class PCA(OnDevices, ProbabilisticMixin, Projection):
             self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
-        self.n_components_ = d.k
+        # A number found from the data is a NumPy integer, as in scikit-learn.
+        self.n_components_ = np.intp(d.k) if isinstance(self.n_components, str | float) else d.k
         self.n_samples_ = int(rows)
 
 

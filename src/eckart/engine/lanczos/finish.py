@@ -21,7 +21,7 @@ wanted Ritz vectors, whose values, residuals and bounds are then those of float6
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class Errors:
     main: float
     projected: float
     main_loss: float
+    product: float
+    """Bound of ||fl(G q) - G q|| for a unit vector q in float64."""
     probe: float = 0.0
     probe_loss: float = 0.0
 
@@ -93,7 +95,8 @@ def measure(
         assert basis.meter is not None
         main = basis.meter.bound(basis)
         probe = phase.basis.meter.bound(phase.basis) if phase is not None and phase.basis.meter is not None else 0.0
-        return Errors(main, main, main_loss, probe, probe_loss), None
+        errors = Errors(main, main, main_loss, matrix.product_error, probe, probe_loss)
+        return _sharpened(errors, evidence, matrix), None
     backend, product_error = matrix.backend, matrix.product_error
     factor = rng.standard_normal((basis.count, WIDTH))
     pieces = [backend.times(basis.vectors, factor)]
@@ -116,16 +119,40 @@ def measure(
         seen = backend.subtract(seen + 0.0, phase.basis.frozen, backend.inner(phase.basis.frozen, seen))
         probe = measured_error(backend, phase.basis, second, seen, product_error, budget.spend("rounding"))
     first = WIDTH if phase is None else 2 * WIDTH
-    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:])
-    return Errors(main, min(main, projected), main_loss, probe, probe_loss), refined
+    refined = None if vectors is None else _rayleigh_ritz(matrix, vectors, product[:, first:], product_error)
+    return Errors(main, min(main, projected), main_loss, product_error, probe, probe_loss), refined
 
 
-def refine(matrix: Matrix, vectors: Array) -> Refined:
+def _sharpened(errors: Errors, evidence: Evidence, matrix: Matrix) -> Errors:
+    """With the bound of products that a bound of the largest eigenvalue gives.
+
+    lambda_1(G) <= lambda_1([[T, R_c^T], [R_c, s]]) <= max(theta_1, s) + ||R_c||, and the errors so far.
+    """
+    if matrix.sharper_error is None:
+        return errors
+    basis = evidence.basis
+    known = known_statements(evidence, errors, matrix.prototype, sharp=False)
+    outside = 0.0 if basis.complete else known.list[0].bound
+    largest = max(known.largest, outside) + float(np.linalg.norm(basis.coupling)) + errors.allowance(known.largest)
+    if not np.isfinite(largest):
+        return errors
+    product = min(matrix.sharper_error(largest), errors.product)
+    gain = errors.product - product
+    main = errors.main - _columns_in_error(basis) * gain
+    probe = 0.0 if evidence.phase is None else errors.probe - _columns_in_error(evidence.phase.basis) * gain
+    return replace(errors, main=main, projected=main, product=product, probe=probe)
+
+
+def _columns_in_error(basis: Basis) -> float:
+    return 0.0 if basis.meter is None else basis.meter.columns**0.5
+
+
+def refine(matrix: Matrix, vectors: Array, product_error: float) -> Refined:
     """Rayleigh-Ritz with one float64 pass."""
-    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors))
+    return _rayleigh_ritz(matrix, vectors, (matrix.exact or matrix.apply)(vectors), product_error)
 
 
-def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
+def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array, product_error: float) -> Refined:
     backend, count = matrix.backend, vectors.shape[1]
     inner = backend.to_host(backend.inner(vectors, product))
     values, rotation = np.linalg.eigh((inner + inner.T) / 2.0)
@@ -134,7 +161,7 @@ def _rayleigh_ritz(matrix: Matrix, vectors: Array, product: Array) -> Refined:
     rotation = np.ascontiguousarray(rotation[:, ::-1])
     skew = float(np.linalg.norm(inner - inner.T)) / 2.0
     loss = float(np.linalg.norm(backend.to_host(backend.inner(vectors, vectors)) - np.eye(count), 2))
-    error = count**0.5 * matrix.product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
+    error = count**0.5 * product_error + skew + 4.0 * loss * max(float(values[-1]), 0.0)
     residuals = lengths(backend, backend.times(rest, rotation))
     return Refined(values[::-1], rotation, rotation.T @ gram @ rotation, residuals, error)
 

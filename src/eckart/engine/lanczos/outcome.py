@@ -77,7 +77,7 @@ def conclude(run: _Run, state: Assessment) -> Outcome:
     lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     if refined is None and run.may_continue and _refining_pays(run, state, lower, upper, errors):
         wanted = _leading(run, state)
-        refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted))
+        refined = refine(run.matrix, run.backend.times(run.basis.vectors, wanted), errors.product)
         run.passes += 1
         lower, upper = _proved_bounds(run, state, evidence, errors, refined)
     error = errors.allowance(largest)
@@ -170,7 +170,7 @@ def _refining_pays(run: _Run, state: Assessment, lower: np.ndarray, upper: np.nd
     if width <= allowed:
         return False
     not_converged = max(0.0, width - 2.0 * errors.below(largest))
-    refined = not_converged + (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * run.matrix.product_error
+    refined = not_converged + (1.0 + GOLDEN) * (k + _REFINED[-1]) ** 0.5 * errors.product
     return refined <= allowed or run.passes >= _MANY or not _proved(run, state, lower, upper)
 
 

@@ -62,6 +62,7 @@ def solve_lanczos(
         measure,
         cache(problem.total_error),
         exact if single else None,
+        None if request.smallest else problem.product_error,
         problem.tile,
     )
     # The smallest values are known relative to c only: there the tolerance says little, so it is kept strict.

@@ -146,7 +146,7 @@ def residual_along_basis(backend: Backend, basis: Basis) -> float:
         return 0.0
     seen = float(np.linalg.norm(backend.to_host(backend.inner(basis.vectors, basis.rest))))
     own = _UNIT * (basis.size + 2) * (basis.count * max(float(np.trace(basis.residual_gram)), 0.0)) ** 0.5
-    return seen + own
+    return float(seen + own)
 
 
 def lengths(backend: Backend, columns: Array) -> np.ndarray:

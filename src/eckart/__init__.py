@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from eckart.analysis.bootstrap import bootstrap
     from eckart.analysis.summary import summary
     from eckart.analysis.with_rows import with_rows
-    from eckart.api import decompose, plan, project, reconstruct
+    from eckart.api import decompose, plan
     from eckart.concept_space import concepts
     from eckart.concept_space.ratings import Ratings
     from eckart.concept_space.text_concepts import TextConcepts
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from eckart.pca.estimator import PCA
     from eckart.pca.incremental_pca import IncrementalPCA
     from eckart.pca.truncated_svd import TruncatedSVD
+    from eckart.projecting import project, reconstruct
     from eckart.rank.choose import choose_rank
     from eckart.reporting import report
     from eckart.result import Certificate, Decomposition, Plan
@@ -57,8 +58,8 @@ _WHERE = {
     "plan": "eckart.api",
     "fill_missing": "eckart.missing.fill",
     "choose_rank": "eckart.rank.choose",
-    "project": "eckart.api",
-    "reconstruct": "eckart.api",
+    "project": "eckart.projecting",
+    "reconstruct": "eckart.projecting",
     "project_to": "eckart.streaming",
     "reconstruct_to": "eckart.streaming",
     "convert": "eckart.io.convert",

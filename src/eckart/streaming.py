@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import project, reconstruct
 from eckart.arrays import to_numpy
 from eckart.engine.blocks.reading import ProgressCallback, Reading, ahead
 from eckart.engine.finite import refuse_not_finite
@@ -20,6 +19,7 @@ from eckart.fingerprint import paths_of
 from eckart.fitted import takes_fitted
 from eckart.io.writers import row_writer
 from eckart.options import memory_bytes
+from eckart.projecting import project, reconstruct
 from eckart.result import Decomposition
 
 Path = str | os.PathLike[str]

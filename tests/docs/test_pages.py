@@ -64,7 +64,7 @@ def test_every_block_is_run_or_checked(page: Path) -> None:
         elif language == "py":
             compile(code, str(page), "exec")
         elif language in ("sh", "bash"):
-            run = page.parent.name == "course"  # tests/worked/test_course.py
+            run = page.parent.name == "course"  # tests/cli/test_course.py
             assert run or any(code.lstrip().startswith(start) for start in NOT_RUN), code
             for command in re.findall(r"^eckart .*$", code, re.MULTILINE):
                 check_options(command)

@@ -188,7 +188,7 @@ def analyze(
     >>> [role.name for role in found.roles if role.role == "measure"]
     ['Murder', 'Assault', 'UrbanPop', 'Rape']
     >>> print(found.recommendation.sentence)
-    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel, sign flips decides.
+    Keep 1 component. It explains 62.01 % of the variance. Rule: Parallel analysis (sign flips).
     """
     if is_model(source):
         if options:

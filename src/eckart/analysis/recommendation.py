@@ -11,6 +11,7 @@ from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
+from eckart.rank.verdict import ANY_NOISE
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
-    noise = "the noise is correlated, and " if choice.correlated else ""
-    return f"Rule: {noise}{title} decides."
+    because = ", because the noise is correlated" if choice.correlated and rule in ANY_NOISE else ""
+    return f"Rule: {title}{because}."
 
 
 def _without_rules(d: Decomposition) -> Recommendation:

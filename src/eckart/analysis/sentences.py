@@ -10,10 +10,12 @@ from eckart.analysis.labels import component_labels, explained, method_name, top
 from eckart.analysis.measures import floats
 from eckart.analysis.report.method_section import total_ratio
 from eckart.formatting import clean, interval, joined, percent, shorten
+from eckart.notes import code_of, for_door
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
     from eckart.result import Certificate, Decomposition
+    from eckart.wording import Door
 
 
 def what(d: Decomposition) -> str:
@@ -99,7 +101,7 @@ def carried(d: Decomposition) -> str:
     return f"{components} {interval(lower, upper)} of the {total_name(d)} (certified{within}{sure})."
 
 
-def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
+def doubts(d: Decomposition, said: Sequence[str] = (), door: Door = "python") -> list[str]:
     """What a reader must not overlook: no proof, undetermined components, and the notes that `said` does not have."""
     found = []
     if d.certificate is not None:
@@ -107,7 +109,10 @@ def doubts(d: Decomposition, said: Sequence[str] = ()) -> list[str]:
             asked = percent(d.certificate.tolerance, 3)
             found.append(f"The requested accuracy of the explained variance ({asked}) was NOT proved; the interval is.")
         found += [_undetermined(d, first, last) for first, last in d.certificate.undetermined]
-    return found + [clean(note) for note in d.notes if note not in said]
+    notes = [line for line in d.notes if line not in said]
+    if any(code_of(line) == "imputed" for line in notes):  # which counts the missing values too
+        notes = [line for line in notes if code_of(line) != "missing_values"]
+    return found + [clean(for_door(line, door)) for line in notes]
 
 
 def has_weights(d: Decomposition) -> bool:

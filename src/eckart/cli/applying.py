@@ -78,10 +78,10 @@ def reconstruct(
       eckart reconstruct arrests.eckart --from-data usarrests.csv -o smooth.csv
     """
     from eckart.analysis.labels import column_labels
-    from eckart.api import reconstruct as rebuild
     from eckart.cli import outputs
     from eckart.cli.execution import write_blocks, written_in_blocks
     from eckart.io.model_file import load
+    from eckart.projecting import reconstruct as rebuild
 
     if (scores is None) == (from_data is None):
         raise click.UsageError("Give either SCORES or --from-data DATA.")
@@ -140,9 +140,9 @@ def _score_table(
 
 
 def _scores(console: Console, d: Decomposition, source: Source, *, whiten: bool) -> Any:
-    from eckart.api import project
     from eckart.cli.tables import gaps
     from eckart.errors import MissingValuesError
+    from eckart.projecting import project
 
     with console.warnings(), console.status(f"Projecting {source.shape[0]:,} rows"):
         try:

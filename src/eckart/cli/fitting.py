@@ -71,7 +71,7 @@ def fit(
         content = documents.of_decomposition(found.d)
         console.document(data=found.name, **content, warnings=found.warnings, model=output.path)
         return
-    console.say_all(sentences.doubts(found.d))
+    console.say_all(sentences.doubts(found.d, door="cli"))
     console.say(f"{sentences.what(found.d)} {sentences.carried(found.d)}")
     console.say(f"The model is {output.path}.")
 

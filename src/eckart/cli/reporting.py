@@ -128,9 +128,11 @@ def _tell(console: Console, found: Analysis, warned: list[str], steps: list[str]
     elif stream.isatty():
         from eckart.analysis.summary import renderable
 
-        console.show(renderable(found, width=console.width, steps=steps), stream)
+        console.show(renderable(found, width=console.width, steps=steps, door="cli"), stream)
     else:
-        click.echo(found.summary(width=console.width, steps=steps), file=stream, nl=False)
+        from eckart.analysis.summary import summary_text
+
+        click.echo(summary_text(found, width=console.width, steps=steps, door="cli"), file=stream, nl=False)
 
 
 def command_line(data: str, wanted: FitOptions, tuning: Tuning) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, is_numpy, is_sparse, namespace, to_numpy
 from eckart.concept_space.best import Numbers
 from eckart.concept_space.geometry import Geometry
@@ -22,6 +21,7 @@ from eckart.engine.backends.cuda.gather import dense, entries_per_row
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.errors import InputError
 from eckart.io.open_rows import open_table
+from eckart.projecting import project
 from eckart.result import SVDDetails
 from eckart.wording import DATA
 

@@ -150,7 +150,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     def transform(self, documents: Any) -> np.ndarray:
         """Coordinates of documents in the space of the concepts."""
         check_is_fitted(self)
-        from eckart.api import project
+        from eckart.projecting import project
 
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from eckart.api import project
 from eckart.arrays import Array, astype, from_numpy, namespace, to_numpy
 from eckart.engine.exponent import times_power_of_two
 from eckart.engine.matrix import Opened, open_matrix
 from eckart.pca.scatter import near_mean
+from eckart.projecting import project
 from eckart.result import Decomposition
 
 _CANCELLED = 1e-5

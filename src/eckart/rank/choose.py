@@ -79,12 +79,20 @@ RULES: dict[str, Rule] = {
     ),
     "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
     "permutation": Rule(
-        "Parallel, permuted", by_permutation, "Independent noise with equal variance within a column.", data=True
+        "Parallel analysis (permutations)",
+        by_permutation,
+        "Independent noise with equal variance within a column.",
+        data=True,
     ),
     "sign_flip": Rule(
-        "Parallel, sign flips", by_sign_flips, "Independent noise; its variance may differ by entry.", data=True
+        "Parallel analysis (sign flips)",
+        by_sign_flips,
+        "Independent noise; its variance may differ by entry.",
+        data=True,
     ),
-    "deterministic": Rule("Parallel, deterministic", by_edge, "Independent noise; columns may differ in variance."),
+    "deterministic": Rule(
+        "Parallel analysis (deterministic)", by_edge, "Independent noise; columns may differ in variance."
+    ),
     "known_noise": Rule("Gavish-Donoho, known noise", by_known_noise, "White noise of the given standard deviation."),
     "unknown_noise": Rule(
         "Gavish-Donoho", by_unknown_noise, "White noise of equal variance; few components.", spectrum=True
@@ -206,7 +214,7 @@ def choose_rank(
     >>> choice.k
     2
     >>> choice.summary
-    '2 components, by deterministic. 2 of 2 rules that separate signal from noise say 2 components.'
+    'Parallel analysis (deterministic) finds 2 components. 2 of 2 rules that separate signal from noise agree.'
     """
     names = _names(rules, noise)
     options = _options(explain, noise, level, repeats, most, rng)

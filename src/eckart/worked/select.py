@@ -59,7 +59,7 @@ def select(given: Any, target: Any, *, count: int | None = None, threshold: floa
     centred = [_centred(table[:, j]) for j in range(table.cols)]
     goal = _centred(y)
     if goal.is_zero_matrix:
-        raise InputError("The target does not vary, so nothing can be correlated with it. Give another.")
+        raise InputError(tr("The target does not vary, so nothing can be correlated with it. Give another."))
     products = [(x.T * goal)[0] for x in centred]
     squares = [(x.T * x)[0] for x in centred]
     own = (goal.T * goal)[0]

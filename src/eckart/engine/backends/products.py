@@ -169,8 +169,9 @@ class DenseProducts:
         if gram and not single:
             return MomentsAndProduct(sums, _diagonal(squares), weight, squares)
         product = rest[0] if rest else None
-        by_rows = self.by_rows and product is not None and not gram
-        return MomentsAndProduct(sums, squares, weight, product.T if by_rows else product)
+        if product is not None and self.by_rows and not gram:
+            product = product.T
+        return MomentsAndProduct(sums, squares, weight, product)
 
     @property
     def _piece(self) -> int:

@@ -249,7 +249,7 @@ def bootstrap(
         )
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
+        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
     rows = opened.matrix.shape[0]
     weights = check_weights(sample_weight, rows)
     matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix

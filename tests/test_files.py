@@ -161,7 +161,7 @@ def test_pipes_and_devices_are_never_replaced(tmp_path):
             lambda target: ek.project_to(d, DATA, target, overwrite=True),
             lambda target: ek.report(d, target, overwrite=True),
         ):
-            with pytest.raises(FileError, match="only files are written"):
+            with pytest.raises(FileError, match="writes only files"):
                 write(target)
     assert pipe.is_fifo()
     for place in ("/dev/null", "/dev/stdout", "/proc/self/fd/1"):

@@ -11,6 +11,7 @@ from eckart.analysis.labels import component_labels, explained, total_name
 from eckart.analysis.measures import complete, floats
 from eckart.engine.leading import leading
 from eckart.formatting import interval, percent
+from eckart.rank.verdict import ANY_NOISE, DECORRELATED
 from eckart.registry import method_of
 
 if TYPE_CHECKING:
@@ -63,13 +64,10 @@ def _reason(choice: RankChoice, rule: str) -> str:
     if rule == "vote":
         return choice.summary
     if rule == "decorrelated":
-        return (
-            f"Rule: the noise of neighbouring columns is correlated ({choice.neighbours:.2f}), and sign flips decide "
-            f"after removing the correlation.{_range(choice)}"
-        )
+        return f"Rule: {DECORRELATED} ({choice.neighbours:.2f}).{_range(choice)}"
     title = next((verdict.title for verdict in choice.verdicts if verdict.rule == rule), rule)
-    noise = "the noise is correlated, and " if choice.correlated else ""
-    return f"Rule: {noise}{title} decides.{_range(choice)}"
+    because = ", because the noise is correlated" if choice.correlated and rule in ANY_NOISE else ""
+    return f"Rule: {title}{because}.{_range(choice)}"
 
 
 def _range(choice: RankChoice) -> str:
@@ -77,13 +75,13 @@ def _range(choice: RankChoice) -> str:
     if not choice.reason or choice.lowest is None:
         return ""
     span = f"{choice.lowest} or more" if choice.highest is None else f"{choice.lowest} to {choice.highest}"
-    return f" The number is not certain ({span})."
+    return f" The number is uncertain ({span})."
 
 
 def _without_rules(d: Decomposition) -> Recommendation:
     """No rule said a number: what is explained, without advice on noise."""
     if not method_of(d).additive or d.which == "smallest":
-        sentence = f"{d.k} component{'' if d.k == 1 else 's'} were computed. No rule recommends a number here."
+        sentence = f"{d.k} component{' was' if d.k == 1 else 's were'} computed. No rule recommends a number here."
         return Recommendation(None, None, "", sentence, d.k)
     enough = int(np.searchsorted(floats(d.explained_variance_ratio).cumsum(), _TARGET - 1e-12)) + 1
     if enough > d.k or not method_of(d).orthogonal:
@@ -93,7 +91,7 @@ def _without_rules(d: Decomposition) -> Recommendation:
         return Recommendation(None, bounds, "", sentence, d.k if not complete(d) else _model(d))
     bounds = explained(leading(d, enough))
     keep = f"Keep {enough} component{'' if enough == 1 else 's'}"
-    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. No rule on noise applies."
+    sentence = f"{keep} to explain 90 % of the {total_name(d)}: {interval(*bounds)}. Rules about noise do not apply."
     return Recommendation(enough, bounds, "variance", sentence, enough)
 
 

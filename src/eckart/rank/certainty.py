@@ -74,8 +74,8 @@ def certainty(choice: RankChoice, e: Evidence) -> Certainty:
         return Certainty(_beyond_correlated(e, lowest), max(highest, more), reason)
     if choice.decorrelated is not None and lowest < highest and (left < ENOUGH or gap != k):
         span = (lowest, highest) if left < ENOUGH else sorted((k, k if gap is None else gap))
-        reason = (f"The tests find {_listed(tests)} components in independent noise, {k} in noise with a correlation of "
-                  f"{choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
+        reason = (f"The tests find {_listed(tests)} components in independent noise, {k} in noise with a correlation "
+                  f"of {choice.neighbours:.2f} between neighbouring columns.")  # fmt: skip
         return Certainty(_beyond_correlated(e, span[0]), span[1], reason)
     if left >= ENOUGH:
         return Certainty(k, k)

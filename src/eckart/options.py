@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from eckart.errors import ParameterError
 from eckart.wording import either
+
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | Literal["entropy"] | None
+"""Seed of random numbers, or a generator of them; "entropy" takes a seed from the operating system."""
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 

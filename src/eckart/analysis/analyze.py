@@ -234,8 +234,7 @@ def _of_table(
 ) -> Analysis:
     square = recognise(table) if method in (None, "pca") else None
     if square is not None and square.kind == "distances" and method is None and hasattr(table, "metadata"):
-        kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
-        options = {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
+        options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
     else:
@@ -244,9 +243,8 @@ def _of_table(
     d, shown = _decomposed(taken, chosen, options, ranks)
     d, choice = _asked(d, taken, ranks, options)
     if shown is not None:
-        d = leading(d, shown if requested else max(shown, min(choice.k or 0, d.k) if choice is not None else 0))
-    if d.left is None and options.get("left", True) and d.rows * d.k <= _MOST_SCORES and shown is not None:
-        d = with_rows(d, taken)
+        recommended = min(choice.k or 0, d.k) if choice is not None else 0
+        d = _shown(d, taken, shown if requested else max(shown, recommended), left=options.get("left", True))
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
@@ -255,6 +253,18 @@ def _of_table(
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
+
+
+def _scaling_options(table: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of kernel PCA for a table of distances: those of columns have no meaning there."""
+    kept = {name: value for name, value in options.items() if name not in ("scale", "which", "missing")}
+    return {"k": min(table.shape[0] - 1, SHOWN), **kept, "kernel": "precomputed"}
+
+
+def _shown(d: Decomposition, table: Any, k: int, *, left: bool) -> Decomposition:
+    """The k leading components, with the scores of the rows unless there are too many."""
+    d = leading(d, k)
+    return with_rows(d, table) if d.left is None and left and d.rows * d.k <= _MOST_SCORES else d
 
 
 def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any) -> tuple[Decomposition, int | None]:
@@ -266,15 +276,19 @@ def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any)
     counts = (arguments.get("n_columns"), arguments.get("n_rows"))
     shown = arguments.pop("k", None)
     shown = default_number(table, method, counts) if shown is None else int(shown)
-    resident = not hasattr(table, "read")
-    nested = method.rank == "spectrum" and method.orthogonal and arguments.get("which", "largest") == "largest"
-    if not (ranks == "auto" and nested and resident and min(rows, columns) <= WHOLE):
+    if not (ranks == "auto" and min(rows, columns) <= WHOLE and _nested(table, method, arguments)):
         left = arguments.pop("left", True) and rows * shown <= _MOST_SCORES
         return decompose(table, method, **{**arguments, "k": shown, "left": left}), None
     center = arguments.get("center", method.name == "pca")
     wanted = max(shown, needed(rows, columns, Options(), center=bool(center)))
     left = arguments.pop("left", True) and rows * wanted <= _MOST_SCORES
     return decompose(table, method, **{**arguments, "k": wanted, "left": left}), shown
+
+
+def _nested(table: Any, method: Method, options: dict[str, Any]) -> bool:
+    """Whether fewer components are a part of more, and all are in memory."""
+    spectrum = method.rank == "spectrum" and method.orthogonal
+    return spectrum and options.get("which", "largest") == "largest" and not hasattr(table, "read")
 
 
 def _asked(
@@ -297,10 +311,8 @@ def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice
     if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
         return None
     small = d.rows * d.columns <= _EVERY_RULE
-    weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
-    usual = (d.mean is not None) == (d.method == "pca") and options.get("ddof", 1) == 1
     seed, memory = options.get("rng"), options.get("memory")
-    if table is None or weighted or not usual or min(d.rows, d.columns) > WHOLE:
+    if table is None or _unusual(d, options) or min(d.rows, d.columns) > WHOLE:
         return choose_rank(d, "quick", rng=seed)
     imputed = svd_details(d).missing
     missing: Any = options.get("missing") or ("error" if imputed is None else imputed.how)
@@ -308,6 +320,12 @@ def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice
         table, "all" if small else "quick", method=d.method, scale=d.scale is not None, missing=missing, rng=seed,
         memory=memory, decomposition=d,
     )  # fmt: skip
+
+
+def _unusual(d: Decomposition, options: dict[str, Any]) -> bool:
+    """Weights, means that were kept, or another divisor: rules that draw tables do not know them."""
+    weighted = options.get("sample_weight") is not None or svd_details(d).row_weights is not None
+    return weighted or (d.mean is not None) != (d.method == "pca") or options.get("ddof", 1) != 1
 
 
 def _gathered(

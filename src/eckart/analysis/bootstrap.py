@@ -241,12 +241,7 @@ def bootstrap(
             raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
         data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
-    if not get_method(method).orthogonal:
-        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
-    if count < 2 or not 0 < confidence < 1:
-        raise ParameterError(
-            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
-        )
+    _check(method, count, confidence)
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
         raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
@@ -261,6 +256,15 @@ def bootstrap(
     right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
     kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
     return Bootstrap(first, right, shares, cosines, indices, float(confidence), tuple(g for g in kept if len(g) > 1))
+
+
+def _check(method: str, count: int, confidence: float) -> None:
+    if not get_method(method).orthogonal:
+        raise ParameterError(f"method={method!r} cannot be resampled. Use 'pca' or 'svd'.")
+    if count < 2 or not 0 < confidence < 1:
+        raise ParameterError(
+            f"count={count!r}, confidence={confidence!r}: give a count of at least 2, and a confidence between 0 and 1."
+        )
 
 
 def close_groups(d: Decomposition) -> tuple[tuple[int, ...], ...]:

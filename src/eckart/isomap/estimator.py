@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.metrics.pairwise import _VALID_METRICS
@@ -18,11 +19,14 @@ from eckart.estimators.to_sklearn import ToSklearn
 from eckart.isomap import fit as method
 from eckart.isomap.details import IsomapDetails
 from eckart.isomap.export import sklearn_isomap
+from eckart.options import Seed
 from eckart.projecting import project
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
     from sklearn import manifold
+    from sklearn.decomposition import KernelPCA
+    from sklearn.neighbors import NearestNeighbors
     from sklearn.utils import Tags
 
 _ENGINE = {"auto": "auto", "arpack": "lanczos", "dense": "direct"}
@@ -146,18 +150,18 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         n_neighbors: int | None = 5,
         radius: float | None = None,
         n_components: int = 2,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
         tol: float = 0,
         max_iter: int | None = None,
-        path_method: str = "auto",
-        neighbors_algorithm: str = "auto",
+        path_method: Literal["auto", "FW", "D"] = "auto",
+        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         n_jobs: int | None = None,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] = "minkowski",
         p: float = 2,
-        metric_params: dict[str, Any] | None = None,
+        metric_params: Mapping[str, object] | None = None,
         n_landmarks: int | None = None,
         memory: str | int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -198,7 +202,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         return self._distances
 
     @property
-    def kernel_pca_(self) -> Any:
+    def kernel_pca_(self) -> KernelPCA:
         """Fitted ``sklearn.decomposition.KernelPCA`` with the eigenpairs of the precomputed kernel."""
         self._demand("kernel_pca_")
         from eckart.isomap.other_metrics import sklearn_kernel_pca
@@ -206,7 +210,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         return sklearn_kernel_pca(self)
 
     @property
-    def nbrs_(self) -> Any:
+    def nbrs_(self) -> NearestNeighbors:
         """Fitted ``sklearn.neighbors.NearestNeighbors`` with the rows."""
         self._demand("nbrs_")
         if self._nbrs is None:

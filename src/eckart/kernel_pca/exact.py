@@ -70,20 +70,10 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
     """direct for small data or many components; Lanczos on tiles, kept or made again; Cholesky beyond that."""
     size, columns = shape
     k = size if settings.everything else settings.k
-    budget, most_work = settings.budget, _WORK if settings.card is None else _DEVICE_WORK
     given = kernel.name in ("precomputed", "function")
-    kept = 2 * size * (size + 1024)
-    many = k is not None and 4 * k >= size
-    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
-    solver = settings.solver
-    if solver == "auto":
-        small = size <= _SMALL[kernel.positive]
-        too_many = many and 6 * size * size > (settings.card or MEMORY)
-        beyond = not given and ((kept > budget and work > most_work) or too_many)
-        solver = "direct" if small or (many and not beyond) else "cholesky" if beyond else "lanczos"
-    elif solver == "lanczos" and many:
-        solver = "direct"
-    keep = kept <= budget and not given
+    kept = _tile_bytes(size)
+    solver = _solver(shape, kernel, settings, k)
+    keep = kept <= settings.budget and not given
     if solver == "direct":
         peak, passes, why = 24 * size * size, 1, f"All {size} eigenvalues of the centred kernel by LAPACK."
     elif solver == "lanczos":
@@ -99,14 +89,39 @@ def choose(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings) -> 
             f"The kernel is approximated by randomly pivoted Cholesky until {settings.approximation_error:.2%} of its "
             f"trace is missing, or {rank} rows were taken."
         )
+    _refuse_beyond_memory(solver, peak, settings)
+    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
+    return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
+
+
+def _tile_bytes(size: int) -> int:
+    """Memory of all tiles of the kernel in float32, half of them by symmetry."""
+    return 2 * size * (size + 1024)
+
+
+def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k: int | None) -> str:
+    """The solver asked for, or the cheapest exact one; the approximation where none fits."""
+    size, columns = shape
+    many = k is not None and 4 * k >= size
+    if settings.solver != "auto":
+        return "direct" if settings.solver == "lanczos" and many else settings.solver
+    given = kernel.name in ("precomputed", "function")
+    most_work = _WORK if settings.card is None else _DEVICE_WORK
+    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
+    too_many = many and 6 * size * size > (settings.card or MEMORY)
+    beyond = not given and ((_tile_bytes(size) > settings.budget and work > most_work) or too_many)
+    if size <= _SMALL[kernel.positive] or (many and not beyond):
+        return "direct"
+    return "cholesky" if beyond else "lanczos"
+
+
+def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> None:
     if settings.memory is not None and peak > settings.memory:
         raise MemoryBudgetError(
             f"The computation needs about {peak:,} bytes in addition to the data (solver {solver!r}), and "
             f"{settings.memory:,} are "
             "allowed. Allow more memory, request fewer components, or approximate with solver='cholesky'."
         )
-    chosen = {"kernel": kernel.name, "keep": keep, "block": block_width(k or 32, size)}
-    return Plan("kernel_pca", solver, size, columns, settings.k, passes, peak, why, chosen)
 
 
 def _symmetric(matrix: Any) -> tuple[Array, tuple[Note, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -28,6 +28,7 @@ from eckart.nmf.onnx_export import parts_onnx
 from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
+from eckart.options import Seed
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
@@ -175,20 +176,20 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
 
     def __init__(
         self,
-        n_components: Any = "auto",
+        n_components: int | Literal["auto"] | None = "auto",
         *,
-        init: str | None = None,
-        solver: str = "auto",
-        beta_loss: Any = "frobenius",
+        init: Literal["random", "nndsvd", "nndsvda", "nndsvdar", "custom"] | None = None,
+        solver: Literal["auto", "cd", "mu"] = "auto",
+        beta_loss: float | Literal["frobenius", "kullback-leibler", "itakura-saito"] = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
-        random_state: Any = None,
+        random_state: Seed = None,
         alpha_W: float = 0.0,
-        alpha_H: Any = "same",
+        alpha_H: float | Literal["same"] = "same",
         l1_ratio: float = 0.0,
-        verbose: Any = 0,
+        verbose: int = 0,
         shuffle: bool = False,
-        missing: str = "error",
+        missing: Literal["error", "mask"] = "error",
         n_runs: int = 1,
         device: str | None = None,
     ) -> None:

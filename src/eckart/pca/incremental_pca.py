@@ -109,7 +109,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
 
     def __init__(
         self,
-        n_components: Any = None,
+        n_components: int | None = None,
         *,
         whiten: bool = False,
         copy: bool = True,

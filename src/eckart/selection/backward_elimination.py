@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.errors import ParameterError
@@ -82,16 +84,16 @@ class BackwardElimination(Search):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
-        n_features_to_select: Any = None,
-        step: Any = 1,
-        scoring: Any = None,
-        cv: Any = 5,
+        n_features_to_select: float | None = None,
+        step: float = 1,
+        scoring: str | Callable[..., float] | None = None,
+        cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5,
         patience: int | None = 10,
         nested: bool = False,
         n_jobs: int | None = None,
-        progress: Callable[[dict[str, Any]], None] | None = None,
+        progress: Callable[[dict[str, object]], None] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select

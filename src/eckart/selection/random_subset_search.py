@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from eckart.engine.settings import generator
 from eckart.errors import ParameterError
 from eckart.estimators import constraints as allowed
+from eckart.options import Seed
 from eckart.selection.base import History, Search, best_set, table
 from eckart.selection.folds import Folds
 
@@ -84,16 +87,16 @@ class RandomSubsetSearch(Search):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         n_iter: int = 100,
-        subset_size: Any = None,
-        scoring: Any = None,
-        cv: Any = 5,
-        random_state: Any = None,
+        subset_size: tuple[float, float] | None = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] | None = 5,
+        random_state: Seed = None,
         nested: bool = False,
         n_jobs: int | None = None,
-        progress: Callable[[dict[str, Any]], None] | None = None,
+        progress: Callable[[dict[str, object]], None] | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_iter = n_iter

@@ -44,13 +44,7 @@ def groups(
     points: Matrix, labels: Sequence[Any], weights: Matrix, *, around: Around = "rows", share: float = 0.95
 ) -> list[Group]:
     """Largest group first, at most 7 and the rest together; rows without a label are in none."""
-    if len(labels) != len(points):
-        message = f"{len(labels):,} group labels were given for {len(points):,} rows. Give one label per row."
-        raise InputError(message)
-    if around not in ("rows", "means"):
-        raise ParameterError(f"around={around!r} is not known: give 'rows', 'means' or None.")
-    if not 0 < share < 1:
-        raise ParameterError(f"share={share!r} is not a share of the rows: give a number between 0 and 1.")
+    _check(points, labels, around, share)
     words = np.array([None if label is None or label != label else str(label) for label in labels], dtype=object)
     counts = Counter(word for word in words if word is not None).most_common()
     named = [word for word, _ in counts] if len(counts) <= MOST_GROUPS + 1 else [w for w, _ in counts[:MOST_GROUPS]]
@@ -60,6 +54,16 @@ def groups(
         rest = np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
         found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
     return [_group(name, members, points, weights, around, share) for name, members in found]
+
+
+def _check(points: Matrix, labels: Sequence[Any], around: str, share: float) -> None:
+    if len(labels) != len(points):
+        message = f"{len(labels):,} group labels were given for {len(points):,} rows. Give one label per row."
+        raise InputError(message)
+    if around not in ("rows", "means"):
+        raise ParameterError(f"around={around!r} is not known: give 'rows', 'means' or None.")
+    if not 0 < share < 1:
+        raise ParameterError(f"share={share!r} is not a share of the rows: give a number between 0 and 1.")
 
 
 def _group(

@@ -294,7 +294,7 @@ def decompose(data: object, method: str | Method = "pca", **options: Any) -> Dec
 decompose.__signature__ = inspect.signature(get_overloads(decompose)[0])  # type: ignore[attr-defined]
 
 
-def plan(data: object, method: str = "pca", **options: Any) -> Plan:
+def plan(data: object, method: str = "pca", **options: object) -> Plan:
     """Predict what `decompose` will do: solver, passes, memory and the reason.
 
     Reads only the shape of the data.

@@ -61,13 +61,13 @@ def check_names(function: str, given: Iterable[str], allowed: Sequence[str]) -> 
         raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}.".replace("?.", "?"))
 
 
-def check_choice(name: str, given: Any, allowed: Sequence[str]) -> None:
+def check_choice(name: str, given: object, allowed: Sequence[str]) -> None:
     if not isinstance(given, str) or given not in allowed:
         listed = ", ".join(repr(choice) for choice in allowed)
         raise ParameterError(f"{name}={given!r} is not one of {listed}{near_match(str(given), allowed)}")
 
 
-def is_number(given: Any) -> bool:
+def is_number(given: object) -> bool:
     """Whether it is a real number, and not a truth value."""
     return isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
 

@@ -7,7 +7,7 @@ import io
 import math
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from eckart.displays import html_table
 from eckart.formatting import indices, number, shorten
@@ -89,7 +89,7 @@ class Table:
         frame: pd.DataFrame = pandas.DataFrame(list(self.rows), columns=list(self.columns))
         return frame.set_index(self.columns[0])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Convert to plain values for JSON.
 
         Returns

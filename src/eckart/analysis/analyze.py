@@ -14,7 +14,7 @@ from eckart.analysis.labels import column_labels
 from eckart.analysis.measures import floats, svd_details
 from eckart.analysis.recommendation import Recommendation, recommend
 from eckart.analysis.report.given_rows import at_edge
-from eckart.analysis.square_tables import inner_products, recognise
+from eckart.analysis.square_tables import SquareTable, inner_products, recognise
 from eckart.analysis.unusual import Outliers, unusual
 from eckart.analysis.with_rows import with_rows
 from eckart.api import decompose
@@ -54,12 +54,12 @@ class Analysis:
     clusters: Clusters | None = None
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Text for each row by column: categories, dates, labels."""
-    data: Any = None
+    data: object = None
     """The decomposed table, rows x columns, if it is in memory."""
     reading: tuple[str, ...] = ()
     """How the source was read, in sentences."""
     name: str = "data"
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     """The options that `analyze` was called with."""
     requested: bool = False
     """Whether the number of components was requested rather than chosen."""
@@ -116,7 +116,7 @@ class Analysis:
 
         return markdown(self, title or self.title)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain values for JSON: the recommendation, the sections of the report with their tables."""
         from eckart.analysis.document import of_analysis
 
@@ -148,7 +148,7 @@ def analyze(
     data: object = None,
     labels: Mapping[str, Sequence[str]] | None = None,
     ranks: RankChoice | str | None = "auto",
-    **options: Any,
+    **options: object,
 ) -> Analysis:
     """Decompose data once and gather what a report needs: the recommended number of components, roles, outliers.
 
@@ -207,7 +207,7 @@ def analyze(
     return _of_table(table, method, dict(labels or {}), ranks, others)
 
 
-def _plain(array: Any) -> Any:
+def _plain(array: object) -> Any:
     """An array as a source, where NumPy or SciPy hold it."""
     import numpy as np
 
@@ -215,7 +215,7 @@ def _plain(array: Any) -> Any:
 
 
 def _of_model(
-    model: Decomposition, data: Any, labels: dict[str, Sequence[str]], ranks: RankChoice | str | None
+    model: Decomposition, data: object, labels: dict[str, Sequence[str]], ranks: RankChoice | str | None
 ) -> Analysis:
     matrix, metadata, found = None, Metadata(), None
     if data is not None:
@@ -233,18 +233,17 @@ def _of_table(
     table: Any, method: str | Method | None, labels: dict[str, Sequence[str]], ranks: Any, options: dict[str, Any]
 ) -> Analysis:
     square = recognise(table) if method in (None, "pca") else None
-    if square is not None and square.kind == "distances" and method is None and hasattr(table, "metadata"):
+    chosen, taken = method if isinstance(method, Method) else get_method(method or "pca"), table
+    if square is not None and method is None and _has_distances(table, square):
         options = _scaling_options(table, options)
         chosen, taken = get_method("kernel_pca"), inner_products(table)
         square = replace(square, note=f"{square.note} Its principal coordinates are shown: kernel PCA of -1/2 J D^2 J.")
-    else:
-        chosen, taken = get_method(method or "pca") if not isinstance(method, Method) else method, table
     requested = any(options.get(name) is not None for name in ("k", "explain", "error"))
     d, shown = _decomposed(taken, chosen, options, ranks)
     d, choice = _asked(d, taken, ranks, options)
     if shown is not None:
-        recommended = min(choice.k or 0, d.k) if choice is not None else 0
-        d = _shown(d, taken, shown if requested else max(shown, recommended), left=options.get("left", True))
+        shown = shown if requested else max(shown, min(_recommended(choice), d.k))
+        d = _shown(d, taken, shown, left=options.get("left", True))
     if square is not None:
         d = replace(d, notes=(Note(square.kind, square.note), *d.notes))
     metadata = getattr(table, "metadata", Metadata())
@@ -253,6 +252,14 @@ def _of_table(
     return _gathered(
         d.on_host(), choice, metadata, at_edge(matrix), labels | dict(metadata.labels), kept, requested=requested
     )
+
+
+def _has_distances(table: object, square: SquareTable) -> bool:
+    return square.kind == "distances" and hasattr(table, "metadata")
+
+
+def _recommended(choice: RankChoice | None) -> int:
+    return 0 if choice is None else choice.k or 0
 
 
 def _scaling_options(table: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -267,7 +274,7 @@ def _shown(d: Decomposition, table: Any, k: int, *, left: bool) -> Decomposition
     return with_rows(d, table) if d.left is None and left and d.rows * d.k <= _MOST_SCORES else d
 
 
-def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: Any) -> tuple[Decomposition, int | None]:
+def _decomposed(table: Any, method: Method, options: dict[str, Any], ranks: object) -> tuple[Decomposition, int | None]:
     """The decomposition with as many components as the rules need, and the number to show (None: as computed)."""
     rows, columns = table.shape
     arguments = dict(options)
@@ -292,7 +299,7 @@ def _nested(table: Any, method: Method, options: dict[str, Any]) -> bool:
 
 
 def _asked(
-    d: Decomposition, table: Any, ranks: RankChoice | str | None, options: dict[str, Any]
+    d: Decomposition, table: object, ranks: RankChoice | str | None, options: dict[str, Any]
 ) -> tuple[Decomposition, RankChoice | None]:
     """The answers of the rules on the number of components, if they are to be asked; why not, as a note."""
     if isinstance(ranks, RankChoice) or ranks is None:
@@ -305,7 +312,7 @@ def _asked(
         return replace(d, notes=(*d.notes, note)), None
 
 
-def _choice(d: Decomposition, table: Any, options: dict[str, Any]) -> RankChoice | None:
+def _choice(d: Decomposition, table: object, options: dict[str, Any]) -> RankChoice | None:
     """All rules; of a large table those that draw no other tables."""
     method = method_of(d)
     if not method.orthogonal or d.which == "smallest" or method.rank != "spectrum":
@@ -332,7 +339,7 @@ def _gathered(
     d: Decomposition,
     choice: RankChoice | None,
     metadata: Metadata,
-    matrix: Any,
+    matrix: object,
     labels: dict[str, Sequence[str]],
     options: dict[str, Any],
     *,

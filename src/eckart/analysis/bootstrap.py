@@ -179,9 +179,9 @@ def bootstrap(
     count: int = 500,
     confidence: float = 0.95,
     sample_weight: object = None,
-    rng: Any = None,
-    rows: Any = None,
-    **options: Any,
+    rng: object = None,
+    rows: object = None,
+    **options: object,
 ) -> Bootstrap:
     """Compute bootstrap intervals of loadings and explained shares.
 
@@ -240,7 +240,7 @@ def bootstrap(
         if rows is None:
             raise ParameterError("A model does not keep its data. Give them as well: bootstrap(model, rows=data).")
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
-        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), fitted | options
+        data, method, options = rows, cast("Literal['pca', 'svd']", d.method), {**fitted, **options}
     _check(method, count, confidence)
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
@@ -248,7 +248,7 @@ def bootstrap(
     rows = opened.matrix.shape[0]
     weights = check_weights(sample_weight, rows)
     matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
-    first = decompose(data, method, sample_weight=weights, **options)
+    first = decompose(data, get_method(method), sample_weight=weights, **options)
     again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
     _, random = generator(rng)
     groups = close_groups(first)
@@ -297,7 +297,7 @@ def _draw(
     method: Literal["pca", "svd"],
     weights: NDArray[np.float64] | None,
     random: np.random.Generator,
-    options: dict[str, Any],
+    options: dict[str, object],
 ) -> tuple[Matrix, Matrix, Matrix, NDArray[np.intp]]:
     """One repetition, its axes paired with those of the first fit."""
     rows = matrix.shape[0]
@@ -310,7 +310,7 @@ def _draw(
     k = min(first.k + 3, distinct, first.columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EckartWarning)
-        d = decompose(matrix, method, k=k, sample_weight=times, **options)
+        d = decompose(matrix, get_method(method), k=k, sample_weight=times, **options)
     right, shares = floats(d.right), floats(d.explained_variance_ratio)
     if k < first.k:  # few distinct rows were drawn: the other components explain nothing
         right = np.hstack([right, np.zeros((first.columns, first.k - k))])

@@ -27,7 +27,7 @@ _NESTED = "backward, random: also estimate the score for new rows by nested cros
 _JUDGE = "backward, random: model that scores sets of columns: linear or forest."
 
 
-def _size(given: Any) -> int:
+def _size(given: object) -> int:
     try:
         return numbers.components(given)
     except click.BadParameter:

@@ -89,7 +89,7 @@ def _refuse_meaningless(names: list[str], method: str) -> None:
         raise click.UsageError(f"{option} has no meaning for --method {method}: it is for {owners}.")
 
 
-def _width(given: Any) -> float | str:
+def _width(given: object) -> float | str:
     text = str(given).strip()
     if text in ("median", "local"):
         return text

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from eckart.errors import FileError, InputError
 
@@ -50,13 +50,17 @@ class Documents:
         return beginning(self.texts[place])
 
 
+Texts: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, str] | Documents
+"""A path of a file or folder, texts, or texts by name."""
+
+
 def beginning(text: str) -> str:
     """The first words of a text on one line."""
     line = " ".join(text[: 4 * _SHOWN].split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 3].rstrip() + "..."
 
 
-def read_documents(source: Any, *, column: str | None = None, names: Iterable[str] | None = None) -> Documents:
+def read_documents(source: Texts, *, column: str | None = None, names: Iterable[str] | str | None = None) -> Documents:
     """Documents from a path or from Python values.
 
     Parameters

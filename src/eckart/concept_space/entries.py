@@ -41,7 +41,7 @@ def of_dense(row: Numbers, name: str = "the given row") -> Entries:
     return Entries(columns, np.asarray(row, np.float64)[columns], name)
 
 
-def take(given: Any, names: Names, *, unknown: Unknown | None, vectorizer: Any) -> Entries:
+def take(given: object, names: Names, *, unknown: Unknown | None, vectorizer: object) -> Entries:
     """The entries of whatever was given, checked. Unknown names in a dict are an error, unknown words are not."""
     if unknown is not None:
         check_choice("unknown", unknown, ("error", "ignore"))

@@ -38,7 +38,7 @@ class Names:
     def labels(self, indices: Sequence[int] | np.ndarray[Any, Any]) -> tuple[str, ...]:
         return tuple(self.label(int(place)) for place in indices)
 
-    def place(self, name: Any) -> int:
+    def place(self, name: object) -> int:
         """Where the name is; a whole number is a place already, counted from 0."""
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if not 0 <= int(name) < self.count:

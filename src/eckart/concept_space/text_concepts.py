@@ -6,14 +6,13 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eckart.api import decompose
-from eckart.concept_space.documents import Documents, beginning, read_documents
+from eckart.concept_space.documents import Documents, Texts, beginning, read_documents
 from eckart.concept_space.evaluation import Evaluation, average_precision, first_ten
 from eckart.concept_space.front import concepts
 from eckart.concept_space.names import Names
@@ -91,7 +90,14 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         self.min_df = min_df
         self.rng = rng
 
-    def fit(self, documents: Any, y: object = None, *, column: str | None = None, names: Any = None) -> TextConcepts:
+    def fit(
+        self,
+        documents: Texts,
+        y: object = None,
+        *,
+        column: str | None = None,
+        names: Iterable[str] | str | None = None,
+    ) -> TextConcepts:
         """Find the concepts of documents.
 
         Parameters
@@ -147,7 +153,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         caption = "Words with the largest positive and negative weights; share of the weighted counts."
         return Table("Concepts", columns, tuple(rows), caption, ("text", "text", "text", "percent"))
 
-    def transform(self, documents: Any) -> np.ndarray:
+    def transform(self, documents: Texts) -> np.ndarray:
         """Coordinates of documents in the space of the concepts."""
         check_is_fitted(self)
         from eckart.projecting import project
@@ -155,7 +161,9 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))
 
-    def add(self, documents: Any, *, column: str | None = None, names: Any = None) -> TextConcepts:
+    def add(
+        self, documents: Texts, *, column: str | None = None, names: Iterable[str] | str | None = None
+    ) -> TextConcepts:
         """Add documents to the collection without changing the concepts (folding-in).
 
         Warns when the concepts miss so much of the added documents that it is time to fit again.
@@ -179,7 +187,7 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
         return self
 
     def evaluate(
-        self, queries: Any, relevant: Sequence[Iterable[int | str]] | Mapping[Any, Iterable[Any]]
+        self, queries: Texts, relevant: Sequence[Iterable[int | str]] | Mapping[str, Iterable[int | str]]
     ) -> Evaluation:
         """Mean average precision of searches whose relevant documents are known.
 

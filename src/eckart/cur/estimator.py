@@ -244,7 +244,7 @@ class CUR(InvertibleEstimator):
         self._publish(d)
         return data
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         return project(self.decomposition_, data)
 
     def _rows(self, scores: Array) -> Array:

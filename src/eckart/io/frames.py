@@ -19,7 +19,7 @@ from eckart.io.text.cells import is_missing, is_number
 from eckart.notes import Note
 
 
-def frame_source(frame: Any, row_names: str | None = "auto") -> MemorySource | None:
+def frame_source(frame: object, row_names: str | None = "auto") -> MemorySource | None:
     """A data frame in memory as a source; None for what is not one, lazy frames included."""
     if type(frame).__module__.partition(".")[0] in ("builtins", "numpy", "scipy"):
         return None
@@ -63,7 +63,7 @@ def _expanded(native: Any) -> Any:
     return native.select(*columns)
 
 
-def _arrow_table(frame: Any) -> Any:
+def _arrow_table(frame: object) -> Any:
     pa = sys.modules.get("pyarrow")
     if pa is not None and isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
@@ -74,7 +74,7 @@ def _arrow_table(frame: Any) -> Any:
     return frame
 
 
-def _is_pandas(frame: Any) -> bool:
+def _is_pandas(frame: object) -> bool:
     pd = sys.modules.get("pandas")
     return pd is not None and isinstance(frame, pd.DataFrame)
 
@@ -196,7 +196,7 @@ def _numbers(name: str, series: Any) -> NDArray[Any]:
     return values
 
 
-def _absent(value: Any) -> bool:
+def _absent(value: object) -> bool:
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )

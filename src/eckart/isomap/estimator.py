@@ -222,7 +222,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     def _sklearn(self) -> manifold.Isomap:
         return sklearn_isomap(self)
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: object) -> Any:
         if self.n_neighbors is not None and self.radius is not None:
             raise ParameterError(
                 f"Both n_neighbors and radius are provided. Use Isomap(radius={self.radius}, n_neighbors=None) if "
@@ -239,7 +239,7 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
         self.n_connected_components_ = d.details.connected_components
         self.landmarks_ = d.details.sources if self.n_landmarks is not None else None
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         """Connect each row to its neighbours among the fitted rows."""
         if self._euclidean:
             return project(self.decomposition_, data)
@@ -251,16 +251,16 @@ class Isomap(ToSklearn["manifold.Isomap"], Estimator):
     def _fitted_scores(self, data: object) -> Array:
         return self.embedding_
 
-    def _take(self, X: Any, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Any:
         return super()._take(X, reset=reset) if self._euclidean else X
 
-    def _of_rows(self, X: Any) -> Decomposition[IsomapDetails]:
+    def _of_rows(self, X: object) -> Decomposition[IsomapDetails]:
         data = self._take(X, reset=True)
         rows = data.shape[0]
         asked = self._asked(rows)
         return method.decompose(data, n_neighbors=self.n_neighbors, radius=self.radius, **asked)
 
-    def _of_distances(self, X: Any) -> Decomposition[IsomapDetails]:
+    def _of_distances(self, X: object) -> Decomposition[IsomapDetails]:
         from eckart.isomap import other_metrics
 
         nbrs = self._nbrs = other_metrics.fitted_neighbours(self, X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
@@ -175,7 +175,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
     decomposition_: Decomposition[KernelPCADetails]
     eigenvalues_: Array
     eigenvectors_: Array | None
-    gamma_: float | None
+    gamma_: float | Literal["median", "local"] | None
     approximation_error_: float
     correlations_: Array
     dual_coef_: Array
@@ -191,7 +191,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         gamma: float | Literal["median", "local"] | None = None,
         degree: float = 3,
         coef0: float = 1,
-        kernel_params: Mapping[str, object] | None = None,
+        kernel_params: dict[str, object] | None = None,
         alpha: float | Literal["auto"] = "auto",
         fit_inverse_transform: bool = False,
         eigen_solver: Literal["auto", "dense", "arpack", "randomized", "lanczos", "cholesky"] = "auto",
@@ -250,10 +250,10 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         check_is_fitted(self)
         return self._preimages(self._take_scores(X), measure=True)
 
-    def _take_scores(self, X: Any) -> Any:
+    def _take_scores(self, X: object) -> Any:
         return take_scores(X)  # from any device: the model is copied to the scores
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         return project(self.decomposition_, data)
 
     def _preimages(self, scores: Any, *, measure: bool) -> Preimages:
@@ -316,8 +316,9 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
 
     def _decomposed(self, rows: Any) -> Decomposition[KernelPCADetails]:
         wanted = self.n_components
-        count = int(wanted) if isinstance(wanted, Integral) else None
-        target_ratio = None if wanted is None or isinstance(wanted, Integral) else float(wanted)
+        whole = isinstance(wanted, int | np.integer)
+        count = int(wanted) if wanted is not None and whole else None
+        target_ratio = None if wanted is None or whole else float(wanted)
         d = decompose(
             rows if self.device is None else taken_to(rows, self.device)[0],
             k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -105,14 +105,18 @@ def _solver(shape: tuple[int, int], kernel: Kernel, settings: KernelSettings, k:
     many = k is not None and 4 * k >= size
     if settings.solver != "auto":
         return "direct" if settings.solver == "lanczos" and many else settings.solver
-    given = kernel.name in ("precomputed", "function")
-    most_work = _WORK if settings.card is None else _DEVICE_WORK
-    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
-    too_many = many and 6 * size * size > (settings.card or MEMORY)
-    beyond = not given and ((_tile_bytes(size) > settings.budget and work > most_work) or too_many)
+    beyond = kernel.name not in ("precomputed", "function") and _beyond_reach(size, columns, settings, many=many)
     if size <= _SMALL[kernel.positive] or (many and not beyond):
         return "direct"
     return "cholesky" if beyond else "lanczos"
+
+
+def _beyond_reach(size: int, columns: int, settings: KernelSettings, *, many: bool) -> bool:
+    """Whether an exact solver would take too long or, for many components, too much memory."""
+    if many and 6 * size * size > (settings.card or MEMORY):
+        return True
+    work = 0.5 * float(size) ** 2 * (columns + 20) * _PASSES
+    return _tile_bytes(size) > settings.budget and work > (_WORK if settings.card is None else _DEVICE_WORK)
 
 
 def _refuse_beyond_memory(solver: str, peak: int, settings: KernelSettings) -> None:
@@ -150,7 +154,7 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
     given = kernel.name in ("function", "precomputed")
     single = not given and rows.shape[0] > _DOUBLE and _largest(kernel.diagonal(rows)) < 1e30
     used = kernel.for_products(rows)
-    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=plan.settings["keep"])
+    matrix = KernelMatrix(used, rows, precision="float32" if single else "float64", keep=bool(plan.settings["keep"]))
     tolerance = settings.tolerance or _TOLERANCE[matrix.precision]
     k = matrix.size if settings.everything else settings.k
     request = Request(k, settings.target_ratio, tolerance=tolerance, max_passes=settings.max_passes)
@@ -161,7 +165,8 @@ def _exact(rows: Any, kernel: Kernel, settings: KernelSettings, plan: Plan) -> D
         width = k or 32
         capacity = min(matrix.size, max(6 * width, 2 * width + 10 * block_width(width, matrix.size), 512))
         found = solve_few(
-            matrix, request, block=plan.settings["block"], capacity=capacity if k else min(matrix.size, 1024),
+            matrix, request, block=cast("int", plan.settings["block"]),
+            capacity=capacity if k else min(matrix.size, 1024),
             rng=array_generator(settings.probe_seed, rows, "kernel PCA by Lanczos"), positive=kernel.positive,
         )  # fmt: skip
     values, notes = settle(found, settings)

@@ -79,7 +79,7 @@ class DeviceEntries(Entries):
     rounding: float
 
     def __init__(
-        self, matrix: Any, transposed: Any, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
+        self, matrix: Any, transposed: object, penalties: Penalties, *, divergence: bool, observed: bool, sweeps: int
     ) -> None:
         self.penalties = penalties
         self.divergence, self.observed, self.sweeps = divergence, observed, sweeps

@@ -259,7 +259,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         """
         return self._fit(X, W, H)
 
-    def _fit(self, X: Any, W: Any = None, H: Any = None) -> Array:
+    def _fit(self, X: object, W: object = None, H: object = None) -> Array:
         data = self._take(X, reset=True)
         self._warn(W, H)
         options = {name: getattr(self, name) for name in _SETTINGS}
@@ -279,14 +279,14 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self._keep(d, parts)
         return rows
 
-    def _scores(self, data: Any) -> Array:
+    def _scores(self, data: object) -> Array:
         """The non-negative coordinates that minimise the loss of each row for the given components."""
         return coordinates(data, self.components_, self.decomposition_.details.options)
 
-    def _take_scores(self, X: Any) -> Any:
+    def _take_scores(self, X: object) -> Any:
         return X if hasattr(X, "toarray") else take_scores(X, self)
 
-    def _rows(self, scores: Any) -> Array:
+    def _rows(self, scores: object) -> Array:
         return scores @ self.components_
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
@@ -323,7 +323,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         data = take(self, X, reset=False)
         rows = to_numpy(coordinates(data, self.components_, self.decomposition_.details.options))
         if self._stream is None:
-            self._stream = Stream(float(LOSSES.get(self.beta_loss, self.beta_loss)), to_numpy(self.components_))
+            loss = LOSSES[self.beta_loss] if isinstance(self.beta_loss, str) else float(self.beta_loss)
+            self._stream = Stream(loss, to_numpy(self.components_))
         parts = self._stream.take(data, rows)
         self._keep(self._stream.decomposition(self.decomposition_, parts), from_numpy(parts, self.components_))
         return self
@@ -356,7 +357,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.n_iter_ = d.details.iterations
         self.runs_ = {"losses": d.details.runs, "agreement": d.details.agreement}
 
-    def _take(self, X: Any, *, reset: bool) -> Any:
+    def _take(self, X: object, *, reset: bool) -> Any:
         # Masked arrays as arrays with NaN, where that has a meaning.
         if self.missing == "mask" and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
@@ -369,7 +370,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
             return int(H.shape[0])
         return int(data.shape[1])
 
-    def _warn(self, W: Any, H: Any) -> None:
+    def _warn(self, W: object, H: object) -> None:
         if self.init != "custom" and (W is not None or H is not None):
             warnings.warn(
                 "When init!='custom', provided W or H are ignored. Set init='custom' to use them as a start.",

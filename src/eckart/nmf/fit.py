@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -75,8 +74,8 @@ def fit(
     settings: Settings,
     rng: np.random.Generator,
     *,
-    W: Any = None,
-    H: Any = None,
+    W: object = None,
+    H: object = None,
     callback: IterationCallback | None = None,
 ) -> Fitted:
     """The best of `n_runs` runs: the first from the start asked for, the others from random ones."""
@@ -285,7 +284,12 @@ def _svd_solver(table: NonnegativeTable) -> str:
 
 
 def _start(
-    table: NonnegativeTable, settings: Settings, svd: Decomposition | None, rng: np.random.Generator, W: Any, H: Any
+    table: NonnegativeTable,
+    settings: Settings,
+    svd: Decomposition | None,
+    rng: np.random.Generator,
+    W: object,
+    H: object,
 ) -> tuple[Array, Array]:
     rows, columns = table.matrix.shape
     k = settings.k

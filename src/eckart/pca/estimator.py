@@ -279,7 +279,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         self.scale_ = d.scale
 
 
-def _axes(k: int | None, shape: tuple[int, int], weights: Any) -> int | None:
+def _axes(k: int | None, shape: tuple[int, int], weights: object) -> int | None:
     """How many axes rows give that count several times: as many as the same rows repeated."""
     if weights is None or k is not None:
         return k

@@ -122,7 +122,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         self.batch_size = batch_size
         self.device = device
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: object) -> Any:
         data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape
@@ -280,7 +280,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         """Mean of the variances left out."""
         return noise_variance(self.decomposition_)
 
-    def _there(self, data: Any) -> Any:
+    def _there(self, data: object) -> Any:
         """The batch where it is added up."""
         return data if self.device is None else taken_to(data, self.device)[0]
 

@@ -122,7 +122,7 @@ class BackwardElimination(Search):
 
     def _round(self, folds: Folds, current: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
         """The columns that are missed least, and the scores without them."""
-        wanted = self.step if isinstance(self.step, Integral) else int(self.step * len(current))
+        wanted = self.step if isinstance(self.step, int | np.integer) else int(self.step * len(current))
         count = min(max(1, int(wanted)), len(current) - least)
         scores = folds.scores([np.delete(current, place) for place in range(len(current))])
         # A stable sort: of equal ones the first, as max() takes it.
@@ -153,7 +153,7 @@ class BackwardElimination(Search):
         wanted = self.n_features_to_select
         if wanted is None:
             return 1
-        least = int(wanted) if isinstance(wanted, Integral) else max(1, int(columns * wanted))
+        least = int(wanted) if isinstance(wanted, int | np.integer) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
                 f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to take away."

@@ -132,7 +132,7 @@ class CorrelationFilter(Selector):
         )
         return self
 
-    def _scores(self, X: Any, y: np.ndarray) -> np.ndarray:
+    def _scores(self, X: object, y: np.ndarray) -> np.ndarray:
         classes = self.target == "classes" or (self.target == "auto" and names_classes(y))
         self.target_ = "classes" if classes else "numbers"
         if not classes:

@@ -116,7 +116,8 @@ class RandomSubsetSearch(Search):
             part = sets[start : start + _TOGETHER]
             rows += [_row(columns, found) for columns, found in zip(part, folds.scores(part), strict=True)]
             if self.progress is not None:
-                self.progress({"tried": len(rows), "of": len(sets), **max(rows, key=lambda row: row["score"])})
+                leader = max(rows, key=lambda row: float(row["score"]))
+                self.progress({"tried": len(rows), "of": len(sets), **leader})
         order = sorted(range(len(rows)), key=lambda i: (-rows[i]["score"], rows[i]["n_columns"], i))
         first = best_set(np.array([row["score"] for row in rows]), np.array([row["n_columns"] for row in rows]))
         order = [first, *(i for i in order if i != first)]
@@ -146,7 +147,7 @@ def _row(columns: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _draw(columns: int, count: int, smallest: int, largest: int, seed: Any) -> list[np.ndarray]:
+def _draw(columns: int, count: int, smallest: int, largest: int, seed: object) -> list[np.ndarray]:
     """`count` different sets; fewer where the sizes allow no more, or where chance finds no new one."""
     _, rng = generator(seed)
     found: dict[tuple[int, ...], None] = {}

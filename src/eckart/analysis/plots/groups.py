@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Group:
 
 
 def groups(
-    points: Matrix, labels: Sequence[Any], weights: Matrix, *, around: Around = "rows", share: float = 0.95
+    points: Matrix, labels: Sequence[object], weights: Matrix, *, around: Around = "rows", share: float = 0.95
 ) -> list[Group]:
     """Largest group first, at most 7 and the rest together; rows without a label are in none."""
     _check(points, labels, around, share)
@@ -56,7 +56,7 @@ def groups(
     return [_group(name, members, points, weights, around, share) for name, members in found]
 
 
-def _check(points: Matrix, labels: Sequence[Any], around: str, share: float) -> None:
+def _check(points: Matrix, labels: Sequence[object], around: str, share: float) -> None:
     if len(labels) != len(points):
         message = f"{len(labels):,} group labels were given for {len(points):,} rows. Give one label per row."
         raise InputError(message)

@@ -199,7 +199,7 @@ def full(found: Sequence[Section]) -> dict[str, Table]:
 def for_script(table: Table) -> dict[str, Any]:
     """A table for the page's script: names clean and not too long, numbers with nine digits."""
 
-    def cell(value: Any) -> Any:
+    def cell(value: object) -> Any:
         if isinstance(value, float):
             return float(f"{value:.9g}") if math.isfinite(value) else None
         return shorten(value, 200) if isinstance(value, str) else value

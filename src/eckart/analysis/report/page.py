@@ -161,12 +161,10 @@ def _headings(found: dict[str, Section], numbers: dict[str, Any], drawn: int) ->
     weights = numbers["columns"]["right"] is not None
     plane = [("rows", "Rows and columns" if weights else "Rows")] * (drawn > 0 or weights)
     rebuilt = [("rebuilt", "Reconstruction")] * (bool(numbers["errors"]) or (drawn > 0 and weights))
+    follows = {"meaning": plane, "clusters": rebuilt}
     entries: list[tuple[str, str]] = []
-    for key, section in found.items():
-        if key == "notes" or key == "rows" or key == "rebuilt":
-            continue
-        entries.append((key, section.title))
-        entries += plane if key == "meaning" else rebuilt if key == "clusters" else []
+    for key in (key for key in found if key not in ("notes", "rows", "rebuilt")):
+        entries += [(key, found[key].title), *follows.get(key, [])]
     for one in (plane, rebuilt):
         entries += [entry for entry in one if entry not in entries]
     return [*entries, ("share", "Share this")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eckart.formatting import clean
 
@@ -50,7 +50,7 @@ def _estimator(found: Analysis) -> list[str]:
     return ["", comment, f"model = ek.{estimator}(n_components={k}{scaled})"]
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float | bool)
 
 

@@ -242,11 +242,11 @@ def _plan(table: NonnegativeTable, settings: Settings) -> Plan:
     rows, columns = table.matrix.shape
     entries = rows * columns if table.dense else int(table.matrix.nnz)
     if settings.squares and not table.observed:
-        why = "Coordinate descent from the products with the other factor, extrapolated."
+        why = "Coordinate descent with extrapolation; each step needs only products with the other factor."
     elif settings.beta == 1.0 or table.observed:
-        why = "Newton steps over the known entries, row by row, extrapolated."
+        why = "Newton steps with extrapolation, row by row, over the known entries."
     else:
-        why = "Multiplicative updates, a tile at a time."
+        why = "Multiplicative updates, computed in tiles of the data."
     if settings.solver != "auto":
         why = "The requested solver, without acceleration."
     itemsize = 4 if table.precision == "float32" else 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Options, StrOptions
@@ -277,6 +277,8 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
             self.noise_variance_ = noise_variance(d)
         self.mean_ = zeros_like_mean(d)
         self.scale_ = d.scale
+        if isinstance(self.n_components, str | float):
+            self.n_components_ = cast(int, np.intp(d.k))  # found from the data: a NumPy integer, as in scikit-learn
 
 
 def _axes(k: int | None, shape: tuple[int, int], weights: object) -> int | None:

@@ -242,12 +242,8 @@ def bootstrap(
         fitted = {"k": d.k, "center": d.mean is not None, "scale": d.scale is not None}
         data, method, options = rows, cast("Literal['pca', 'svd']", d.method), {**fitted, **options}
     _check(method, count, confidence)
-    opened = open_matrix(data)
-    if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
-    rows = opened.matrix.shape[0]
-    weights = check_weights(sample_weight, rows)
-    matrix = data if is_array(data) or is_sparse(data) else opened.matrix.matrix
+    matrix = _in_memory(data)
+    weights = check_weights(sample_weight, matrix.shape[0])
     first = decompose(data, get_method(method), sample_weight=weights, **options)
     again = {name: value for name, value in options.items() if name not in ("k", "explain", "error", "left")}
     _, random = generator(rng)
@@ -256,6 +252,14 @@ def bootstrap(
     right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
     kept = tuple(tuple(i for i in group if i < first.k) for group in groups)
     return Bootstrap(first, right, shares, cosines, indices, float(confidence), tuple(g for g in kept if len(g) > 1))
+
+
+def _in_memory(data: object) -> Any:
+    """The data as a matrix whose rows can be drawn."""
+    opened = open_matrix(data)
+    if not isinstance(opened.matrix, RowBlocks):
+        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
+    return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
 
 
 def _check(method: str, count: int, confidence: float) -> None:

@@ -45,15 +45,21 @@ def groups(
 ) -> list[Group]:
     """Largest group first, at most 7 and the rest together; rows without a label are in none."""
     _check(points, labels, around, share)
-    words = np.array([None if label is None or label != label else str(label) for label in labels], dtype=object)
+    words = np.array([_word(label) for label in labels], dtype=object)
     counts = Counter(word for word in words if word is not None).most_common()
-    named = [word for word, _ in counts] if len(counts) <= MOST_GROUPS + 1 else [w for w, _ in counts[:MOST_GROUPS]]
+    shown = len(counts) if len(counts) <= MOST_GROUPS + 1 else MOST_GROUPS
+    named = [word for word, _ in counts[:shown]]
     found = [(name, np.flatnonzero(words == name)) for name in named]
     if len(named) < len(counts):
         known = {*named, None}
         rest = np.array([i for i, word in enumerate(words) if word not in known], dtype=np.intp)
         found.append((f"{OTHERS} ({len(counts) - len(named)})", rest))
     return [_group(name, members, points, weights, around, share) for name, members in found]
+
+
+def _word(label: object) -> str | None:
+    """The name of a group; None and NaN are missing."""
+    return None if label is None or label != label else str(label)
 
 
 def _check(points: Matrix, labels: Sequence[object], around: str, share: float) -> None:

@@ -147,10 +147,10 @@ def _cards(found: Analysis) -> list[tuple[str, str]]:
     if advice.k is not None:
         cards.append(("Recommended components", "none" if advice.k == 0 else str(advice.k)))
     if advice.k and advice.explained is not None:
-        verb = "It explains" if advice.k == 1 else "They explain"
-        cards.append((f"{verb} ({'certified' if certified else 'not certified'})", interval(*advice.explained)))
+        verb, proved = "It explains" if advice.k == 1 else "They explain", "certified" if certified else "not certified"
+        cards.append((f"{verb} ({proved})", interval(*advice.explained)))
     elif advice.k is None:
-        cards.append((f"Explained by {d.k}" + (" (certified)" if certified else ""), total_ratio(d)))
+        cards.append((f"Explained by {d.k}{' (certified)' * certified}", total_ratio(d)))
     cards.append(("Components requested" if found.requested else "Components shown", str(d.k)))
     cards.append(("Rows × columns", f"{d.rows:,} × {d.columns:,}"))
     return cards

@@ -196,9 +196,14 @@ class _Categories:
     """Which rows have a word."""
 
 
+def _word(label: object) -> str | None:
+    """A category as text; None and NaN are missing."""
+    return None if label is None or label != label else str(label)
+
+
 def _grouped(d: Decomposition, labels: Sequence[object]) -> _Categories:
     """Rows by category; rows without a category are in none."""
-    given = [None if word is None or word != word else str(word) for word in labels]
+    given = [_word(label) for label in labels]
     check_rows(d, len(given))
     words = tuple(sorted({word for word in given if word is not None}))
     if not words:

@@ -87,10 +87,12 @@ def read_documents(source: Texts, *, column: str | None = None, names: Iterable[
     return Documents(tuple(texts), given)
 
 
-def _texts(given: Iterable[str]) -> list[str]:
-    texts = list(given)
-    for wrong in (text for text in texts if not isinstance(text, str)):
-        raise InputError(f"Documents are texts, and {str(wrong)[:40]!r} is of type {type(wrong).__name__}.")
+def _texts(given: Iterable[object]) -> list[str]:
+    texts = []
+    for text in given:
+        if not isinstance(text, str):
+            raise InputError(f"Documents are texts, and {str(text)[:40]!r} is of type {type(text).__name__}.")
+        texts.append(text)
     return texts
 
 

@@ -55,8 +55,9 @@ def take(given: object, names: Names, *, unknown: Unknown | None, vectorizer: ob
 
 
 def _are_words(given: object) -> TypeGuard[Iterable[str]]:
-    known = isinstance(given, list | tuple | set | frozenset)
-    return known and bool(given) and all(isinstance(word, str) for word in given)
+    if not isinstance(given, list | tuple | set | frozenset):
+        return False
+    return len(given) > 0 and all(isinstance(word, str) for word in given)
 
 
 def _of_mapping(given: Mapping[Any, Any], names: Names, unknown: Unknown) -> Entries:

@@ -29,7 +29,7 @@ _ROWS = 10_000
 class Sheet:
     """Numbers under column names, with row names where there are any."""
 
-    values: np.ndarray[Any, np.dtype[Any]]
+    values: np.ndarray
     columns: tuple[str, ...]
     rows: tuple[str, ...] | None
 

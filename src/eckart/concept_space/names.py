@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class Names:
             return self.given[place]
         return f"x{place + 1}" if self.what == "column" else str(place + 1)
 
-    def labels(self, indices: Sequence[int] | np.ndarray[Any, Any]) -> tuple[str, ...]:
+    def labels(self, indices: Sequence[int] | np.ndarray) -> tuple[str, ...]:
         return tuple(self.label(int(place)) for place in indices)
 
     def place(self, name: object) -> int:

@@ -33,7 +33,7 @@ class SeveralRows:
         return self.edges[-1], self.sources[0].shape[1]
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.result_type(*(source.dtype for source in self.sources)))
 
     @property

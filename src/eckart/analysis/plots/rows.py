@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -240,7 +240,7 @@ def _arrow_scale(ax: Axes, stretch: float) -> None:
         axis.tick_params(colors=VERMILLION, labelsize=8)
 
 
-def _paint(drawn: Sequence[object] | NDArray[Any]) -> float:
+def _paint(drawn: Sequence[object] | np.ndarray) -> float:
     """Thin paint for many points, so that the crowd shows as such."""
     return 0.8 if len(drawn) <= 300 else 0.4
 

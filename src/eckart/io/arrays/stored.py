@@ -40,14 +40,14 @@ class StoredRows:
     place: str
     """Where in the file the array or group is."""
     shape: tuple[int, int]
-    stored: np.dtype[Any]
+    stored: np.dtype
     sparse: bool
     count: int
     chunk: int
     metadata: Metadata = field(default_factory=Metadata)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.stored.newbyteorder("=") == np.float32 else np.float64)
 
     @property

@@ -104,7 +104,7 @@ def find_components(
     filled = None if missing == "error" else fill(opened, missing, weights=weights, rng=random)
     if filled is not None:
         opened = with_matrix(opened, filled.table)
-    run = _describe_run(opened, settings, choice, weights, random) if checkpoint is not None else None
+    run = None if checkpoint is None else _describe_run(opened, settings, choice, weights, random)
     journal = _start_reading(opened, choice, callback, checkpoint, run)
     with journal or nullcontext(), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         _find_workers(opened, executor)
@@ -113,8 +113,13 @@ def find_components(
         result = assemble(opened, problem, solution, settings, choice, seed=seed, keep_left=left)
     _warn_if_unconverged(result, solution)
     result = result if filled is None else with_imputation(result, filled, weights)
-    result = with_divisor_n(result) if scale and not ddof else result
-    return result if device is None else result.on_host()
+    return _as_requested(result, divisor_n=scale and not ddof, on_host=device is not None)
+
+
+def _as_requested(result: Decomposition[SVDDetails], *, divisor_n: bool, on_host: bool) -> Decomposition[SVDDetails]:
+    """With scales and arrays as the caller wants them."""
+    result = with_divisor_n(result) if divisor_n else result
+    return result.on_host() if on_host else result
 
 
 def _find_resident(opened: Opened, settings: Settings, rng: Any) -> Decomposition[SVDDetails] | None:

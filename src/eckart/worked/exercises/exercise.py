@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -25,9 +24,6 @@ from eckart.worked.exercises.verdict import Verdict, judge
 from eckart.worked.messages import language, tr
 from eckart.worked.solution import Equation, Solution, Step
 from eckart.worked.solution import SolutionTable as Shown
-
-if TYPE_CHECKING:
-    from sympy import Matrix
 
 _ORDER = ("rank", "determinant", "gram_schmidt", "eigen", "power_iteration", "deflation", "diagonalize", "svd",
           "pseudo_inverse", "bounds", "energy", "query", "pca", "minor_components", "project", "correlation", "missing",
@@ -90,7 +86,7 @@ class Exercise(Solution):
     kind: str = ""
     seed: int = 0
     difficulty: int = 1
-    given: Matrix | None = None
+    given: sp.Matrix | None = None
     arguments: Mapping[str, object] = field(default_factory=dict)
     solution: Solution | None = None
     targets: tuple[Target, ...] = ()

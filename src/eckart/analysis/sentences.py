@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eckart.analysis.labels import component_labels, explained, method_name, top_loadings, total_name, treatment
@@ -157,17 +157,17 @@ def loadings_finding(d: Decomposition, components: int = 2) -> str:
         return ""
     for component, name in list(enumerate(component_labels(d)))[:components]:
         found = top_loadings(d, component, most=4)
-        positive, negative = _shortened(found, lambda v: v > 0), _shortened(found, lambda v: v < 0)
-        both = positive and negative
-        led = f"is led by {_shortened(found, lambda _: True)}"
-        parts.append(f"{name} contrasts {positive} with {negative}" if both else f"{name} {led}")
+        parts.append(f"{name} {_led_by(found)}")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 
 
-def _shortened(found: Sequence[tuple[str, float]], wanted: Callable[[float], bool]) -> str:
-    """The names of the columns whose loadings are wanted."""
-    return joined([shorten(column, 24) for column, value in found if wanted(value)])
+def _led_by(found: Sequence[tuple[str, float]]) -> str:
+    """The columns of one sign against those of the other, or all of them."""
+    sides = [[shorten(column, 24) for column, value in found if (value > 0) == positive] for positive in (True, False)]
+    if all(sides):
+        return f"contrasts {joined(sides[0])} with {joined(sides[1])}"
+    return f"is led by {joined(sides[0] or sides[1])}"
 
 
 def _degrees(sine: float) -> str:

@@ -1,4 +1,4 @@
-"""What is said of imputation: refusals of tables that cannot be filled, and notes on what was filled."""
+"""Messages about imputation: why a table cannot be filled, and what was filled."""
 
 from __future__ import annotations
 

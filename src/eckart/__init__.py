@@ -1,4 +1,4 @@
-"""Eckart: the few axes that explain a table or a matrix, what they mean, and how good they are.
+"""Eckart: the few components that explain a table or a matrix, what they mean, and how good they are.
 
 Public names are loaded on first use.
 """
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eckart import datasets, errors, plots, single_cell, supplementary, tables, types, worked
-    from eckart.analysis.analyze import Analysis, analyze
+    from eckart.analysis.analysis import Analysis
+    from eckart.analysis.analyze import analyze
     from eckart.analysis.bootstrap import bootstrap
     from eckart.analysis.summary import summary
     from eckart.analysis.with_rows import with_rows
@@ -72,7 +73,7 @@ _WHERE = {
     "TextConcepts": "eckart.concept_space.text_concepts",
     "Ratings": "eckart.concept_space.ratings",
     "analyze": "eckart.analysis.analyze",
-    "Analysis": "eckart.analysis.analyze",
+    "Analysis": "eckart.analysis.analysis",
     "bootstrap": "eckart.analysis.bootstrap",
     "report": "eckart.reporting",
     "summary": "eckart.analysis.summary",

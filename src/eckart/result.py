@@ -1,6 +1,6 @@
 """What a decomposition is, once computed: frozen values without any link to the data.
 
-A ~ left diag(values) right^T (+ mean), rows x columns, k axes.
+A ~ left diag(values) right^T (+ mean), rows x columns, k components.
 """
 
 from __future__ import annotations

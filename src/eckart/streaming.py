@@ -179,7 +179,7 @@ def _write(
     memory: str | int | None, overwrite: bool, callback: ProgressCallback | None,
 ) -> int:  # fmt: skip
     if overwrite and (taken := own_input(path, paths_of(data))):
-        raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is read. Name another target.")
+        raise ParameterError(f"{os.fsdecode(path)} is {taken}, which is an input. Name another target.")
     matrix = open_matrix(data, memory=memory_bytes(memory), stream=True).matrix
     source, spans = matrix.source, list(itertools.pairwise(matrix.edges))
     dtype = np.float32 if str(d.values.dtype).endswith("float32") and source.dtype == np.float32 else np.float64

@@ -188,7 +188,7 @@ def test_names_and_what_is_left_out(tmp_path):
 def test_parts_of_different_columns_are_refused(tmp_path):
     folder = write_folder(tmp_path)
     parquet.write_table(pa.table({"other": [1.0]}), folder / "zzz.parquet")
-    with pytest.raises(FileError, match=r"zzz.parquet.*other columns"):
+    with pytest.raises(FileError, match=r"zzz.parquet.*different columns"):
         open_rows(folder)
 
 

@@ -40,13 +40,13 @@ def treated(d: Decomposition) -> str:
     if own := method_of(d).treatment(d):
         return own
     if d.mean is None:
-        centred = "The columns were not centred: distances are measured from zero, so columns with large values lead."
+        centred = "The columns were not centred: distances are from zero, so columns with large values dominate."
     else:
         centred = "The mean of each column was subtracted."
     if d.scale is not None:
         scaled = "Each column was divided by its standard deviation, so that units do not matter."
         return f"{centred} {scaled}"
-    return f"{centred} Columns were not scaled: those with the largest variance lead."
+    return f"{centred} Columns were not scaled: those with the largest variance dominate."
 
 
 def sure(d: Decomposition) -> list[str]:
@@ -167,7 +167,7 @@ def _led_by(found: Sequence[tuple[str, float]]) -> str:
     sides = [[shorten(column, 24) for column, value in found if (value > 0) == positive] for positive in (True, False)]
     if all(sides):
         return f"contrasts {joined(sides[0])} with {joined(sides[1])}"
-    return f"is led by {joined(sides[0] or sides[1])}"
+    return f"is dominated by {joined(sides[0] or sides[1])}"
 
 
 def _degrees(sine: float) -> str:

@@ -91,7 +91,7 @@ def _texts(given: Iterable[object]) -> list[str]:
     texts = []
     for text in given:
         if not isinstance(text, str):
-            raise InputError(f"Documents are texts, and {str(text)[:40]!r} is of type {type(text).__name__}.")
+            raise InputError(f"Documents must be texts, but {str(text)[:40]!r} is of type {type(text).__name__}.")
         texts.append(text)
     return texts
 
@@ -120,7 +120,7 @@ def file_text(path: Path) -> str:
     except (OSError, EOFError, gzip.BadGzipFile) as error:
         raise FileError(f"{path} cannot be read: {error}.") from error
     if b"\x00" in raw[:4096]:
-        raise FileError(f"{path} is not a text. Give text files, a CSV file or JSON lines.")
+        raise FileError(f"{path} is not a text file. Give text files, a CSV file or JSON lines.")
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:

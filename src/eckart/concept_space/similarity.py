@@ -52,7 +52,7 @@ def columns_like(
     compared = directions(vectors, geometry.column_rounding(vectors)) if by == "cosine" else vectors
     own = compared[place, :]
     if by == "cosine" and not bool(namespace(own).any(own != 0)):
-        return nothing(f"Columns like {label}", (f"The concepts see nothing of {label}.",))
+        return nothing(f"Columns like {label}", (f"{label} is orthogonal to all concepts.",))
     bounded = None
     if proof:
         proofs.need_right_angles(geometry)

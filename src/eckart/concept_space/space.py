@@ -188,7 +188,8 @@ class Concepts:
         title = f"Columns for {query.name}"
         if exclude_known and query.place is not None and self._stored_rows(title).entries(query.place) is None:
             raise InputError(
-                f"What {query.name} has already is not in the model. Give the data{DATA}, or ask with {INCLUDE_KNOWN}."
+                f"The model does not contain the known entries of {query.name}. Give the data{DATA}, or use "
+                f"{INCLUDE_KNOWN}."
             )
         if self.geometry.mean is None and not direction(self.geometry, query).any():
             return nothing(title, query.notes if query.cold else (*query.notes, NOTHING_SEEN))
@@ -356,7 +357,7 @@ class Concepts:
     def _stored_rows(self, what: str) -> StoredRowSet:
         if self.rows is None:
             raise InputError(
-                f"{what} needs rows, and the model holds only its columns. Give the data{DATA}, "
+                f"{what} needs rows, but the model contains only its columns. Give the data{DATA}, "
                 f"or fit with {KEEP_ROWS}."
             )
         return self.rows
@@ -381,7 +382,5 @@ class Concepts:
 
     def _concept(self, concept: object) -> int:
         if not isinstance(concept, int | np.integer) or isinstance(concept, bool) or not 0 <= concept < self.d.k:
-            raise ParameterError(
-                f"concept={concept!r} is not possible: the concepts are counted from 0 to {self.d.k - 1}."
-            )
+            raise ParameterError(f"concept={concept!r} does not exist: give an index from 0 to {self.d.k - 1}.")
         return int(concept)

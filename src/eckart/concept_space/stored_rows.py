@@ -128,8 +128,8 @@ class StoredRowSet:
         squares = [part.squares(self.geometry) for part in self.parts]
         if not self.measured:
             raise InputError(
-                "A proof needs the lengths of the rows, and the model holds only what the concepts see of them. Give "
-                f"the data{DATA}."
+                "A proof needs the lengths of the rows, but the model contains only their coordinates. Give the "
+                f"data{DATA}."
             )
         return np.concatenate([square for square in squares if square is not None])
 
@@ -170,7 +170,7 @@ def _compare_names(names: tuple[str, ...] | None, fitted: tuple[str, ...] | None
         return
     place = next(i for i, (name, other) in enumerate(zip(names, fitted, strict=True)) if name != other)
     raise InputError(
-        f"The rows do not have the columns of the model: column {place} is {names[place]!r}, and it was "
+        f"The rows do not have the columns of the model: column {place} is {names[place]!r}, but the model has "
         f"{fitted[place]!r}. Give the same columns in the same order."
     )
 

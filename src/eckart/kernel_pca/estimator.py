@@ -28,6 +28,7 @@ from eckart.kernel_pca.options import table
 from eckart.kernel_pca.preimage import HOW, Preimages, preimages, row_lengths
 from eckart.kernel_pca.preimage_ridge import Ridge, learn
 from eckart.options import Seed
+from eckart.progress import progress_bar
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
+    progress : bool, default False
+        Show a progress bar that counts passes over the kernel.
 
     Attributes
     ----------
@@ -170,6 +173,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         "max_rank": [allowed.COUNT, None],
         "memory": allowed.MEMORY,
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     decomposition_: Decomposition[KernelPCADetails]
@@ -207,6 +211,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         max_rank: int | None = None,
         memory: str | int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -229,6 +234,7 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         self.max_rank = max_rank
         self.memory = memory
         self.device = device
+        self.progress = progress
 
     def _rows(self, scores: Array) -> Array:
         return self._preimages(scores, measure=False).rows
@@ -319,13 +325,15 @@ class KernelPCA(ToSklearn["decomposition.KernelPCA"], ToOnnx, InvertibleEstimato
         whole = isinstance(wanted, int | np.integer)
         count = int(wanted) if wanted is not None and whole else None
         target_ratio = None if wanted is None or whole else float(wanted)
-        d = decompose(
-            rows if self.device is None else taken_to(rows, self.device)[0],
-            k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree, coef0=self.coef0,
-            kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver], tol=allowed.accuracy(self.tol),
-            approximation_error=self.approximation_error, max_rank=self.max_rank, left=True, rng=self.random_state,
-            memory=self.memory, max_passes=self.max_iter or 100,
-        )  # fmt: skip
+        with progress_bar(self.progress, None) as callback:
+            d = decompose(
+                rows if self.device is None else taken_to(rows, self.device)[0],
+                k=count, explain=target_ratio, kernel=self.kernel, gamma=self.gamma, degree=self.degree,
+                coef0=self.coef0, kernel_params=self.kernel_params, solver=_ENGINE[self.eigen_solver],
+                tol=allowed.accuracy(self.tol), approximation_error=self.approximation_error, max_rank=self.max_rank,
+                left=True, rng=self.random_state, memory=self.memory, max_passes=self.max_iter or 100,
+                callback=callback,
+            )  # fmt: skip
         d = d if self.device is None else d.on_host()
         names = getattr(self, "feature_names_in_", None)
         d = d.named(d.row_names, None if names is None else tuple(str(name) for name in names))

@@ -1,4 +1,4 @@
-"""Messages about imputation: why a table cannot be filled, and what was filled."""
+"""Messages about imputation: refusals of tables that cannot be filled, and notes on what was filled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def refuse_blocks(opened: Opened) -> None:
     if not opened.matrix.resident:
         raise InputError(
-            "Gaps are filled in memory, and this table is read in blocks. Give stream=False or more memory, "
+            "Missing values are imputed in memory, but this table is read in blocks. Give stream=False or more memory, "
             "or impute the values first with eckart.fill_missing."
         )
 

@@ -29,6 +29,7 @@ from eckart.nmf.options import LOSSES, STARTS
 from eckart.nmf.plsa import Plsa, plsa
 from eckart.nmf.result import coordinates, factorise
 from eckart.options import Seed
+from eckart.progress import progress_bar
 from eckart.result import Decomposition
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
     device : str or None, default None
         'cuda' copies host data to the GPU, if they fit, and returns host arrays. Arrays that are already on a device
         stay there.
+    progress : bool, default False
+        Show a progress bar that counts iterations.
 
     Attributes
     ----------
@@ -166,6 +169,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         "missing": [StrOptions({"error", "mask"})],
         "n_runs": [allowed.COUNT],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     decomposition_: Decomposition[NMFDetails]
@@ -192,6 +196,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         missing: Literal["error", "mask"] = "error",
         n_runs: int = 1,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.init = init
@@ -208,6 +213,7 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         self.missing = missing
         self.n_runs = n_runs
         self.device = device
+        self.progress = progress
 
     @allowed.validated
     def fit(self, X: object, y: object = None, W: object = None, H: object = None) -> Self:
@@ -266,7 +272,10 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         k = self._count(data, H)
         if self.device is not None:
             data, metadata = taken_to(data, self.device)
-        d, rows, parts = factorise(data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, **options)
+        with progress_bar(self.progress, None) as callback:
+            d, rows, parts = factorise(
+                data, k=k, rng=self.random_state, keep_left=False, W=W, H=H, callback=callback, **options
+            )
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:

@@ -245,7 +245,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
         return data
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
-        """(number of axes, share of the variance): at most one of them."""
+        """(number of components, share of the variance): at most one of them."""
         wanted, short = self.n_components, min(shape)
         if wanted is None:
             return None, None
@@ -282,7 +282,7 @@ class PCA(ToSklearn["decomposition.PCA"], ProbabilisticMixin, WeightedProjection
 
 
 def _axes(k: int | None, shape: tuple[int, int], weights: object) -> int | None:
-    """How many axes rows give that count several times: as many as the same rows repeated."""
+    """How many components rows with integer weights have: as many as the same rows repeated."""
     if weights is None or k is not None:
         return k
     weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (shape[0],))

@@ -1,4 +1,4 @@
-"""IncrementalPCA: the axes of rows that come in batches; any split into batches gives the same axes."""
+"""IncrementalPCA: the components of rows that come in batches; any split into batches gives the same components."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from eckart.pca.probabilistic import ProbabilisticMixin
 from eckart.pca.projection import Projection, components_as_rows, explained_ratio, explained_variance, noise_variance
 from eckart.pca.running import Running
 from eckart.pca.scatter import Scatter, fits, merge, scatter_from, scatter_of, weighted_scatter
+from eckart.progress import progress_bar
 from eckart.result import Certificate, Decomposition, Plan
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
     device : str or None, default None
         'cuda' copies batches to the GPU, accumulates them there and returns host arrays. Batches that are already on a
         device are accumulated there.
+    progress : bool, default False
+        Show a progress bar while `fit` reads data in blocks.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         "copy": ["boolean"],
         "batch_size": [allowed.COUNT, None],
         "device": [str, None],
+        "progress": ["boolean"],
     }
 
     def __init__(
@@ -115,25 +119,30 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         copy: bool = True,
         batch_size: int | None = None,
         device: str | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
         self.copy = copy
         self.batch_size = batch_size
         self.device = device
+        self.progress = progress
 
     def _fit(self, X: object) -> Any:
         data = self._there(take(self, X, reset=True))
         opened = open_matrix(data)
         rows, columns = opened.matrix.shape
         k = self._count(rows, columns)
-        if fits(rows, columns, k):
-            running = _running(opened, k, None)
-            if not _proved(running.decomposition):
-                running = replace(running, given=settle(decompose(data, "pca", k=k)))
-        else:
-            d = decompose(data, "pca", k=k)
-            running = _beginning(opened, k, scatter_from(d, opened), d)
+        with progress_bar(self.progress, None) as callback:
+            if not opened.matrix.resident:
+                opened.matrix.reading.callback = callback
+            if fits(rows, columns, k):
+                running = _running(opened, k, None)
+                if not _proved(running.decomposition):
+                    running = replace(running, given=settle(decompose(data, "pca", k=k, callback=callback)))
+            else:
+                d = decompose(data, "pca", k=k, callback=callback)
+                running = _beginning(opened, k, scatter_from(d, opened), d)
         self.batch_size_ = 5 * columns if self.batch_size is None else int(self.batch_size)
         self._keep(running)
         return data

@@ -21,7 +21,7 @@ _CANCELLED = 1e-5
 
 
 def spread(d: Decomposition, data: object, weights: object = None) -> tuple[np.ndarray, float]:
-    """(standard deviation of the scores on each axis, root of the variance of all columns), divisor n."""
+    """(standard deviation of the scores on each component, root of the variance of all columns), divisor n."""
     opened = open_matrix(data)
     if weights is not None:
         weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), (opened.matrix.shape[0],))

@@ -165,7 +165,7 @@ class TruncatedSVD(ToSklearn["decomposition.TruncatedSVD"], WeightedProjection):
             self.explained_variance_ratio_ = self._like_values(shares)
 
     def _wanted(self, shape: tuple[int, int]) -> tuple[int | None, float | None]:
-        """(number of axes, share of the sum of squares): exactly one of them."""
+        """(number of components, share of the sum of squares): exactly one of them."""
         wanted = self.n_components
         if not isinstance(wanted, Integral):
             return None, float(wanted)

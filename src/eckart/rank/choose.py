@@ -71,13 +71,13 @@ RULES: dict[str, Rule] = {
     ),
     "energy": Rule("Energy", by_energy, "Nothing: it describes the data.", counts=False, spectrum=True),
     "linear_energy": Rule(
-        "Energy, not squared", by_linear_energy, "Nothing; a rule of some lecture notes.", counts=False, spectrum=True
+        "Energy, not squared", by_linear_energy, "Nothing; taught in some lecture notes.", counts=False, spectrum=True
     ),
     "elbow": Rule("Elbow (Kneedle)", by_elbow, "That the scree plot falls steeply, then flattens.", counts=False),
     "kaiser": Rule(
         "Kaiser", by_average, "Many more rows than columns; keeps too many otherwise.", counts=False, spectrum=True
     ),
-    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance divided at random; keeps few.", counts=False),
+    "broken_stick": Rule("Broken stick", by_broken_stick, "Variance split at random; keeps few.", counts=False),
     "permutation": Rule(
         "Parallel analysis (permutations)",
         by_permutation,

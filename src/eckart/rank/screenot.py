@@ -49,7 +49,7 @@ def by_screenot(e: Evidence) -> tuple[int | None, str]:
     found = threshold(noise_values(values, most), e.short / max(e.free_rows, e.columns))
     k = int((values > found).sum())
     if k >= most or e.falls_beyond(k):
-        return None, f"Can detect at most {most - 1} components of {e.short} singular values, and there are more."
-    beyond = f", the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
+        return None, f"Can detect at most {most - 1} components of {e.short} singular values, but there are more."
+    beyond = f"; the next is {values[k] * e.norm:.4g}" if k < len(values) else ""
     above = f"{k} singular value{' is' if k == 1 else 's are'}"
     return k, f"{above} above {found * e.norm:.4g}{beyond} (at most {most} were treated as signal)."

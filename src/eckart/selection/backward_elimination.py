@@ -156,6 +156,6 @@ class BackwardElimination(Search):
         least = int(wanted) if isinstance(wanted, int | np.integer) else max(1, int(columns * wanted))
         if least >= columns:
             raise ParameterError(
-                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to take away."
+                f"n_features_to_select must be < n_features: {least} of {columns} columns leave nothing to remove."
             )
         return least

@@ -115,7 +115,7 @@ class CorrelationFilter(Selector):
             If both `threshold` and `n_features` are given.
         """
         if self.threshold is not None and self.n_features is not None:
-            raise ParameterError("threshold and n_features exclude each other: give one of them.")
+            raise ParameterError("threshold and n_features cannot be combined: give one of them.")
         if y is None:
             raise InputError("requires y to be passed, but the target y is None: there is nothing to correlate with.")
         X, y = validate_data(self, X, y, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, y_numeric=False)

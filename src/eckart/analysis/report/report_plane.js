@@ -162,7 +162,7 @@ if (plane) {
     Object.assign(state, { across: +across.value, up: +up.value, scaling: scaling.value, colour: by ? by.value : "", around: around ? around.value : "ellipses" });
     drawPlane();
     if (figures.space) figures.space.draw();
-    if (state.row >= 0) part("told").textContent = describe(state.row).replace("\n", ": ");
+    if (state.row >= 0) part("status").textContent = describe(state.row).replace("\n", ": ");
   });
   const zoom = (by) => {
     const [now] = figures.plane.chart.getOption().dataZoom, middle = (now.start + now.end) / 2;

@@ -1,4 +1,4 @@
-"""Other rows: (x - mean) / scale right, and what the axes show of them."""
+"""Other rows: (x - mean) / scale right, and what the components show of them."""
 
 from __future__ import annotations
 

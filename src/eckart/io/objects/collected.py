@@ -22,7 +22,7 @@ from eckart.io.temporary_rows import TemporaryRows
 from eckart.notes import Note
 from eckart.spool import VARIABLE, Spool
 
-_NOTE = Note("spooled", "The rows came as a stream, and were kept in a temporary file while they were analysed.")
+_NOTE = Note("spooled", "The rows came as a stream and were kept in a temporary file during the analysis.")
 
 
 @dataclass(frozen=True)

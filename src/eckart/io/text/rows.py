@@ -277,8 +277,8 @@ class _Index:
             cells, _ = looks_numeric(table.column(column), self.layout.decimal)
             if cells.null_count < len(cells):
                 raise FileError(
-                    f"{self.name}: the column {column!r} has no value in the beginning of the text and has some from "
-                    f"line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
+                    f"{self.name}: the column {column!r} has no value at the beginning of the file, but has values "
+                    f"from line {line:,} on. A text of this size is read in blocks. Leave the column out of the file."
                 )
 
 

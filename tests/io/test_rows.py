@@ -193,7 +193,7 @@ def test_parts_of_different_columns_are_refused(tmp_path):
 
 
 def test_an_empty_folder(tmp_path):
-    with pytest.raises(FileError, match="without Parquet files"):
+    with pytest.raises(FileError, match="folder of Parquet files"):
         open_rows(tmp_path)
     with pytest.raises(FileError, match="No file matches"):
         open_rows(tmp_path / "*.parquet")

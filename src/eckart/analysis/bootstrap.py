@@ -258,7 +258,7 @@ def _in_memory(data: object) -> Any:
     """The data as a matrix whose rows can be drawn."""
     opened = open_matrix(data)
     if not isinstance(opened.matrix, RowBlocks):
-        raise InputError("The data are read in blocks, and resampling needs them in memory. Use a sample of the rows.")
+        raise InputError("The data are read in blocks, but resampling needs them in memory. Use a sample of the rows.")
     return data if is_array(data) or is_sparse(data) else opened.matrix.matrix
 
 

@@ -60,7 +60,7 @@ def transform(
 @click.command(short_help="Reconstruct rows from their scores.")
 @click.argument("model")
 @click.argument("scores", required=False)
-@click.option("--from-data", metavar="DATA", help="Give rows instead of scores, and write their best approximation.")
+@click.option("--from-data", metavar="DATA", help="Reconstruct the rows of DATA from their own scores.")
 @output(_WHERE, default="-", show_default=True)
 @click.option("--whiten", is_flag=True, help="The scores were computed with --whiten.")
 @_GUARD

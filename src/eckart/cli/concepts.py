@@ -18,7 +18,9 @@ from eckart.formatting import counted
 if TYPE_CHECKING:
     from eckart.concept_space import Concepts, Explanation, Query, Ranking, Rankings
 
-_COUNT = click.option("-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many.")
+_COUNT = click.option(
+    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of results."
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def query(console: Console, model: str, asked: Asked, reading: ReadingOptions) -
 @_COUNT
 @click.option("--include-known", is_flag=True, help="Include columns in which the row already has an entry.")
 @click.option("--why", metavar="COLUMN", help="Explain the predicted value of one column instead.")
-@click.option("--all", "everyone", is_flag=True, help="For every row of --data, as CSV.")
+@click.option("--all", "everyone", is_flag=True, help="Recommend for every row of --data, as CSV.")
 @click.option("--evaluate", "held_out", type=numbers.share, metavar="SHARE",
               help="For a table of ratings: predict this share of the known entries from the rest.")  # fmt: skip
 @click.option("-k", "k", type=numbers.components, metavar="N", help="For a table: number of concepts.  [default: 5]")
@@ -140,7 +142,7 @@ def recommend(
 @click.option("--column", metavar="NAME", help="Find columns similar to this one, instead of rows.")
 @_COUNT
 @click.option("--by", type=click.Choice(["cosine", "dot"]), default="cosine", show_default=True, help="What alike is.")
-@click.option("--proof", is_flag=True, help="Also prove how many of the first places hold for the complete rows.")
+@click.option("--proof", is_flag=True, help="Also report how much of the ranking is proved for the complete rows.")
 @reading
 @with_console
 def similar(

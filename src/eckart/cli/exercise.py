@@ -24,9 +24,13 @@ _WRONG = 3
 
 @click.command(short_help="Make exercises with clean answers; check an answer.")
 @click.argument("kind", metavar="[KIND]", default="")
-@click.option("--list", "listing", is_flag=True, help="List the kinds instead.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which exercise.")
-@click.option("--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="From 1 to 3.")
+@click.option("--list", "listing", is_flag=True, help="List the kinds of exercise and exit.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Seed of the exercise."
+)
+@click.option(
+    "--difficulty", type=click.IntRange(1, 3), default=1, show_default=True, help="Difficulty, from 1 (easy) to 3."
+)
 @click.option("--size", metavar="ROWSxCOLUMNS", help="Size, such as 4x2; 3 for a square matrix.")
 @click.option("--key/--no-key", default=True, help="Include the solution, or only the question.  [default: include]")
 @click.option("--check", "answer", metavar="ANSWER", help='Check an answer, such as "3, 1"; exit code 3 if wrong.')

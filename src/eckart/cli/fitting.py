@@ -40,7 +40,7 @@ class Fitted:
 @click.command(short_help="Decompose a table and save the model.")
 @click.argument("data")
 @wanted
-@output("The model, such as model.eckart.", required=True)
+@output("File for the model, such as model.eckart.", required=True)
 @click.option("--keep-rows", is_flag=True, help="Also keep the coordinates of the rows, for 'similar' and 'query'.")
 @tuning
 @execution
@@ -180,7 +180,7 @@ def _scanned(console: Console, source: Source, wanted: FitOptions, special: dict
     from eckart.kernel_pca.scan_kernels import scan_kernels
 
     if not hasattr(source, "matrix"):
-        raise Refused("--scan needs the table in memory, and this one is read in blocks. Name a --kernel instead.")
+        raise Refused("--scan needs the table in memory, but this one is read in blocks. Name a --kernel instead.")
     k = wanted.k or default_number(source, get_method(wanted.method))
     kernels: dict[str, Any] = {"kernels": (special["kernel"],)} if "kernel" in special else {}
     with console.status("Trying kernels"), console.warnings():

@@ -56,7 +56,7 @@ def _obstacle(path: Path, shown: str, *, force: bool) -> str | None:
     if path.is_dir() and path.suffix.lower() != ".zarr":
         return f"{shown} is a folder. Name a file in it."
     if not path.is_dir() and not is_replaceable(path):
-        return f"{shown} is a pipe or a device, and only files are written. Name a file, or - to print it."
+        return f"{shown} is a pipe or a device, but Eckart writes only files. Name a file, or - to print."
     if os.path.lexists(path) and not force:
         return f"{shown} already exists, so nothing was written. Give --force to replace it."
     if taken := _input_at(path):

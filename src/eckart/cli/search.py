@@ -26,7 +26,7 @@ _RELEVANT = "Relevant documents for --evaluate: lines 'query 0 document 1' (TREC
 @click.argument("documents")
 @click.argument("query", nargs=-1)
 @click.option(
-    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="How many documents."
+    "-n", "n", type=numbers.components, metavar="N", default=10, show_default=True, help="Number of documents."
 )
 @click.option("-k", "k", type=numbers.components, metavar="N",
               help="Number of concepts.  [default: 100, or a third of the documents]")  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from eckart.analysis.measures import svd_details
 from eckart.api import decompose
 from eckart.concept_space.documents import Documents, Texts, beginning, read_documents
 from eckart.concept_space.evaluation import Evaluation, average_precision, first_ten
@@ -22,7 +23,7 @@ from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.errors import InputError, ModelFileError
 from eckart.options import check_count
-from eckart.result import Decomposition, SVDDetails, WordModel
+from eckart.result import Decomposition, WordModel
 from eckart.text import Table
 
 _MOST_CONCEPTS = 100
@@ -398,8 +399,3 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
     def _take(self, d: Decomposition, counter: WordWeights) -> None:
         self.decomposition_, self.counter_ = d, counter
         self.space_ = concepts(d, vectorizer=counter)
-
-
-def svd_details(d: Decomposition) -> SVDDetails:
-    """The details of an SVD."""
-    return d.details if isinstance(d.details, SVDDetails) else SVDDetails()

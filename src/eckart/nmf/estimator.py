@@ -279,11 +279,8 @@ class NMF(ToSklearn["decomposition.NMF"], ToOnnx, InvertibleEstimator):
         if self.device is not None:
             d, rows, parts = d.on_host().named(metadata.row_names, metadata.column_names), to_host(rows), to_host(parts)
         if not d.details.converged and self.tol > 0:
-            warnings.warn(
-                f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            message = f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence."
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         self._stream: Stream | None = None
         self._keep(d, parts)
         return rows

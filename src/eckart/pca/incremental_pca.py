@@ -184,7 +184,7 @@ class IncrementalPCA(ToSklearn["decomposition.IncrementalPCA"], ProbabilisticMix
         rows, columns = opened.matrix.shape
         weights = check_weights(take_weights(sample_weight), rows)
         if weights is not None and not opened.matrix.resident:
-            raise InputError("sample_weight needs a batch in memory, and this one is read from a file. Read it first.")
+            raise InputError("sample_weight needs a batch in memory, but this one is read from a file. Read it first.")
         seen = rows if weights is None else float(weights.sum())
         seen = seen if before is None else seen + before.scatter.count
         self._keep(_running(opened, self._count(seen, columns), before, weights))

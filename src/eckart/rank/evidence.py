@@ -165,7 +165,7 @@ class Evidence:
 def of_decomposition(d: Decomposition, options: Options) -> Evidence:
     """What a decomposition alone can tell."""
     if d.which == "smallest":
-        raise ParameterError("The decomposition contains the smallest components, and the rules need the largest.")
+        raise ParameterError("The decomposition contains the smallest components, but the rules need the largest.")
     right = to_numpy(d.right).astype(np.float64)
     ratios = to_numpy(d.explained_variance_ratio).astype(np.float64)
     center = d.mean is not None

@@ -25,7 +25,7 @@ def by_energy(e: Evidence) -> tuple[int | None, str]:
 def by_linear_energy(e: Evidence) -> tuple[int | None, str]:
     """The rule as some lecture notes print it, with singular values that are not squared."""
     if not e.whole:
-        return None, f"Needs the sum of all {e.short:,} singular values, and only {len(e.ratios):,} are known."
+        return None, f"Needs the sum of all {e.short:,} singular values, but only {len(e.ratios):,} are known."
     roots = np.sqrt(e.ratios)
     held = np.cumsum(roots) / max(float(roots.sum()), 1e-300)
     k = count_for(held, e.options.explain)

@@ -64,7 +64,7 @@ const showRebuilt = () => {
   rowLines = linesOf(state.row);
   rowFigure.draw();
   const back = (j, x) => x * unit(j) + centre(j);
-  fill(part("row-table"), ["column", ...(observed ? ["observed"] : []), `rebuilt from ${axesUsed}`, ...(observed ? ["difference"] : [])],
+  fill(part("row-table"), ["column", ...(observed ? ["observed"] : []), `reconstructed from ${axesUsed}`, ...(observed ? ["difference"] : [])],
     rowLines.map(({ j, now, was }) => [columnNames[j], ...(observed ? [digits(observed[state.row * p + j])] : []), digits(back(j, now)), ...(observed ? [digits(back(j, now) - observed[state.row * p + j])] : [])]));
 };
 
@@ -129,7 +129,7 @@ if (find) {
     list = wanted ? [...among(columnNames, (column) => ({ column, row: -1 })), ...among(rowNames, (row) => ({ row }))].sort((a, b) => a.at - b.at || a.name.length - b.name.length).slice(0, 10) : [];
     current = 0;
     show();
-    part("status").textContent = wanted && !list.length ? "Nothing of this name is drawn." : "";
+    part("status").textContent = wanted && !list.length ? "No row or column of this name is drawn." : "";
   });
   find.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { close(); return; }

@@ -63,7 +63,7 @@ class Collector:
             )
         elif np.dtype(block.dtype) != self._dtype:
             raise InputError(
-                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, and {self._dtype} before. "
+                f"{self.name}: after row {self.rows:,} the numbers are {block.dtype}, but {self._dtype} before. "
                 "Give all batches in one dtype."
             )
         self.rows += int(block.shape[0])

@@ -51,7 +51,7 @@ def _names(data: Any, dimension: str) -> tuple[str, ...] | None:
 def _numbers(data: Any) -> Any:
     values = np.asarray(data.data)
     if values.dtype.kind not in "fiub":
-        raise InputError(f"The DataArray {data.name!r} contains {values.dtype} and not numbers. Convert it first.")
+        raise InputError(f"The DataArray {data.name!r} contains {values.dtype}, not numbers. Convert it first.")
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 

@@ -156,7 +156,7 @@ def delimited_rows(opened: OpenedFile, state: FileState, options: TextOptions, *
     options = with_tabs(options, head) if tab else options
     if options.encoding not in (None, "utf-8", "utf8", "UTF-8") or not _is_utf8(head):
         raise FileError(
-            f"{name} is not UTF-8, and a text of this size is read in blocks, which must be UTF-8. "
+            f"{name} is not UTF-8, but text files of this size must be UTF-8, because they are read in blocks. "
             "Convert it: iconv -t UTF-8."
         )
     layout = sniff(head, options, name)

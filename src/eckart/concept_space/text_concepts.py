@@ -23,6 +23,7 @@ from eckart.concept_space.stored_rows import Rows, StoredRowSet
 from eckart.concept_space.word_weights import WordWeights, weigh
 from eckart.errors import InputError, ModelFileError
 from eckart.options import check_count
+from eckart.projecting import project
 from eckart.result import Decomposition, WordModel
 from eckart.text import Table
 
@@ -227,8 +228,6 @@ class TextConcepts(BaseEstimator):  # type: ignore[misc]
             One row for each document, one column for each concept.
         """
         check_is_fitted(self)
-        from eckart.projecting import project
-
         given = read_documents(documents)
         return np.asarray(project(self.decomposition_, self.counter_.transform(given.texts)))
 

@@ -34,7 +34,7 @@ def test_few_columns_are_certain_only_far_from_noise():
     assert near.lowest < near.highest
     assert near.lowest <= near.k <= near.highest
     assert near.reason
-    assert "Not certain" in str(near)
+    assert "uncertain" in str(near)
     assert {"certain", "lowest", "highest", "reason"} <= set(near.to_dict())
 
 

@@ -23,6 +23,7 @@ ALL_PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"(?<![\w.])(?:ek|eckart)\.([A-Za-z_][\w.]*\w)")
 INDENTED = re.compile(r"^(?![-*:\d ]).*\n\n {4}\S", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE

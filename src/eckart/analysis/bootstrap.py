@@ -259,7 +259,7 @@ def bootstrap(
     right, shares, cosines, indices = (np.array(part) for part in zip(*drawn, strict=True))
     unseparated: tuple[int, ...] = ()
     if first.k < min(first.rows, first.columns):
-        one_more = decompose(data, method, k=first.k + 1, sample_weight=weights, **again)
+        one_more = decompose(data, get_method(method), k=first.k + 1, sample_weight=weights, **again)
         unseparated = next((group[:-1] for group in close_groups(one_more) if first.k in group), ())
     return Bootstrap(first, right, shares, cosines, indices, float(confidence), groups, unseparated)
 

@@ -140,7 +140,7 @@ def open_blocks(source: RowSource, memory: int | None = None, *, size: int | Non
     return Opened(StackedBlocks(source, edges, precision, exponent), source.metadata, exponent)
 
 
-def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) -> Opened:
+def open_on_device(data: object, device: str, memory: int | None, *, stream: bool) -> Opened:
     """Host data for another device: moved there whole where they fit, else block by block as they are read."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data, memory=memory, stream=stream)
@@ -154,7 +154,7 @@ def open_on_device(data: Any, device: str, memory: int | None, *, stream: bool) 
     return opened
 
 
-def taken_to(data: Any, device: str) -> tuple[Any, Metadata]:
+def taken_to(data: object, device: str) -> tuple[Any, Metadata]:
     """All of host data on a device, in the library there, with their metadata; refused where they do not fit."""
     transfer = transfer_to(device, data)
     opened = open_matrix(data)  # a file that is too large for the host stays on disk
@@ -210,7 +210,7 @@ def _open_dense(data: Any, metadata: Metadata) -> Opened:
     return Opened(RowBlocks(data, precision=precision, steps=(Convert(dtype, exponent),)), metadata, exponent)
 
 
-def _check_array(data: Any) -> Any:
+def _check_array(data: object) -> Any:
     if not isinstance(data, np.ndarray):
         if "complex" in dtype_name(data):
             raise InputError("Complex data not supported: take the real and imaginary parts as separate columns.")

@@ -60,6 +60,7 @@ def block_lanczos(
         # Float32 products cannot resolve what was asked for: continue in float64 from the vectors found.
         double = replace(matrix, apply=matrix.exact, exact=None)
         vectors = matrix.backend.orthonormalize(outcome.restart_vectors)
+        del run  # and its basis: there is room for one
         further = Start(vectors, double.apply(vectors), max(start.capacity, min(matrix.size, 4 * vectors.shape[1])))
         remaining = replace(target, max_passes=max(1, target.max_passes - outcome.passes))
         run = _Run(double, remaining, vectors.shape[1], rng, further.capacity)

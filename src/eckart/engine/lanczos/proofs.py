@@ -87,7 +87,7 @@ class Proofs:
     def _run_phase(self, run: _Run, state: Assessment, frozen: Array, enough: Callable[[float], bool]) -> Phase:
         last = float(state.values[state.k - 1])
         size = run.matrix.size
-        room = min(MOST_PASSES * PROBES, size - frozen.shape[1])
+        room = min(MOST_PASSES * PROBES, run.capacity, size - frozen.shape[1])
         basis = Basis.with_capacity(run.backend, size, room, frozen=frozen, meter=run.meter())
         random = run.backend.normals(run.rng, size, min(PROBES, room))
         goal = Goal(

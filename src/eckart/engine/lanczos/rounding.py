@@ -9,6 +9,8 @@ Z is never used by the run, so it is independent of E whenever it is drawn.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -118,13 +120,18 @@ def measured_error(
     return float((_spectral_norm(backend, error) + own) / length_quantile(probability, WIDTH))
 
 
-def orthogonality_loss(backend: Backend, basis: Array, rng: np.random.Generator, probability: float) -> float:
-    """||I - M^T M||, from 16 random vectors."""
-    count = basis.shape[1]
+def orthogonality_loss(
+    backend: Backend, parts: tuple[Array, ...], rng: np.random.Generator, probability: float
+) -> float:
+    """||I - M^T M|| for M = (M_1, M_2, ...), from 16 random vectors."""
+    edges = np.cumsum([int(part.shape[1]) for part in parts])
+    count = int(edges[-1])
     if count == 0:
         return 0.0
     factor = rng.standard_normal((count, WIDTH))
-    seen = backend.to_host(backend.inner(basis, backend.times(basis, factor)))
+    pieces = zip(parts, np.split(factor, edges[:-1]), strict=True)
+    product = functools.reduce(operator.add, (backend.times(part, piece) for part, piece in pieces))
+    seen = np.concatenate([backend.to_host(backend.inner(part, product)) for part in parts])
     own = _UNIT * 4.0 * count**0.5 * float(np.linalg.norm(factor))
     return float((float(np.linalg.norm(seen - factor, 2)) + own) / length_quantile(probability, WIDTH))
 

@@ -29,8 +29,8 @@ def say_bytes(count: float) -> str:
 
 def free_memory() -> int:
     """Bytes that can be allocated now; the limits of a container and of the process count."""
-    limits = (_group_memory(), _process_memory())
-    return min(_system_memory(), *(limit for limit in limits if limit is not None))
+    limits = (_system_memory(), _group_memory(), _process_memory())
+    return min(limit for limit in limits if limit is not None)
 
 
 def _system_memory() -> int:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.host import HostBackend
-from eckart.engine.lanczos.proof_phase import MOST_PASSES, PROBES
 from eckart.engine.lanczos.restart import MOST_FROZEN
 from eckart.engine.lanczos.rounding import WIDTH
+from eckart.engine.lanczos.terms import MOST_PROBES, PROBES
 from eckart.engine.solution import Request
 from eckart.errors import MemoryBudgetError, ParameterError
 
@@ -39,8 +39,8 @@ _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
-_NARROWEST, _LEAST_STEPS = 8, 6
-"""Width of blocks, and steps between restarts, below which block Lanczos would hardly converge."""
+_NARROWEST, _LEAST_STEPS, _LEAST_PROBES = 8, 6, 128
+"""Width of blocks, steps between restarts and columns of a proof phase below which it would hardly converge."""
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
 _BLOCKS_HELD = 4
@@ -85,6 +85,8 @@ class Choice:
     why: str
     block: int = 0
     capacity: int = 0
+    probes: int = MOST_PROBES
+    """Columns of the basis of a proof phase, at most."""
     trial: Trial | None = None
     """Set where block Lanczos is begun on trial, and the Gram matrix is the alternative."""
 
@@ -271,8 +273,9 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
         block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
     least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
+    probes = min(n, MOST_PROBES)
     if memory is not None:
-        block, capacity = _within(shape, k, block, capacity, memory - _BLOCKS_HELD * shape.block_bytes)
+        block, capacity, probes = _within(shape, k, block, capacity, memory - _BLOCKS_HELD * shape.block_bytes)
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8
@@ -281,36 +284,38 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     read = product / (shape.costs.sparse_rate if shape.sparse else shape.costs.dense_rate[shape.precision])
     basis = steps * 4.0 * n * (steps * width / 2) * width / shape.costs.dense_rate["float64"]
     cost = steps * (read + 0.004) + basis + (0.0 if request.k is not None else steps * 0.01)
-    peak = _lanczos_bytes(shape, k, block, capacity)
+    peak = _lanczos_bytes(shape, k, block, capacity, probes)
     why = (
         f"{k if request.k is not None else 'The wanted'} of {n} directions by block Lanczos, blocks of {block}: about "
         f"{steps} reads instead of forming all cross-products; it stops when the accuracy is proved."
     )
-    return cost, Choice("lanczos", steps, peak, why, block, capacity)
+    return cost, Choice("lanczos", steps, peak, why, block, capacity, probes)
 
 
-def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int) -> int:
+def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int, probes: int) -> int:
     """Working memory of block Lanczos: the basis and what a restart keeps; two proof phases, the last one and the one
     under way, with their bases and frozen vectors; blocks, and 16 columns at a time for the measurement of rounding.
     """
     n, width = shape.short, block + PROBES
-    phase = min(n, PROBES * MOST_PASSES, capacity) + min(n, k + MOST_FROZEN, capacity)
+    phase = probes + min(k + MOST_FROZEN, capacity)
     kept = max(k + block // 2, min(2 * k, capacity // 2))
     long_side = 3 * shape.long * width if shape.columns > shape.rows else 0  # A^T Q, where the rows are the short side
     return 8 * (n * (capacity + kept + 2 * phase + 4 * WIDTH + 8 * width) + 6 * capacity**2 + long_side)
 
 
-def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple[int, int]:
-    """(block, capacity) of the largest basis that fits into `room` bytes; of the smallest useful one where none does.
+def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple[int, int, int]:
+    """(block, capacity, probes) of the largest bases that fit into `room` bytes; the smallest useful ones if none do.
 
     A smaller basis restarts earlier and takes more passes, with the same proof at the end.
     """
+    probes = min(shape.short, MOST_PROBES)
     for width in sorted({block, min(block, _NARROWEST)}, reverse=True):
-        least = min(capacity, max(2 * k, k + width) + _LEAST_STEPS * (width + PROBES))
-        for columns in range(capacity, least - 1, -8):
-            if _lanczos_bytes(shape, k, width, columns) <= room:
-                return width, columns
-    return width, least
+        least = min(capacity, max(2 * k, k + width) + _LEAST_STEPS * (width + PROBES)), min(probes, _LEAST_PROBES)
+        for less in range(0, max(capacity - least[0], probes - least[1]) + PROBES, PROBES):
+            sizes = max(capacity - less, least[0]), max(probes - less, least[1])
+            if _lanczos_bytes(shape, k, width, *sizes) <= room:
+                return width, *sizes
+    return width, *least
 
 
 def block_width(k: int, size: int, given: tuple[int, int] | None = None) -> int:

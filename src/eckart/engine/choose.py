@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from eckart.engine.backends.base import Costs
 from eckart.engine.backends.host import HostBackend
 from eckart.engine.lanczos.restart import MOST_FROZEN
@@ -39,8 +41,13 @@ _DENSE_BASIS = 704
 """Columns of the basis for dense rows: on flat spectra, room enough to converge before a restart."""
 _STEP = 0.0015
 """Seconds of a step of block Lanczos that do not depend on the size."""
-_NARROWEST, _LEAST_STEPS, _LEAST_PROBES = 8, 6, 128
-"""Width of blocks, steps between restarts and columns of a proof phase below which it would hardly converge."""
+_NARROWEST, _ENOUGH_STEPS, _LEAST_STEPS, _LEAST_PROBES = 8, 16, 6, 128
+"""Width of blocks, steps between restarts that do for most spectra, and steps and columns of a proof phase below which
+it would hardly converge."""
+_KEPT_BY_ALLOCATORS = 1.25
+"""Memory of the process relative to that of its arrays, measured: what was freed is not given back at once."""
+_COMPILED_LOOPS = 80_000_000
+"""Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, but nothing is refused."""
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
 _BLOCKS_HELD = 4
@@ -273,9 +280,10 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
         block = min(shape.costs.sparse_blocks[0 if k <= _NARROW else 1], n)
     least = 1024 if request.k is None else _DENSE_BASIS if shape.costs.on_trial and not shape.sparse else 512
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
-    probes = min(n, MOST_PROBES)
+    probes = MOST_PROBES
     if memory is not None:
-        block, capacity, probes = _within(shape, k, block, capacity, memory - _BLOCKS_HELD * shape.block_bytes)
+        room = memory - _BLOCKS_HELD * shape.block_bytes - (_COMPILED_LOOPS if shape.sparse else 0)
+        block, capacity, probes = _within(shape, k, block, capacity, room)
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
         steps *= 8
@@ -293,29 +301,36 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
 
 
 def _lanczos_bytes(shape: Shape, k: int, block: int, capacity: int, probes: int) -> int:
-    """Working memory of block Lanczos: the basis and what a restart keeps; two proof phases, the last one and the one
-    under way, with their bases and frozen vectors; blocks, and 16 columns at a time for the measurement of rounding.
+    """Working memory of block Lanczos: the basis and what a restart keeps; proof phases with their bases and frozen
+    vectors; blocks, and 16 columns at a time for the measurement of rounding.
+
+    Where there is room for it, the last proof phase is kept while the next one is under way.
     """
     n, width = shape.short, block + PROBES
-    phase = probes + min(k + MOST_FROZEN, capacity)
+    phase = min(n, probes) + min(k + MOST_FROZEN, capacity)
     kept = max(k + block // 2, min(2 * k, capacity // 2))
+    tall = n * (capacity + kept + (2 if probes == MOST_PROBES else 1) * phase + 4 * WIDTH + 8 * width)
     long_side = 3 * shape.long * width if shape.columns > shape.rows else 0  # A^T Q, where the rows are the short side
-    return 8 * (n * (capacity + kept + 2 * phase + 4 * WIDTH + 8 * width) + 6 * capacity**2 + long_side)
+    return int(_KEPT_BY_ALLOCATORS * 8 * (tall + 6 * capacity**2 + long_side))
 
 
 def _within(shape: Shape, k: int, block: int, capacity: int, room: int) -> tuple[int, int, int]:
     """(block, capacity, probes) of the largest bases that fit into `room` bytes; the smallest useful ones if none do.
 
-    A smaller basis restarts earlier and takes more passes, with the same proof at the end.
+    A smaller basis restarts earlier and takes more passes, with the same proof at the end. Between restarts, narrower
+    blocks take more steps, which counts for more than their width.
     """
-    probes = min(shape.short, MOST_PROBES)
-    for width in sorted({block, min(block, _NARROWEST)}, reverse=True):
-        least = min(capacity, max(2 * k, k + width) + _LEAST_STEPS * (width + PROBES)), min(probes, _LEAST_PROBES)
-        for less in range(0, max(capacity - least[0], probes - least[1]) + PROBES, PROBES):
-            sizes = max(capacity - less, least[0]), max(probes - less, least[1])
-            if _lanczos_bytes(shape, k, width, *sizes) <= room:
-                return width, *sizes
-    return width, *least
+    if _lanczos_bytes(shape, k, block, capacity, MOST_PROBES) <= room:
+        return block, capacity, MOST_PROBES
+    block = min(block, _NARROWEST)
+    least, enough = (min(capacity, 2 * k + steps * (block + PROBES)) for steps in (_LEAST_STEPS, _ENOUGH_STEPS))
+    columns = [*range(capacity, enough, -PROBES), *range(enough, least, -PROBES), least]
+    few = sum(count > enough for count in columns)  # a proof phase gives way once the basis is small
+    for index, count in enumerate(columns):
+        probes = int(np.clip(MOST_PROBES - PROBES * (1 + max(index - few, 0)), _LEAST_PROBES, MOST_PROBES))
+        if _lanczos_bytes(shape, k, block, count, probes) <= room:
+            return block, count, probes
+    return block, least, _LEAST_PROBES
 
 
 def block_width(k: int, size: int, given: tuple[int, int] | None = None) -> int:

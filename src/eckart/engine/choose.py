@@ -47,7 +47,7 @@ it would hardly converge."""
 _KEPT_BY_ALLOCATORS = 1.25
 """Memory of the process relative to that of its arrays, measured: what was freed is not given back at once."""
 _COMPILED_LOOPS = 80_000_000
-"""Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, but nothing is refused."""
+"""Bytes that the compiler of the loops for sparse rows takes; bases are made smaller for it, by a quarter at most."""
 _READ_RATE = 1.5e9
 """Bytes a second from a disk."""
 _BLOCKS_HELD = 4
@@ -282,7 +282,7 @@ def _lanczos(shape: Shape, request: Request, memory: int | None = None) -> tuple
     capacity = min(n, max(6 * k, 2 * k + 10 * block, least))
     probes = MOST_PROBES
     if memory is not None:
-        room = memory - _BLOCKS_HELD * shape.block_bytes - (_COMPILED_LOOPS if shape.sparse else 0)
+        room = memory - _BLOCKS_HELD * shape.block_bytes - (min(_COMPILED_LOOPS, memory // 4) if shape.sparse else 0)
         block, capacity, probes = _within(shape, k, block, capacity, room)
     steps = 9 if request.tolerance >= 1e-6 else 11
     if request.smallest:
